@@ -1,0 +1,1 @@
+"""Pure functions and counters: bytes or text to values."""

@@ -1,0 +1,6 @@
+"""The `crawlmill` command."""
+
+
+def main() -> int:
+    """Run the command line."""
+    raise SystemExit("not yet")

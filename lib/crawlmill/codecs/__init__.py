@@ -1,0 +1,1 @@
+"""Bytes to verified bytes: gzip members and Hadoop codecs."""

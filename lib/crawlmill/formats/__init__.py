@@ -1,0 +1,1 @@
+"""Streams to records to typed payloads. Nothing here opens files."""

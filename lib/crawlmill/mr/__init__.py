@@ -1,0 +1,1 @@
+"""Jobs: the bases a job derives from, the launcher, the runners."""

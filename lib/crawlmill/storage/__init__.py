@@ -1,0 +1,1 @@
+"""Locations to bytes: local files, HTTP, S3, HDFS."""
