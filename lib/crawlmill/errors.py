@@ -26,8 +26,8 @@ __all__ = [
 ]
 
 DATA_REASONS = (
-    "truncated", "bad-checksum", "bad-compression", "bad-header", "bad-length", "bad-digest", "bad-json", "bad-encoding",
-    "too-large", "trailing-bytes", "unknown-format", "unsupported-format",
+    "truncated", "bad-checksum", "bad-compression", "bad-header", "bad-length", "bad-digest", "bad-json",
+    "bad-encoding", "too-large", "trailing-bytes", "unknown-format", "unsupported-format",
 )  # fmt: skip
 ACCESS_REASONS = ("not-found", "denied", "unavailable", "changed", "unaccounted")
 
@@ -54,7 +54,7 @@ class CrawlmillError(Exception):
         self.expected, self.actual = expected, actual
 
     def located(self, *, source: str | None = None, offset: int | None = None) -> CrawlmillError:
-        """This error, with the source and offset filled in where the low layer did not know them."""
+        """The same error, with the source and offset filled in where the low layer did not know them."""
         self.source = self.source if self.source is not None else source
         self.offset = self.offset if self.offset is not None else offset
         return self
@@ -75,7 +75,7 @@ class UsageError(CrawlmillError):
     """A mistake of the user, found before anything runs."""
 
 
-class MissingDependency(UsageError):
+class MissingDependency(UsageError):  # noqa: N818 - the name says what is missing
     """A package that this piece of work needs is not installed; the message names it and its extra."""
 
 

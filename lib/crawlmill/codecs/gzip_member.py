@@ -1,0 +1,121 @@
+"""One gzip member, read by zlib from its first byte to its last, with a verdict: RFC 1952, section 2.3.
+
+| offset | size | what |
+|---|---|---|
+| 0 | 3 | 1f 8b, and 08 for deflate |
+| 3 | 1 | flags: 1 text, 2 header checksum, 4 extra field, 8 name, 16 comment; the rest must be 0 |
+| 4 | 6 | time, extra flags, operating system: any value |
+| 10 | | extra field (2-byte length, bytes), name, comment (each ends with 0), CRC16 of the header, as flagged |
+| | | deflate data (RFC 1951) |
+| -8 | 4 | CRC32 of the content, little-endian |
+| -4 | 4 | ISIZE: bytes of the content modulo 2^32, little-endian |
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import Final
+
+from crawlmill.codecs.source import Window
+from crawlmill.errors import FormatError
+
+__all__ = ["MAGIC", "MAX_HEADER", "header_length", "inflate_member"]
+
+MAGIC: Final = b"\x1f\x8b\x08"
+MAX_HEADER: Final = 1 << 17  # an extra field holds up to 64 KiB; name and comment are given as much again
+
+_PIECE = 1 << 18  # bytes inflated at a time
+_FEED = 1 << 15  # compressed bytes given to zlib at a time: it copies what it does not use
+
+
+def header_length(data: bytes) -> int | None:
+    """Bytes of the gzip header that `data` begins with; None if `data` ends before it does.
+
+    Raises:
+        FormatError: These are no header of a gzip member.
+
+    Spec: RFC 1952 section 2.3.
+    """
+    if len(data) < 10:
+        return None
+    flags = data[3]
+    if data[:3] != MAGIC or flags & 0xE0:
+        raise FormatError("not a gzip header", reason="bad-compression", expected="1f8b08", actual=data[:4].hex())
+    at = 10
+    if flags & 4:
+        at += 2 + int.from_bytes(data[at : at + 2], "little")
+    for flag in (8, 16):
+        if flags & flag:
+            end = data.find(b"\0", at)
+            if end < 0:
+                return None
+            at = end + 1
+    if flags & 2:
+        stored = int.from_bytes(data[at : at + 2], "little")
+        computed = zlib.crc32(data[:at]) & 0xFFFF
+        at += 2
+        if at <= len(data) and stored != computed:
+            raise FormatError("wrong checksum of a gzip header", reason="bad-checksum",
+                              expected=f"CRC16 {stored:04x}", actual=f"{computed:04x}")  # fmt: skip
+    return at if at <= len(data) else None
+
+
+def inflate_member(window: Window) -> Iterator[bytes]:
+    """The content of the member at hand, in pieces; the window moves along, in the end behind the member.
+
+    Raises:
+        FormatError: `truncated`, `bad-compression` or `bad-checksum`, with the member's offset.
+    """
+    offset = window.offset
+    window.at += _read_header(window)
+    inflater = zlib.decompressobj(-15)
+    crc = size = 0
+    compressed = b""
+    while not inflater.eof:
+        if not compressed:
+            if not window.hold(1):
+                raise _cut("member", offset, "more compressed data", f"the end of the file at {window.offset}")
+            compressed = window.data[window.at : window.at + _FEED]
+            window.at += len(compressed)
+        try:
+            piece = inflater.decompress(compressed, _PIECE)
+        except zlib.error as error:
+            raise FormatError("broken deflate data", reason="bad-compression", offset=offset,
+                              actual=str(error).partition(": ")[2] or str(error)) from None  # fmt: skip
+        compressed = inflater.unconsumed_tail
+        if piece:
+            crc = zlib.crc32(piece, crc)
+            size += len(piece)
+            yield piece
+    window.at -= len(inflater.unused_data)
+    if not window.hold(8):
+        raise _cut("member", offset, "8 trailer bytes", f"{window.held}")
+    trailer = window.data[window.at : window.at + 8]
+    window.at += 8
+    stored_crc, stored_size = int.from_bytes(trailer[:4], "little"), int.from_bytes(trailer[4:], "little")
+    if stored_crc != crc:
+        raise FormatError("wrong checksum of a gzip member", reason="bad-checksum", offset=offset,
+                          expected=f"CRC32 {stored_crc:08x}", actual=f"{crc:08x}")  # fmt: skip
+    if stored_size != size & 0xFFFFFFFF:
+        raise FormatError("wrong length of a gzip member", reason="bad-checksum", offset=offset,
+                          expected=f"ISIZE {stored_size}", actual=size & 0xFFFFFFFF)  # fmt: skip
+
+
+def _read_header(window: Window) -> int:
+    """Bytes of the header at hand, which is held then."""
+    window.hold(MAX_HEADER)
+    try:
+        length = header_length(window.data[window.at : window.at + MAX_HEADER])
+    except FormatError as error:
+        raise error.located(offset=window.offset) from None
+    if length is not None:
+        return length
+    if window.held < MAX_HEADER:
+        raise _cut("header", window.offset, "its end", f"{window.held} bytes")
+    raise FormatError("gzip header without an end", reason="bad-compression", offset=window.offset,
+                      expected=f"its end within {MAX_HEADER} bytes", actual="none")  # fmt: skip
+
+
+def _cut(what: str, offset: int, expected: str, actual: str) -> FormatError:
+    return FormatError(f"truncated gzip {what}", reason="truncated", offset=offset, expected=expected, actual=actual)

@@ -1,0 +1,81 @@
+"""What a codec reads from: a binary stream that can go back, and a window of it held in memory."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+__all__ = ["ByteSource", "CannotGoBackError", "Window"]
+
+
+class ByteSource(Protocol):
+    """A stream of bytes. `read` may return fewer bytes than asked for, and `b""` only at the end."""
+
+    def read(self, n: int, /) -> bytes:
+        """Read up to `n` bytes."""
+        ...
+
+    def seek(self, offset: int, /) -> int:
+        """Continue at an absolute offset within the source."""
+        ...
+
+
+class CannotGoBackError(Exception):
+    """A source was asked to continue at an offset, and only goes forward."""
+
+
+class Window:
+    """The part of a source that is held in memory.
+
+    `data` holds it, `at` is the position in `data` that reading has reached, `start` the offset of `data[0]` in the
+    source. What lies before `at` may be let go whenever more is read, unless `keep` marks it.
+    """
+
+    __slots__ = ("_chunk", "_kept", "_source", "at", "data", "ended", "start")
+
+    def __init__(self, source: ByteSource, *, start: int = 0, chunk: int = 1 << 18) -> None:
+        self._source, self._chunk = source, chunk
+        self._kept: int | None = None
+        self.data, self.at, self.start, self.ended = b"", 0, start, False
+
+    @property
+    def offset(self) -> int:
+        """The offset in the source that reading has reached."""
+        return self.start + self.at
+
+    @property
+    def held(self) -> int:
+        """Bytes held from `at` on."""
+        return len(self.data) - self.at
+
+    def more(self) -> bool:
+        """Hold one chunk more, letting go of what lies behind; False if the source has ended."""
+        if self.ended:
+            return False
+        piece = self._source.read(self._chunk)
+        if not piece:
+            self.ended = True
+            return False
+        cut = self.at if self._kept is None else max(self._kept - self.start, 0)
+        self.data = self.data[cut:] + piece
+        self.start += cut
+        self.at -= cut
+        return True
+
+    def hold(self, count: int) -> bool:
+        """Hold at least `count` bytes from `at` on; False if the source has fewer."""
+        while len(self.data) - self.at < count:
+            if not self.more():
+                return False
+        return True
+
+    def keep(self, offset: int | None) -> None:
+        """Let go of nothing from this offset on, until called with None."""
+        self._kept = offset
+
+    def go_to(self, offset: int) -> None:
+        """Continue at an offset of the source, be it before or behind what is held."""
+        if self.start <= offset <= self.start + len(self.data):
+            self.at = offset - self.start
+            return
+        self._source.seek(offset)
+        self.data, self.at, self.start, self.ended, self._kept = b"", 0, offset, False, None
