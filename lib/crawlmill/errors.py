@@ -12,7 +12,7 @@ The low layers raise without a source; whoever knows the file calls `located()` 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 __all__ = [
     "ACCESS_REASONS",
@@ -53,7 +53,7 @@ class CrawlmillError(Exception):
         self.what, self.reason, self.source, self.offset = what, reason, source, offset
         self.expected, self.actual = expected, actual
 
-    def located(self, *, source: str | None = None, offset: int | None = None) -> CrawlmillError:
+    def located(self, *, source: str | None = None, offset: int | None = None) -> Self:
         """The same error, with the source and offset filled in where the low layer did not know them."""
         self.source = self.source if self.source is not None else source
         self.offset = self.offset if self.offset is not None else offset

@@ -1,6 +1,5 @@
-"""The `crawlmill` command."""
+"""The `crawlmill` command: parse arguments, call the layers below, print: data to stdout, all else to stderr."""
 
+from crawlmill.cli.main import main
 
-def main() -> int:
-    """Run the command line."""
-    raise SystemExit("not yet")
+__all__ = ["main"]

@@ -1,1 +1,26 @@
-"""Jobs: the bases a job derives from, the launcher, the runners."""
+"""Jobs: the bases a job derives from, the launcher, the runners.
+
+    from crawlmill.mr import CountJob, CrawlJob, summing
+
+Names are imported when they are asked for: commands use parts of this package without the weight of mrjob.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from crawlmill.mr.counting import CountJob
+    from crawlmill.mr.job import CrawlJob, summing
+
+__all__ = ["CountJob", "CrawlJob", "summing"]
+
+
+_HOMES = {"CountJob": "counting", "CrawlJob": "job", "summing": "job"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

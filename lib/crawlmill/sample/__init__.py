@@ -1,1 +1,8 @@
 """The sample crawl: a synthetic crawl whose true answers are known from its construction."""
+
+from __future__ import annotations
+
+from crawlmill.sample.answers import Answers
+from crawlmill.sample.crawl import FORMATS, write_sample
+
+__all__ = ["FORMATS", "Answers", "write_sample"]

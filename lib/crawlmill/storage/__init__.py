@@ -1,1 +1,13 @@
-"""Locations to bytes: local files, HTTP, S3, HDFS."""
+"""Locations to bytes: local files, HTTP, S3, HDFS, behind one interface with one retry policy.
+
+with Storage() as storage, storage.open_stream("https://host/x.warc.gz", start=812) as stream:
+    head = stream.read(4096)
+"""
+
+from __future__ import annotations
+
+from crawlmill.storage.base import StorageOptions, Stream
+from crawlmill.storage.facade import Storage
+from crawlmill.storage.locations import absolute, canonical, is_remote, redact
+
+__all__ = ["Storage", "StorageOptions", "Stream", "absolute", "canonical", "is_remote", "redact"]

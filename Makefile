@@ -1,0 +1,49 @@
+# `make demo` and `make test` are all that a newcomer needs; each sets up what it uses.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SETTINGS := setup.cfg pyproject.toml
+
+.PHONY: demo test lint docs bench wheel clean
+
+demo: $(VENV)/.installed
+	@bash tools/demo.sh
+
+test: $(VENV)/.tested
+	@echo "== running all tests"
+	@$(BIN)/python -m pytest $(TESTS)
+
+lint: $(VENV)/.tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(VENV)/.tested
+	$(BIN)/python -m pytest tests/docs
+
+bench: $(VENV)/.installed
+	$(BIN)/python bench/run.py $(BENCH)
+
+wheel: $(VENV)/.installed
+	$(BIN)/pip wheel -q --no-deps --wheel-dir dist .
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Crawlmill needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": name another one with make PYTHON=python3.12")'
+	@echo "== making a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# The accelerated decoders have no wheels for every platform; results are the same without them.
+$(VENV)/.installed: $(VENV)/.made $(SETTINGS)
+	@echo "== installing Crawlmill and what it needs into $(VENV)"
+	@$(BIN)/pip install -q --disable-pip-version-check -e '.[fast,legacy]' || \
+		{ echo "== without accelerated decoders: they could not be installed"; $(BIN)/pip install -q -e .; }
+	@touch $@
+
+$(VENV)/.tested: $(VENV)/.installed
+	@echo "== installing what the tests need"
+	@$(BIN)/pip install -q --disable-pip-version-check -e '.[test,lint]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist sample-crawl demo-results lib/*.egg-info

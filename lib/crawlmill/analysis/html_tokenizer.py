@@ -1,0 +1,173 @@
+r"""The names of the start tags in the source of an HTML page, as the WHATWG tokenizer finds them.
+
+Spec: HTML Living Standard, section 13.2.5 "Tokenization" (https://html.spec.whatwg.org/multipage/parsing.html).
+Pages are bytes in any ASCII-compatible encoding; the machine looks at ASCII only. "Space" is TAB, LF, FF, CR or SP.
+From the data state:
+
+    what begins         goes on until                                   counts
+    < letter            the tag's end                                   its name, if the page does not end before
+    </ letter           the tag's end                                   no
+    <!--                > or -> at once, else the first --> or --!>     no
+    <!  <?  </ other    the first >                                     no
+    < other             this one byte is text                           no
+
+A name runs to a space, "/" or ">". Attributes follow, parted by spaces and "/". An attribute's name begins with any
+byte but ">" (also with "=", a quote, "<") and runs to a space, "/", ">" or "="; after a "=", spaces around it skipped,
+a value in " or ' runs to that quote and holds anything, a bare one runs to a space or ">". A ">" that is in no quoted
+value ends the tag; the tag is self-closing if right before it stands a "/" that is in no value.
+
+After some start tags comes text without markup, up to "</", the same name in any case, and a space, "/" or ">":
+
+    title textarea                           RCDATA
+    style xmp iframe noembed noframes        RAWTEXT (scripting is off: what noscript holds is markup)
+    script                                   script data, see below
+    plaintext                                PLAINTEXT: no end tag, all the rest of the page
+
+In script data "<!--" begins escaped text, which ends with "-->"; its dashes may be those of "<!--". In escaped text
+"<script" and a space, "/" or ">" begins double-escaped text, where "</script" and such a byte ends the double escape
+and not the script; "-->" ends both.
+
+Deviations, all because no tree is built:
+* Raw text begins wherever such a tag stands (in a `<select>`, in SVG), except that a self-closing one inside an open
+  `<svg>` or `<math>` begins none. Open: of start tags of that name, self-closing ones left out, there were more than of
+  end tags; an end tag without a start tag is ignored.
+* `<![CDATA[` begins a bogus comment, which ends at the first ">", in SVG and MathML too.
+
+Two readers give the same names: one expression, which takes a page of usual constructs in one call, and a loop.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+__all__ = ["start_tag_names"]
+
+# A page longer than this goes through the loop, which holds no list of its tags.
+_AT_ONCE_BYTES = 6 << 20
+
+_RAW_TEXT = ("script", "style", "title", "textarea", "iframe", "noembed", "noframes", "xmp", "plaintext")
+
+
+def _repeat(body: str) -> str:
+    """`body` as often as it matches, never given back, so that no page costs more than linear time.
+
+    The empty alternative changes nothing, but without it `re` before 3.11.5 goes on from where the last, failed
+    attempt stopped.
+    """
+    return rf"(?:{body}|)*+"
+
+
+def _any_case(word: str) -> str:
+    return "".join(f"[{letter}{letter.upper()}]" for letter in word)
+
+
+_SPACE = r"\t\n\f\r "
+_SPACES = rf"[{_SPACE}]*+"
+_NAME_ENDS = rf"(?=[{_SPACE}/>])"
+_NAME = rf"[a-zA-Z][^{_SPACE}/>]*+"
+_ALL = r"[\s\S]*+"
+
+# The rest of a tag, exactly; the group holds what stands between the last attribute and the ">".
+_VALUE = rf""""[^"]*+"|'[^']*+'|(?!["'])[^{_SPACE}>]*+"""
+_ATTRIBUTE = rf"[{_SPACE}/]*+[^{_SPACE}/>][^{_SPACE}/>=]*+(?:{_SPACES}={_SPACES}(?:{_VALUE})|(?!{_SPACES}=))"
+_REST = rf"{_repeat(_ATTRIBUTE)}[{_SPACE}/]*+>"
+_REST_AND_SLASH = rf"{_repeat(_ATTRIBUTE)}([{_SPACE}/]*+)>"
+
+# The same where no attribute is odd, from inside or behind a name without "=": a "=" right behind a byte that is no
+# space and no "/" then ends an attribute name, and once no quotes are left, the first ">" ends the tag in every state.
+_USUAL_VALUE = rf""""[^"]*+"|'[^']*+'|[^{_SPACE}"'>][^{_SPACE}>]*+"""
+_USUAL_REST = rf"""{_repeat(rf'''[^>"'=]++(?<![{_SPACE}/])=(?:{_USUAL_VALUE})''')}[^>"']*+>"""
+
+_BOGUS_COMMENT = r"[^>]*+(?:>|)"
+_COMMENT = rf"--(?:-?>|[^-]*+{_repeat(r'-(?!-!?>)[^-]*+')}(?:--!?>|))"
+_DECLARATION = rf"!(?:{_COMMENT}|{_BOGUS_COMMENT})"
+_END_TAG = rf"/(?:{_NAME}{_REST}|(?=[a-zA-Z]){_ALL}|{_BOGUS_COMMENT})"
+_USUAL_END_TAG = r"""/[a-zA-Z][^<>"']*+>"""
+
+# From the data state to the next start tag.
+_OTHER = rf"{_USUAL_END_TAG}|{_DECLARATION}|{_END_TAG}|[?]{_BOGUS_COMMENT}|[^a-zA-Z/!?<]|(?=<)"
+_BETWEEN = rf"[^<]*+{_repeat(rf'<(?:{_OTHER})[^<]*+')}"
+
+
+def _raw_text(name: str) -> str:
+    """What follows the start tag, up to its end tag or the end of the page."""
+    if name == "plaintext":
+        return _ALL
+    word = _any_case(name)
+    if name != "script":
+        return rf"[^<]*+{_repeat(rf'<(?!/{word}{_NAME_ENDS})[^<]*+')}"
+    tag = word + _NAME_ENDS
+    double = rf"<{tag}{_repeat(rf'[^<-]++|-(?!->)|<(?!/{tag})')}(?:</{word}|(?!<))"
+    escaped = rf"<!--(?:-?>|{_repeat(rf'[^<-]++|-(?!->)|<(?!/?{tag})|{double}')}(?:-->|))"
+    return rf"[^<]*+{_repeat(rf'<(?!/{tag}|!--)[^<]*+|{escaped}[^<]*+')}"
+
+
+def _start_tag() -> str:
+    """A start tag, the raw text after it, and what lies before the next one; its name is the group.
+
+    Or, with an empty group, all the rest of the page from a tag that this expression does not judge: one that is never
+    closed, one with "=" in its name, and a raw text element that may be self-closing, which asks for the tags before.
+    """
+    first, second = ("".join(sorted({name[at] + name[at].upper() for name in _RAW_TEXT})) for at in (0, 1))
+    any_name = "|".join(map(_any_case, _RAW_TEXT))
+    alternatives = [
+        rf"(?![{first}][{second}]){_USUAL_REST}",  # most names differ from all raw text elements in two letters
+        *(rf"{_any_case(name)}{_NAME_ENDS}(?:{_USUAL_REST}|{_REST})(?<!/>){_raw_text(name)}" for name in _RAW_TEXT),
+        rf"(?!(?:{any_name}){_NAME_ENDS})(?:{_USUAL_REST}|{_NAME}{_REST})",
+    ]
+    name = rf"(?=([a-zA-Z][^{_SPACE}/>=]*+)[{_SPACE}/>])"
+    return rf"<(?:{name}(?:{'|'.join(alternatives)}){_BETWEEN}|{_ALL})"
+
+
+_LEAD = re.compile(_BETWEEN.encode())
+_START_TAG = re.compile(_start_tag().encode())
+
+# For the loop: the next construct, of a tag only its name; and the pieces that follow it.
+_CONSTRUCT = re.compile(rf"<(?:(/?)({_NAME})|{_DECLARATION}|[/?]{_BOGUS_COMMENT})".encode())
+_TAG_END = re.compile(_REST_AND_SLASH.encode())
+_CONTENT = {name.encode(): re.compile(_raw_text(name).encode()) for name in _RAW_TEXT}
+
+
+def start_tag_names(page: bytes) -> Iterable[bytes]:
+    """The names of the page's start tags, in order, as they are spelled in the source.
+
+    `page` is in an ASCII-compatible encoding; names keep their case, NUL and undecodable bytes. Time is linear in the
+    page's length.
+
+    Spec: HTML Living Standard, 13.2.5, with the deviations named above.
+    """
+    if len(page) <= _AT_ONCE_BYTES:
+        lead = _LEAD.match(page)
+        # Nothing behind the last ">" counts; leaving it out keeps a page that was cut within a tag out of the loop.
+        names: list[bytes] = _START_TAG.findall(page, lead.end() if lead else 0, page.rfind(b">") + 1)
+        if not names or names[-1]:
+            return names
+    return _walk(page)
+
+
+def _walk(page: bytes) -> Iterator[bytes]:
+    """Construct by construct, with the count of open `<svg>` and `<math>`."""
+    depth = {b"svg": 0, b"math": 0}
+    at = 0
+    while construct := _CONSTRUCT.search(page, at):
+        at = construct.end()
+        slash, spelling = construct.groups()
+        if spelling is None:
+            continue
+        end = _TAG_END.match(page, at)
+        if end is None:
+            return
+        at = end.end()
+        name = spelling.lower()
+        if slash:
+            if depth.get(name):
+                depth[name] -= 1
+            continue
+        yield spelling
+        self_closing = end[1].endswith(b"/")
+        if name in depth:
+            depth[name] += not self_closing
+        elif (content := _CONTENT.get(name)) and not (self_closing and any(depth.values())):
+            raw_text = content.match(page, at)
+            at = raw_text.end() if raw_text else at

@@ -1,0 +1,133 @@
+r"""The Server headers of responses: what `server_count` asks, of HTTP headers and of the JSON of WAT records.
+
+Spec: the WAT metadata that Common Crawl publishes: one JSON object per WARC record, of which are used
+`Envelope.Payload-Metadata.HTTP-Response-Metadata.Headers`, an object {name as sent: value, or list of values where the
+name is repeated}, and `Envelope.WARC-Header-Metadata.WARC-Type`. Key order differs between crawls (2014: Headers behind
+the page's links); HTML metadata can make up most of the text.
+
+A WAT record is read without parsing all of it. In valid JSON a `"` inside a string is written `\"`, so a `"` that
+no backslash precedes begins or ends a string. Take the bytes `"Headers":{` behind a `{` or `,`. The first `"` begins
+or ends a string; it cannot end one, since then a letter would follow the string. So it begins one, the next `"` ends
+it, and the `:` makes it a key whose value is an object. No text inside a value, however nasty, can look like that.
+Names that come from a page (headers, attributes of meta tags) can, but their values are strings and lists of strings,
+never objects. What follows such a key is cut out up to its `}` and parsed alone; where a key is not found like that
+(blanks between tokens, no headers), or its object holds another, everything is parsed.
+
+Deviations:
+* Keys written with escapes where none are needed (`"Header\u0073"`) count as other keys; no writer of WAT does so.
+* Of a record read in parts, the rest is only seen to begin with `{` and to end with `}`; of one without an HTTP
+  response, also that it has as many of the one as of the other. That the bytes are those that were written is for the
+  checksum of their gzip member to prove.
+* JSON is what `ujson` takes for it: control characters may stand in strings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import ujson
+
+from crawlmill.errors import FormatError
+
+__all__ = ["servers_of_headers", "wat_servers"]
+
+_BLANKS = " \t\r\n\v\f"
+# An object that holds no object. `|)*+`: without the empty alternative `re` before 3.11.5 stops in the wrong place.
+_OBJECT = re.compile(rb'\{(?:"[^"\\]*+(?:\\[\s\S][^"\\]*+|)*+"[^"{}]*+|)*+\}')
+
+
+def servers_of_headers(values: Iterable[str]) -> list[str | None]:
+    """The keys that one response counts under, given the values of its Server headers.
+
+    Each distinct value once, in order, without the blanks around it; [None] where nothing is left.
+    """
+    stripped = (value.strip(_BLANKS) for value in values)
+    return [*dict.fromkeys(value for value in stripped if value)] or [None]
+
+
+def wat_servers(envelope: bytes) -> list[str | None] | None:
+    """The keys that one WAT record counts under: None if it does not describe an HTTP response (revisits are none).
+
+    `envelope` is the block of the record.
+
+    Raises:
+        FormatError: `bad-json`, if it is not JSON, or a Server header is neither a string nor a list of strings.
+
+    """
+    text = envelope.strip()
+    if not (text.startswith(b"{") and text.endswith(b"}")):
+        raise FormatError(
+            "WAT record is no JSON object", reason="bad-json", expected="{...}", actual=f"{text[:1]!r}...{text[-1:]!r}"
+        )
+    response = text.find(b'"HTTP-Response-Metadata"')
+    if response < 0 and text.count(b"{") == text.count(b"}"):
+        return None
+    try:
+        kind, headers = _in_parts(text, response) or _in_whole(text)
+    except ValueError as error:
+        raise FormatError(f"WAT record: {error}", reason="bad-json") from error
+    if kind != "response" or headers is None:
+        return None
+    return servers_of_headers(_server_values(headers))
+
+
+def _in_parts(text: bytes, response: int) -> tuple[Any, dict[str, Any]] | None:
+    """The same, or None where it takes a look at everything."""
+    if not _is_key_of_object(text, response, b'"HTTP-Response-Metadata":{'):
+        return None
+    headers = _object_of(text, text.find, b'"Headers":{', response)
+    warc = _object_of(text, text.rfind, b'"WARC-Header-Metadata":{', 0)
+    return None if headers is None or warc is None else (warc.get("WARC-Type", "response"), headers)
+
+
+def _is_key_of_object(text: bytes, at: int, key: bytes) -> bool:
+    return at > 0 and text[at - 1] in b"{," and text.startswith(key, at)
+
+
+def _object_of(text: bytes, find: Callable[[bytes, int], int], key: bytes, start: int) -> dict[str, Any] | None:
+    at = find(key, start)
+    if not _is_key_of_object(text, at, key):
+        return None
+    opening = at + len(key) - 1
+    try:
+        # An object is over at the first "}" that makes it whole; mostly that is the first "}" there is.
+        return ujson.loads(text[opening : text.find(b"}", opening) + 1])  # type: ignore[no-any-return]
+    except ValueError:
+        found = _OBJECT.match(text, opening)
+        return None if found is None else ujson.loads(found[0])
+
+
+def _in_whole(text: bytes) -> tuple[Any, dict[str, Any] | None]:
+    """(WARC-Type, headers): headers are None if it is no HTTP response; no type (WAT of an ARC file) is `response`."""
+    envelope = _member(ujson.loads(text), "Envelope")
+    warc = _member(envelope, "WARC-Header-Metadata")
+    payload = _member(envelope, "Payload-Metadata")
+    if "HTTP-Response-Metadata" not in payload:
+        return None, None
+    return warc.get("WARC-Type", "response"), _member(_member(payload, "HTTP-Response-Metadata"), "Headers")
+
+
+def _member(parent: dict[str, Any], name: str) -> dict[str, Any]:
+    value = parent.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _server_values(headers: dict[str, Any]) -> list[str]:
+    found: list[str] = []
+    for name, value in headers.items():
+        lowered = name.lower()
+        if "server" in lowered and lowered.strip(_BLANKS) == "server":
+            for one in value if isinstance(value, list) else [value]:
+                if isinstance(one, str):
+                    found.append(_encodable(one))
+                elif one is not None:
+                    what = repr(one)[:60]
+                    raise FormatError("WAT Server header", reason="bad-json", expected="a string", actual=what)
+    return found
+
+
+def _encodable(text: str) -> str:
+    r"""With U+FFFD for surrogates that are half of nothing: JSON can spell them ("\ud800"), UTF-8 cannot."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,0 +1,56 @@
+"""Counts the start tags of HTML pages: what `tag_count` asks.
+
+What a start tag is, and how its name is found: see `crawlmill.analysis.html_tokenizer`. Names are folded as the WHATWG
+tokenizer does it, A-Z to a-z and nothing else, NUL to U+FFFD; then read as UTF-8, with U+FFFD for what is none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from crawlmill.analysis.html_tokenizer import start_tag_names
+
+__all__ = ["TagCounter", "count_tags"]
+
+
+class TagCounter:
+    """Counts over many pages, held until they are drained.
+
+    `len()` is the number of spellings held ("DIV" and "div" are two), so at least the number of names `drain` gives.
+    """
+
+    __slots__ = ("_counts",)
+
+    def __init__(self) -> None:
+        self._counts: Counter[bytes] = Counter()
+
+    def add(self, page: bytes) -> None:
+        """Count one page, in an ASCII-compatible encoding."""
+        self._counts.update(start_tag_names(page))
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def drain(self) -> Iterator[tuple[str, int]]:
+        """Each name once with its count, in no promised order. The counter is empty as soon as this is called."""
+        spellings, self._counts = self._counts, Counter()
+        names: Counter[str] = Counter()
+        for spelling, count in spellings.items():
+            names[_folded(spelling)] += count
+        return iter(names.items())
+
+
+def count_tags(page: bytes) -> Counter[str]:
+    """The start tags of one page, by folded name.
+
+    >>> count_tags(b"<P>one<p title='<b>'>two<!-- <i> -->")
+    Counter({'p': 2})
+    """
+    counter = TagCounter()
+    counter.add(page)
+    return Counter(dict(counter.drain()))
+
+
+def _folded(spelling: bytes) -> str:
+    return spelling.lower().replace(b"\0", b"\xef\xbf\xbd").decode("utf-8", "replace")

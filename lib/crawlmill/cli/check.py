@@ -1,0 +1,52 @@
+"""Read every member and record of archives to its end, and say what is lost.
+
+Prints a line per file: its outcome (ok, partial, failed), the file, its whole records and its bytes; below it,
+indented, its problems. What is proven is said in the docs under "reading guarantees".
+
+Examples:
+  crawlmill check crawl.warc.gz
+  crawlmill check --json s3://commoncrawl/crawl-data/...warc.gz | jq .problems
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from crawlmill.cli.arguments import make_storage
+from crawlmill.inputs.ledger import Summary
+from crawlmill.inputs.lists import Input
+from crawlmill.inputs.reading import Reading, ReadOptions
+from crawlmill.storage.locations import redact
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="an archive at any location")
+    parser.add_argument("--digests", action="store_true", help="check also the digests that the records hold")
+    parser.add_argument("--json", action="store_true", help="print one ledger object per line instead")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check the files."""
+    storage = make_storage(options)
+    summary = Summary()
+    for name in options.files:
+        reading = Reading(Input(name, name), storage, ReadOptions(verify=options.digests), streamed=not options.digests)
+        for record in reading:
+            reading.prove(record)
+        row = reading.row
+        summary.add(row)
+        if options.json:
+            sys.stdout.write(json.dumps(row.to_json(), ensure_ascii=False) + "\n")
+            continue
+        sys.stdout.write(f"{row.outcome:7}  {redact(name)}  {row.records}  {row.bytes}\n")
+        for problem in row.problems:
+            sys.stdout.write(f"    {problem.reason}: {problem.message}\n")
+        if row.lost.total() > len(row.problems):
+            sys.stdout.write(f"    and {row.lost.total() - len(row.problems)} more\n")
+    sys.stderr.write(f"{summary.counts()}\n")
+    return 2 if summary.not_ok else 0

@@ -1,0 +1,84 @@
+"""Finds the command that is asked for, runs it, and turns how it ends into an exit code and, at most, one line.
+
+0 all well; 1 a mistake of the user; 2 something was lost, partial or failed; 130 Ctrl-C, 143 SIGTERM.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import signal
+import sys
+from types import FrameType
+
+from crawlmill import __version__
+from crawlmill.cli.arguments import Parser, add_storage_options
+from crawlmill.codecs.inflate import decoders
+from crawlmill.errors import CrawlmillError, UsageError
+
+__all__ = ["COMMANDS", "main"]
+
+COMMANDS = {
+    "check": "read every member and record of archives to its end, and say what is lost",
+    "records": "list the records of archives, a row each",
+    "cat": "print one record, or a part of it",
+    "ledger": "show what became of the inputs of a run, or list those to run again",
+    "sample": "write a synthetic crawl whose true answers are known",
+}
+
+
+class _Version(argparse.Action):
+    """`--version`: the version, the core and the decoders in use."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print and end."""
+        chosen = decoders()
+        print(f"crawlmill {__version__} (decoders: {chosen['whole']} for members, {chosen['heads']} for heads)")
+        parser.exit()
+
+
+def make_parser(only: str | None = None) -> Parser:
+    """The parser of the command line, with the arguments of all commands, or of one."""
+    parser = Parser(prog="crawlmill", description="Tools beside the jobs: look into crawl data, check it, list it.")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print version and decoders, and end")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    for name, what in COMMANDS.items():
+        if only is None or name == only:
+            module = importlib.import_module(f"crawlmill.cli.{name}")
+            command = commands.add_parser(
+                name, help=what, description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+            )
+            module.add_arguments(command)
+            if getattr(module, "READS", True):
+                add_storage_options(command)
+            command.set_defaults(run=module.run)
+        else:
+            commands.add_parser(name, help=what)
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; the exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    signal.signal(signal.SIGTERM, _terminated)
+    name = next((word for word in given if word in COMMANDS), None)
+    try:
+        options = make_parser(name).parse_args(given)
+        if options.command is None:
+            raise UsageError(f"no command given: one of {', '.join(COMMANDS)}")
+        code: int = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except CrawlmillError as error:
+        print(f"crawlmill: {error}", file=sys.stderr)
+        return 1 if isinstance(error, UsageError) else 2
+    return code
+
+
+def _terminated(_signal: int, _frame: FrameType | None) -> None:
+    raise SystemExit(143)

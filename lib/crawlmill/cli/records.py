@@ -1,0 +1,125 @@
+"""List the records of archives, a row each, file after file.
+
+Prints tab-separated values under a line of names, or with --json an object per line. Damage is told on stderr, what
+lies behind it is still listed, and the exit code is 2.
+
+Examples:
+  crawlmill records --fields offset,length,uri crawl.warc.gz
+  crawlmill records --json --sha256 crawl.warc.gz | jq 'select(.type == "response")'
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import json
+import sys
+from typing import Any
+
+from crawlmill.cli.arguments import make_storage
+from crawlmill.errors import FormatError, UsageError
+from crawlmill.formats.record import Record
+from crawlmill.inputs.lists import Input
+from crawlmill.inputs.reading import Reading, ReadOptions
+from crawlmill.storage.locations import redact
+
+__all__ = ["add_arguments", "run"]
+
+_COLUMNS = ("offset", "length", "type", "date", "http_status", "content_length", "uri")
+_KNOWN = frozenset({
+    "file", "offset", "length", "index", "type", "id", "uri", "ip", "date", "content_type", "content_length",
+    "declared_length", "http_status", "http_content_type", "payload_digest", "key", "value_length", "sha256", "content",
+})  # fmt: skip
+_ESCAPES = str.maketrans({"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"})
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="an archive at any location")
+    parser.add_argument("--fields", metavar="A,B", help=f"the fields to be shown (default: {','.join(_COLUMNS)})")
+    parser.add_argument("--json", action="store_true", help="print an object per line, with all fields unless told")
+    parser.add_argument("--sha256", action="store_true", help="add the SHA-256 of each block")
+    parser.add_argument("--content", action="store_true", help='add each block: a string, or {"base64": …}')
+    parser.add_argument("--heads-only", action="store_true",
+                        help="prove boundaries and lengths only, which is several times faster")  # fmt: skip
+
+
+def run(options: argparse.Namespace) -> int:
+    """List the records."""
+    wanted = options.fields.split(",") if options.fields else None
+    if unknown := set(wanted or ()) - _KNOWN:
+        raise UsageError(f"no field {', '.join(sorted(unknown))}", expected=", ".join(sorted(_KNOWN)))
+    storage = make_storage(options)
+    write = _json_writer(wanted) if options.json else _table_writer(wanted, options)
+    bad = False
+    for name in options.files:
+        reading = Reading(Input(name, name), storage, ReadOptions(heads_only=options.heads_only), streamed=True)
+        for record in reading:
+            added = _added(record, reading, sha256=options.sha256, content=options.content)
+            if not reading.prove(record):
+                continue
+            row = {"file": redact(name)} if len(options.files) > 1 else {}
+            write({**row, **record.fields(), **added})
+        for problem in reading.row.problems:
+            sys.stderr.write(f"{problem.reason}: {problem.message}\n")
+        bad = bad or reading.row.outcome != "ok"
+    return 2 if bad else 0
+
+
+def _added(record: Record, reading: Reading, *, sha256: bool, content: bool) -> dict[str, Any]:
+    added: dict[str, Any] = {}
+    if content:
+        added["content"] = None
+        try:
+            block = record.block.tail(0, record.max_body)
+        except FormatError as error:
+            if error.reason == "too-large":
+                reading.lose(error, record)
+            return added
+        added["content"] = _shown(block)
+    if sha256:
+        hasher = hashlib.sha256()
+        try:
+            for piece in record.block.pieces():
+                hasher.update(piece)
+        except FormatError:
+            return added  # `prove` finds it again, and leaves the record out
+        added["sha256"] = hasher.hexdigest()
+    return added
+
+
+def _shown(data: bytes) -> str | dict[str, str]:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode()}
+
+
+def _json_writer(wanted: list[str] | None) -> Any:
+    def write(row: dict[str, Any]) -> None:
+        if wanted is not None:
+            row = {name: row.get(name) for name in (*(("file",) if "file" in row else ()), *wanted)}
+        sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+    return write
+
+
+def _table_writer(wanted: list[str] | None, options: argparse.Namespace) -> Any:
+    extra = [name for name in ("sha256", "content") if getattr(options, name)]
+    columns = [*(["file"] if len(options.files) > 1 else []), *(wanted or [*_COLUMNS, *extra])]
+    named = False
+
+    def cell(value: Any) -> str:
+        if value is None:
+            return ""
+        return (value if isinstance(value, str) else json.dumps(value)).translate(_ESCAPES)
+
+    def write(row: dict[str, Any]) -> None:
+        nonlocal named
+        if not named:
+            sys.stdout.write("\t".join(columns) + "\n")
+            named = True
+        sys.stdout.write("\t".join(cell(row.get(name)) for name in columns) + "\n")
+
+    return write

@@ -1,0 +1,314 @@
+"""Hadoop's compression codecs, one whole buffer at a time: decoded to its end, proven, and bounded.
+
+| class (`org.apache.hadoop.io.compress.`) | a compressed buffer is | proof of its content |
+|---|---|---|
+| DefaultCodec, DeflateCodec | one zlib stream (RFC 1950) | Adler-32 |
+| GzipCodec | gzip members (RFC 1952), usually one | CRC-32 and length |
+| BZip2Codec | bzip2 streams, usually one | CRC-32 |
+| ZStandardCodec, `io.airlift.compress.zstd.ZstdCodec` | one frame (RFC 8878) | the frame's checksum, if it has one |
+| SnappyCodec, Lz4Codec | Hadoop's block framing, below | none: lengths only |
+
+Block framing: {uint32 BE length N, then chunks {uint32 BE compressed length, raw snappy or LZ4 block} until N bytes
+were produced}, again and again. One N may cover several chunks, and Hadoop ends large writes with an N of 0.
+
+`isal` inflates where it is installed, unless `CRAWLMILL_DECODER` names another library. It only says whether a buffer
+is whole; where it is not, zlib reads the buffer again, and zlib's verdict is the one that is reported.
+
+Deviations from Hadoop: bytes behind the compressed data, which Hadoop ignores, are an error.
+"""
+
+from __future__ import annotations
+
+import bz2
+import importlib
+import os
+import struct
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from crawlmill.errors import FormatError, MissingDependency
+
+__all__ = ["Codec", "codec_named"]
+
+Inflate = Callable[[bytes, int], bytes | None]
+"""(compressed, limit) -> the whole content, or None if it is longer than the limit; FormatError if it is damaged."""
+Deflate = Callable[[bytes], bytes]
+
+
+class _Inflater(Protocol):
+    """What zlib's and bz2's decompressors have in common."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """One of Hadoop's codecs, by the name of its Java class."""
+
+    class_name: str
+    _inflate: Inflate
+    _deflate: Deflate | None = None
+
+    def decode(self, data: bytes, limit: int) -> bytes:
+        """The content of a whole compressed buffer, of at most `limit` bytes; more is never made.
+
+        Raises:
+            FormatError: `bad-compression`, `bad-checksum`, `bad-length` (of something within it), or `too-large`.
+        """
+        content = self._inflate(data, limit)
+        if content is None:
+            raise FormatError("compressed data", reason="too-large", expected=f"at most {limit} bytes", actual="more")
+        return content
+
+    def decode_exactly(self, data: bytes, size: int) -> bytes:
+        """The content of a whole compressed buffer that must be `size` bytes; more is never made.
+
+        Raises:
+            FormatError: as `decode`; `bad-length` if the content has another size.
+        """
+        content = self._inflate(data, size)
+        if content is None or len(content) != size:
+            actual = "more" if content is None else len(content)
+            raise FormatError("decoded bytes", reason="bad-length", expected=size, actual=actual)
+        return content
+
+    def encode(self, data: bytes) -> bytes:
+        """One compressed buffer of this content.
+
+        Raises:
+            ValueError: this codec is only read.
+        """
+        if self._deflate is None:
+            raise ValueError(f"{self.class_name} is read, but not written")
+        return self._deflate(data)
+
+
+def codec_named(class_name: str) -> Codec:
+    """The codec of a Java class.
+
+    Raises:
+        FormatError: `unsupported-format`: no codec that is known here.
+        MissingDependency: the library for it is not installed.
+    """
+    make = _CODECS.get(class_name)
+    if make is None:
+        raise FormatError(
+            "compression codec", reason="unsupported-format", expected="one of Hadoop's own", actual=class_name
+        )
+    return Codec(class_name, *make())
+
+
+_PIECE = 1 << 16  # bytes given to a decompressor at once, so that what lies behind a stream is not copied as a whole
+_FHCRC_AND_RESERVED = 0xE2  # gzip flags that ISA-L does not prove as zlib does
+
+
+def _isal() -> Any:
+    if os.environ.get("CRAWLMILL_DECODER", "isal") != "isal":
+        return None
+    try:
+        return importlib.import_module("isal.isal_zlib")
+    except ImportError:
+        return None
+
+
+def _zlib_streams(name: str, wbits: int, *, several: bool) -> Inflate:
+    fast, is_gzip = _isal(), wbits > zlib.MAX_WBITS
+
+    def inflate(data: bytes, limit: int) -> bytes | None:
+        if fast is not None and not (is_gzip and len(data) > 3 and data[3] & _FHCRC_AND_RESERVED):
+            inflater = fast.decompressobj(wbits)
+            try:
+                content: bytes = inflater.decompress(data, limit + 1)
+            except fast.error:
+                pass
+            else:
+                if inflater.eof and not inflater.unused_data and len(content) <= limit:
+                    return content
+        return _inflate_streams(data, limit, name, lambda: zlib.decompressobj(wbits), zlib.error, several)
+
+    return inflate
+
+
+def _bzip2_streams(data: bytes, limit: int) -> bytes | None:
+    return _inflate_streams(data, limit, "bzip2", bz2.BZ2Decompressor, OSError, several=True)
+
+
+def _inflate_streams(
+    data: bytes,
+    limit: int,
+    name: str,
+    make: Callable[[], _Inflater],
+    failed: type[Exception],
+    several: bool,
+) -> bytes | None:
+    view, at, parts, room = memoryview(data), 0, list[bytes](), limit
+    while True:
+        inflater = make()
+        while not inflater.eof:
+            if at >= len(view):
+                raise FormatError(f"{name} data without its end", reason="bad-compression", actual=f"{len(data)} bytes")
+            given = view[at : at + _PIECE]
+            try:
+                piece = inflater.decompress(given, room + 1)
+            except failed as error:
+                reason = "bad-checksum" if "check" in str(error) and "header" not in str(error) else "bad-compression"
+                raise FormatError(f"{name} data: {error}", reason=reason) from error
+            room -= len(piece)
+            if room < 0:
+                return None
+            parts.append(piece)
+            at += len(given) - len(inflater.unused_data)
+        if at == len(view):
+            return b"".join(parts)
+        if not several:
+            raise FormatError(f"bytes behind the {name} data", reason="bad-length", expected=0, actual=len(view) - at)
+
+
+_ZSTD_BLOCK = 1 << 17  # what a block holds at most
+
+
+def _zstandard() -> tuple[Inflate, None]:
+    zstandard = importlib.import_module("zstandard")
+    decompressor = zstandard.ZstdDecompressor()
+
+    def inflate(data: bytes, limit: int) -> bytes | None:
+        _prove_zstd_frame(data)
+        reader, parts, room = decompressor.stream_reader(data), list[bytes](), limit + 1
+        try:
+            while room and (part := reader.read(min(room, _ZSTD_BLOCK))):
+                parts.append(part)
+                room -= len(part)
+        except zstandard.ZstdError as error:
+            reason = "bad-checksum" if "checksum" in str(error) else "bad-compression"
+            raise FormatError(f"Zstandard data: {error}", reason=reason) from error
+        return b"".join(parts) if room else None
+
+    return inflate, None
+
+
+def _prove_zstd_frame(data: bytes) -> None:
+    """Prove that the data are one frame from its first to its last block, neither cut nor followed by anything.
+
+    The library's reader ends without a word where its input ends. Spec: RFC 8878 section 3.1.1.
+    """
+    if data[:4] != b"\x28\xb5\x2f\xfd" or len(data) < 6:
+        raise FormatError("Zstandard data", reason="bad-compression", expected="a frame", actual=repr(data[:6])[2:-1])
+    flags = data[4]
+    single = flags >> 5 & 1
+    at = 5 + (1 - single) + (0, 1, 2, 4)[flags & 3] + (single, 2, 4, 8)[flags >> 6]
+    last = 0
+    while not last:
+        if at + 3 > len(data):
+            raise FormatError("Zstandard frame without its last block", reason="bad-compression")
+        head = int.from_bytes(data[at : at + 3], "little")
+        last, kind, size = head & 1, head >> 1 & 3, head >> 3
+        at += 3 + (1 if kind == 1 else size)  # 1: a run of one byte
+    at += 4 if flags & 4 else 0  # the checksum
+    if at != len(data):
+        raise FormatError("Zstandard frame", reason="bad-length", expected=f"{at} bytes", actual=len(data))
+
+
+def _framed(name: str, decode_chunk: Callable[[bytes, int], bytes]) -> Inflate:
+    """Hadoop's block framing around `decode_chunk(chunk, most bytes it may make)`."""
+
+    def number(data: bytes, at: int) -> int:
+        if at + 4 > len(data):
+            raise FormatError(f"{name} framing", reason="bad-compression", expected="4 bytes", actual=len(data) - at)
+        return int(struct.unpack_from(">I", data, at)[0])
+
+    def inflate(data: bytes, limit: int) -> bytes | None:
+        at, made, parts = 0, 0, list[bytes]()
+        while at < len(data):
+            block, at = number(data, at), at + 4
+            most = (len(data) - at) * _MAX_RATIO
+            if block > most:
+                raise FormatError(f"{name} block", reason="bad-length", expected=f"at most {most} bytes", actual=block)
+            wanted = made + block
+            if wanted > limit:
+                return None
+            while made < wanted:
+                size, at = number(data, at), at + 4
+                if size > len(data) - at:
+                    raise FormatError(f"{name} chunk", reason="bad-length", expected=size, actual=len(data) - at)
+                part = decode_chunk(data[at : at + size], wanted - made)
+                parts.append(part)
+                made += len(part)
+                at += size
+        return b"".join(parts)
+
+    return inflate
+
+
+_MAX_RATIO = 255  # LZ4 and snappy cannot expand further
+
+
+def _cramjam(name: str) -> Any:
+    try:
+        return importlib.import_module("cramjam")
+    except ImportError as error:
+        raise MissingDependency(f"{name} needs the package cramjam: pip install 'crawlmill[legacy]'") from error
+
+
+def _snappy() -> tuple[Inflate, None]:
+    cramjam = _cramjam("SnappyCodec")
+
+    def chunk(data: bytes, most: int) -> bytes:
+        try:
+            size = cramjam.snappy.decompress_raw_len(data)
+            if size > most:
+                raise FormatError("snappy chunk", reason="bad-length", expected=f"at most {most} bytes", actual=size)
+            return bytes(cramjam.snappy.decompress_raw(data))
+        except cramjam.DecompressionError as error:
+            raise FormatError(f"data: {error}", reason="bad-compression") from error
+
+    return _framed("snappy", chunk), None
+
+
+def _lz4() -> tuple[Inflate, None]:
+    cramjam = _cramjam("Lz4Codec")
+
+    def chunk(data: bytes, most: int) -> bytes:
+        # A chunk does not say how much it makes; one N may cover several.
+        content = bytearray(min(most, (len(data) + 1) * _MAX_RATIO))
+        try:
+            made = cramjam.lz4.decompress_block_into(data, content)
+        except cramjam.DecompressionError as error:
+            raise FormatError(f"LZ4 data: {error}", reason="bad-compression") from error
+        return bytes(memoryview(content)[:made])
+
+    return _framed("LZ4", chunk), None
+
+
+def _default() -> tuple[Inflate, Deflate]:
+    return _zlib_streams("zlib", zlib.MAX_WBITS, several=False), zlib.compress
+
+
+def _gzip() -> tuple[Inflate, Deflate]:
+    def deflate(data: bytes) -> bytes:
+        # As Java writes it: no flags, no time, operating system 0.
+        deflater = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+        body = deflater.compress(data) + deflater.flush()
+        return b"\x1f\x8b\x08\0\0\0\0\0\0\0" + body + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
+
+    return _zlib_streams("gzip", 16 + zlib.MAX_WBITS, several=True), deflate
+
+
+_HADOOP = "org.apache.hadoop.io.compress."
+_CODECS: dict[str, Callable[[], tuple[Inflate, Deflate | None]]] = {
+    _HADOOP + "DefaultCodec": _default,
+    _HADOOP + "DeflateCodec": _default,
+    _HADOOP + "GzipCodec": _gzip,
+    _HADOOP + "BZip2Codec": lambda: (_bzip2_streams, None),
+    _HADOOP + "SnappyCodec": _snappy,
+    _HADOOP + "Lz4Codec": _lz4,
+    _HADOOP + "ZStandardCodec": _zstandard,
+    "io.airlift.compress.zstd.ZstdCodec": _zstandard,
+}

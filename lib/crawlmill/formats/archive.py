@@ -1,0 +1,154 @@
+"""Finds from its bytes, never from its name, what an archive is, and reads its records: WARC, WAT, WET, ARC.
+
+| first bytes | read as |
+|---|---|
+| `1f 8b 08` | gzip members; what the first sound one holds decides |
+| `WARC/` | plain WARC |
+| a URL line | plain ARC |
+
+Where the first bytes are damaged, the first MiB is searched for a true gzip member or a whole WARC record.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+from crawlmill.codecs.gzip import GzipReader, Member
+from crawlmill.codecs.gzip_member import MAGIC
+from crawlmill.codecs.source import ByteSource, Window
+from crawlmill.errors import FormatError
+from crawlmill.formats import arc, warc_reader
+from crawlmill.formats.record import Record
+from crawlmill.formats.warc import WarcRecord, classify, is_warc_start
+
+__all__ = ["HEADS", "is_crawl_data", "read_archive"]
+
+HEADS = 3072
+"""Bytes inflated of each member when only heads are read: nearly all record headers with their HTTP headers."""
+
+_SNIFFED = 1 << 16
+_SEARCHED = 1 << 20
+
+OnProblem = Callable[[FormatError], None]
+
+
+def is_crawl_data(data: bytes) -> bool:
+    """Whether these first bytes of a file, inflated if they were gzipped, begin an archive or a SequenceFile."""
+    return _is_record_start(data) or (data[:3] == b"SEQ" and data[3:4] < b"\x20")
+
+
+def _is_record_start(data: bytes) -> bool:
+    return is_warc_start(data) or arc.is_arc_start(data)
+
+
+def read_archive(
+    source: ByteSource,
+    *,
+    start: int = 0,
+    part: bool = False,
+    heads_only: bool = False,
+    on_problem: OnProblem,
+    on_format: Callable[[str], None],
+) -> Iterator[Record]:
+    """The records of an archive, from the offset `start` on.
+
+    Args:
+        source: The archive.
+        start: Where reading begins, at a member or a record.
+        part: A part of the file was asked for; in a plain file it may end with a record's block.
+        heads_only: Prove boundaries and lengths only (of a gzipped WARC; everything else is read whole).
+        on_problem: Called for everything lost; reading goes on behind it.
+        on_format: Called with `warc`, `wat`, `wet` or `arc` before the record that decides it is given. A warcinfo
+            decides nothing.
+
+    Raises:
+        FormatError: `unknown-format`: no archive, or nothing of it could be read.
+    """
+    window = Window(source, start=start, chunk=_SNIFFED)
+    window.hold(_SNIFFED)
+    data = window.data
+    if not data:
+        raise FormatError("empty file", reason="unknown-format", offset=start, expected="an archive", actual="0 bytes")
+    container = _container(data)
+    if container is None:
+        window.hold(_SEARCHED)
+        data = window.data
+        container = "gzip" if _holds_member(data) else "warc" if warc_reader.holds_record(data) else None
+    source.seek(start)
+    if container == "gzip":
+        yield from _read_gzip(source, start, heads_only, on_problem, on_format)
+    elif container in ("warc", "arc"):
+        read = warc_reader.read_plain if container == "warc" else arc.read_plain
+        yield from _named(read(source, start=start, part=part, on_problem=on_problem), container, on_format)
+    else:
+        raise _unknown(data, start)
+
+
+def _container(data: bytes) -> str | None:
+    if data.startswith(MAGIC):
+        return "gzip"
+    if is_warc_start(data):
+        return "warc"
+    return "arc" if arc.is_arc_start(data) else None
+
+
+def _read_gzip(
+    source: ByteSource, start: int, heads_only: bool, on_problem: OnProblem, on_format: Callable[[str], None]
+) -> Iterator[Record]:
+    reader = GzipReader(
+        source, start=start, on_problem=on_problem, plausible=_is_record_start, heads=HEADS if heads_only else 0
+    )
+    members = iter(reader)
+    for first in members:
+        head = _first_bytes(first)
+        if not head:
+            continue
+        rest = chain([first], members)
+        if is_warc_start(head):
+            records = warc_reader.read_members(rest, reread=reader.reread, on_problem=on_problem)
+            yield from _named(records, "warc", on_format)
+        elif arc.is_arc_start(head):
+            yield from _named(arc.read_members(rest, reread=reader.reread, on_problem=on_problem), "arc", on_format)
+        else:
+            raise _unknown(head, first.offset)
+
+
+def _first_bytes(member: Member) -> bytes:
+    if member.content is not None:
+        return bytes(member.content[: arc.MAX_LINE])
+    if member.head is not None:
+        return member.head
+    try:
+        return member.peek()
+    except FormatError:
+        return b""  # the member remembers it, and its reader reports it
+
+
+def _named(
+    records: Iterator[WarcRecord] | Iterator[arc.ArcRecord], container: str, on_format: Callable[[str], None]
+) -> Iterator[Record]:
+    for record in records:
+        if isinstance(record, WarcRecord):
+            if record.type == "warcinfo":
+                yield record
+                continue
+            container = classify(record)
+        on_format(container)
+        yield record
+        yield from records
+        return
+    on_format(container)
+
+
+def _holds_member(data: bytes) -> bool:
+    """Whether a gzip member that begins like a record lies somewhere within these bytes."""
+    reader = GzipReader(io.BytesIO(data), on_problem=lambda _: None, plausible=_is_record_start)
+    member = next(iter(reader), None)
+    return member is not None and _is_record_start(_first_bytes(member))
+
+
+def _unknown(data: bytes, offset: int) -> FormatError:
+    return FormatError("not an archive", reason="unknown-format", offset=offset, expected="WARC, ARC or a SequenceFile",
+                       actual=repr(data[:24])[2:-1])  # fmt: skip

@@ -1,0 +1,116 @@
+"""The digests that WARC records hold of their block and payload, and whether they are true: WARC 1.1 sections 5.8, 5.9.
+
+`WARC-Block-Digest` is over the block. `WARC-Payload-Digest` of an HTTP message is over its body; writers disagree
+whether before or after its transfer coding is removed, and those of decoded bodies hash what they store, so any of
+the three will do. Elsewhere it is over the block. The digest of a revisit's payload is that of the original, and is
+not checked.
+
+A digest is `algorithm:value`, the value in base32 or hexadecimal. An algorithm that is not known here is not checked.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from crawlmill.errors import FormatError
+from crawlmill.formats.content import remove_transfer_codings
+from crawlmill.formats.record import HEAD_BYTES, Record
+from crawlmill.formats.warc import WarcRecord
+
+__all__ = ["check_digests", "parse_digest"]
+
+_EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
+_SIZES = {"md5": 16, "sha1": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha512": 64}
+
+
+def parse_digest(text: str) -> tuple[str, bytes] | None:
+    """Algorithm (a name of hashlib) and value of a digest; None if the algorithm is not known.
+
+    Raises:
+        FormatError: `bad-digest`: the value is none of that algorithm.
+    """
+    name, _, value = text.strip().partition(":")
+    name = name.strip().lower().replace("-", "")
+    size = _SIZES.get(name)
+    if size is None:
+        return None
+    value = value.strip()
+    for decode in (binascii.unhexlify, base64.b32decode):
+        try:
+            found = decode(value.upper() + "=" * (-len(value) % 8 if decode is base64.b32decode else 0))
+        except (binascii.Error, ValueError):
+            continue
+        if len(found) == size:
+            return name, found
+    raise FormatError("no digest", reason="bad-digest", expected=f"{size} bytes in base32 or hexadecimal", actual=text)
+
+
+def check_digests(record: Record) -> Iterator[FormatError]:
+    """What is wrong with the digests of a record, which is read for it; one that is held in memory stays readable."""
+    if not isinstance(record, WarcRecord):
+        return
+    wanted: dict[str, tuple[str, bytes]] = {}
+    for what in ("Block", "Payload"):
+        text = record.get(f"WARC-{what}-Digest")
+        if text is None or (what == "Payload" and record.type == "revisit"):
+            continue
+        try:
+            digest = parse_digest(text)
+        except FormatError as error:
+            yield error
+            continue
+        if digest is not None:
+            wanted[what] = digest
+    if not wanted:
+        return
+    start = _payload_start(record)
+    hashers = {what: hashlib.new(name, usedforsecurity=False) for what, (name, _) in wanted.items()}
+    _hash(record, hashers, start)
+    for what, hasher in hashers.items():
+        name, expected = wanted[what]
+        actual = hasher.digest()
+        if actual != expected and not (what == "Payload" and start and _decoded_matches(record, name, expected)):
+            yield FormatError(f"wrong {what.lower()} digest", reason="bad-digest",
+                              expected=f"{name}:{_base32(expected)}", actual=f"{name}:{_base32(actual)}")  # fmt: skip
+
+
+def _payload_start(record: WarcRecord) -> int:
+    """Where the payload begins in the block: behind the header of an HTTP message."""
+    if not (record.content_type or "").lower().startswith("application/http"):
+        return 0
+    head = record.block.head(HEAD_BYTES)
+    match = _EMPTY_LINE.search(head)
+    return match.end() if match else len(head)
+
+
+def _hash(record: WarcRecord, hashers: dict[str, Any], start: int) -> None:
+    at = 0
+    for piece in record.block.pieces():
+        if "Block" in hashers:
+            hashers["Block"].update(piece)
+        if "Payload" in hashers and at + len(piece) > start:
+            hashers["Payload"].update(memoryview(piece)[max(start - at, 0) :])
+        at += len(piece)
+
+
+def _decoded_matches(record: WarcRecord, name: str, expected: bytes) -> bool:
+    if not record.holds_http:
+        return False
+    try:
+        message = record.http
+        body = record.block.tail(message.body_offset, record.max_body)
+        for form in (remove_transfer_codings(message, body, limit=record.max_body), record.body()):
+            if hashlib.new(name, form, usedforsecurity=False).digest() == expected:
+                return True
+    except FormatError:
+        return False
+    return False
+
+
+def _base32(value: bytes) -> str:
+    return base64.b32encode(value).decode().rstrip("=")

@@ -1,0 +1,77 @@
+"""ISO-2022-JP and EUC-JP as browsers read them: WHATWG Encoding Standard, sections 12.1 and 12.2.
+
+Python's codecs are no substitute: they lack NEC's and IBM's characters (row 13 with its circled digits, rows 89-92),
+which Japanese pages are full of, and after a cut character ISO-2022-JP goes on in the wrong state, so that markup
+becomes text. Errors give U+FFFD.
+
+Deviation: an escape sequence directly behind another is no error here; it stands for nothing either way.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Final
+
+__all__ = ["decode_euc_jp", "decode_iso_2022_jp"]
+
+_ESCAPE = re.compile(rb"\x1b(\([BIJ]|\$[@B])")
+_PAIRS_OR_BYTE = re.compile(rb"((?:[!-~][!-~])+)|[!-~]?[^!-~]|[!-~]", re.DOTALL)
+_WHOLE = re.compile(rb"\x8f?[\xa1-\xfe][\xa1-\xfe]")
+_NO_ASCII = re.compile("[\x0e\x0f\x1b\x80-\xff]")
+_NO_KATAKANA = re.compile("[^!-_]")
+_KATAKANA: Final = {code: code - 0x21 + 0xFF61 for code in range(0x21, 0x60)}
+_ROMAN: Final = {0x5C: 0xA5, 0x7E: 0x203E}
+_TO_EUC: Final = bytes(code | 0x80 for code in range(256))
+# Where JIS X 0208 as Windows has it, and after it the standard, names another character than Python's tables do.
+_WINDOWS: Final = {0x301C: 0xFF5E, 0x2016: 0x2225, 0x2212: 0xFF0D, 0xA2: 0xFFE0, 0xA3: 0xFFE1, 0xAC: 0xFFE2}
+
+
+def decode_euc_jp(data: bytes) -> str:
+    """The text of EUC-JP bytes."""
+    return data.decode("euc_jp", _ERRORS).translate(_WINDOWS)
+
+
+def decode_iso_2022_jp(data: bytes) -> str:
+    """The text of ISO-2022-JP bytes."""
+    parts = _ESCAPE.split(data)
+    text = [_ascii(parts[0])]
+    for escape, segment in zip(parts[1::2], parts[2::2], strict=True):
+        if escape == b"(B":
+            text.append(_ascii(segment))
+        elif escape == b"(J":
+            text.append(_ascii(segment).translate(_ROMAN))
+        elif escape == b"(I":
+            text.append(_NO_KATAKANA.sub("\ufffd", segment.decode("latin-1")).translate(_KATAKANA))
+        else:
+            text.append(_PAIRS_OR_BYTE.sub(_pairs, segment).decode("utf-8"))
+    return "".join(text)
+
+
+def _ascii(segment: bytes) -> str:
+    return _NO_ASCII.sub("\ufffd", segment.decode("latin-1"))
+
+
+def _pairs(match: re.Match[bytes]) -> bytes:
+    pairs: bytes | None = match[1]
+    return (decode_euc_jp(pairs.translate(_TO_EUC)) if pairs else "\ufffd").encode("utf-8")
+
+
+def _beyond_the_standard(error: UnicodeError) -> tuple[str, int]:
+    """An error handler: two bytes that are no character of JIS X 0208 may be one of code page 932."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    match = _WHOLE.match(error.object, error.start)
+    if match is None:
+        return "\ufffd", error.end
+    character = "\ufffd"
+    if len(match[0]) == 2:
+        row, cell = match[0][0] - 0xA1, match[0][1] - 0xA1
+        lead = (row >> 1) + (0x81 if row < 62 else 0xC1)
+        trail = cell + 0x9F if row & 1 else cell + (0x40 if cell < 63 else 0x41)
+        character = bytes((lead, trail)).decode("cp932", "replace")[:1]
+    return character, match.end()
+
+
+_ERRORS: Final = "crawlmill-japanese"
+codecs.register_error(_ERRORS, _beyond_the_standard)

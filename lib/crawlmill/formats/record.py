@@ -1,0 +1,213 @@
+"""What the records of all archives have in common: where they lie, what they say of themselves, block and payload.
+
+Terms are those of WARC 1.1 (ISO 28500:2017, section 4): a record is a header and a block; the payload of an HTTP
+response is its body, without transfer and content codings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from crawlmill.codecs.inflate import Content
+from crawlmill.errors import FormatError
+from crawlmill.formats.charset import text_of, tokenizable
+from crawlmill.formats.content import decode_body
+from crawlmill.formats.http import HttpMessage, parse_response
+
+__all__ = ["HEAD_BYTES", "MAX_BODY", "Block", "Record"]
+
+MAX_BODY: Final = 64 << 20
+"""Bytes that a payload may have, after decoding, unless a job says otherwise."""
+
+HEAD_BYTES: Final = 64 << 10
+"""Bytes at a block's beginning in which its HTTP header must end."""
+
+_USUAL_HEAD = 4 << 10
+_PIECE = 1 << 20
+
+
+class Block:
+    """The block of a record: `length` bytes, held in memory or still to be read from its archive.
+
+    Args:
+        length: Bytes that the block has.
+        held: Bytes that hold the block, or its beginning.
+        start: Where in `held` it begins.
+        rest: Reads what comes behind `held`, up to so many bytes; a FormatError says that it is damaged or cut.
+        reinflate: Gives `held` anew with the whole block in it, where only its head was inflated.
+    """
+
+    __slots__ = ("_held", "_left", "_reinflate", "_rest", "_start", "length")
+
+    def __init__(
+        self,
+        length: int,
+        held: Content,
+        start: int,
+        *,
+        rest: Callable[[int], bytes] | None = None,
+        reinflate: Callable[[], Content] | None = None,
+    ) -> None:
+        self.length, self._held, self._start = length, held, start
+        self._rest, self._reinflate = rest, reinflate
+        self._left = length if rest is not None else 0
+
+    @property
+    def streamed(self) -> bool:
+        """Whether some of the block is still to be read from its archive."""
+        return self._left > 0
+
+    def peek(self, n: int) -> bytes:
+        """At most `n` bytes of the beginning: those that are held."""
+        end = self._start + min(n, self.length)
+        return bytes(memoryview(self._held)[self._start : end])
+
+    def head(self, n: int) -> bytes:
+        """The first `n` bytes, or all of a shorter block; what is read stays held."""
+        self._hold(min(n, self.length))
+        return self.peek(n)
+
+    def tail(self, at: int, limit: int) -> bytes:
+        """The bytes from position `at` to the end of the block.
+
+        Raises:
+            FormatError: `too-large` for more than `limit` bytes, or why the archive is damaged here.
+        """
+        if self.length - at > limit:
+            raise FormatError("record too large", reason="too-large", expected=f"at most {limit} bytes",
+                              actual=self.length - at)  # fmt: skip
+        self._hold(self.length)
+        return bytes(memoryview(self._held)[self._start + at : self._start + self.length])
+
+    def pieces(self) -> Iterator[bytes]:
+        """The block in pieces; what is not held in memory is read once and let go."""
+        if self._reinflate is not None:
+            self._hold(self.length)
+        yield self.peek(self.length)
+        while self._left:
+            yield self._read()
+
+    def drain(self) -> None:
+        """Read what was not read, and let go of it; so a streamed block is proven."""
+        while self._left:
+            self._read()
+
+    def _read(self) -> bytes:
+        if self._rest is None:
+            return b""
+        piece = self._rest(self._left)
+        self._left -= len(piece)
+        return piece
+
+    def _hold(self, n: int) -> None:
+        missing = n - (len(self._held) - self._start)
+        if missing <= 0:
+            return
+        if self._reinflate is not None:
+            self._held, self._reinflate = self._reinflate(), None
+            return
+        if self.length - self._left != len(self._held) - self._start:
+            raise FormatError("record too large to be kept", reason="too-large", actual=self.length)
+        at = n - missing
+        held = bytearray(self.length if n == self.length else n + _PIECE)  # filled in place: a join would hold it twice
+        held[:at] = memoryview(self._held)[self._start :]
+        while at < n:
+            piece = self._read()
+            held[at : at + len(piece)] = piece
+            at += len(piece)
+        del held[at:]
+        self._held, self._start = held, 0
+
+
+class Record:
+    """One record. Subclasses read its header; what they do not know is None.
+
+    `offset` is the byte of the file at which its gzip member, or in a plain file the record itself, begins; `length`
+    the bytes of that member (of the record's header and block in a plain file), None while a streamed member is being
+    read; `index` counts the records of one member from 0; `head` is the header as it stands.
+    """
+
+    __slots__ = ("_http", "block", "head", "index", "length", "max_body", "offset", "type")
+
+    format: str = ""
+    plain_bodies = False
+    """Whether bodies were decoded before they were stored, whatever their headers say."""
+
+    def __init__(
+        self, kind: str, head: bytes, block: Block, *, offset: int, length: int | None, index: int = 0
+    ) -> None:
+        self.type, self.head, self.block = kind, head, block
+        self.offset, self.length, self.index = offset, length, index
+        self.max_body = MAX_BODY
+        self._http: HttpMessage | None = None
+
+    @property
+    def uri(self) -> str | None:
+        """The target URI as written, without the angle brackets that some writers put around it."""
+        raise NotImplementedError
+
+    @property
+    def date(self) -> str | None:
+        """When the record was made, as written."""
+        raise NotImplementedError
+
+    @property
+    def content_type(self) -> str | None:
+        """The content type of the block, as written."""
+        raise NotImplementedError
+
+    @property
+    def content_length(self) -> int:
+        """Bytes of the block."""
+        return self.block.length
+
+    @property
+    def holds_http(self) -> bool:
+        """Whether the block is an HTTP response, or claims to be one."""
+        raise NotImplementedError
+
+    @property
+    def closing(self) -> bytes:
+        """The line ends behind the block, which belong to the record as it is stored."""
+        raise NotImplementedError
+
+    def fields(self) -> dict[str, Any]:
+        """The row that a listing shows: names and values, None where the record says nothing."""
+        raise NotImplementedError
+
+    @property
+    def http(self) -> HttpMessage:
+        """The status line and headers of an HTTP response.
+
+        Raises:
+            FormatError: `bad-header`: the block does not begin with a status line.
+        """
+        if self._http is None:
+            head = self.block.peek(_USUAL_HEAD)
+            if b"\r\n\r\n" not in head and b"\n\n" not in head:
+                head = self.block.head(HEAD_BYTES)
+            self._http = parse_response(head)
+        return self._http
+
+    def body(self) -> bytes:
+        """The payload: the body of an HTTP response without transfer and content codings; of other records the block.
+
+        Raises:
+            FormatError: `too-large` for more than `max_body` bytes, before or after decoding.
+        """
+        if not self.holds_http:
+            return self.block.tail(0, self.max_body)
+        message = self.http
+        body = self.block.tail(message.body_offset, self.max_body)
+        return decode_body(message, body, limit=self.max_body, already_decoded=self.plain_bodies).data
+
+    def page(self) -> bytes:
+        """The payload in an encoding that keeps ASCII: UTF-16 and ISO-2022-JP are turned into UTF-8."""
+        return tokenizable(self.body(), self.http)
+
+    def text(self) -> str:
+        """The payload as text, by its byte order mark, declared charset or own declaration; U+FFFD for errors."""
+        if self.holds_http:
+            return text_of(self.http, self.body())
+        return self.body().decode("utf-8", "replace")

@@ -1,0 +1,179 @@
+"""WARC records, and the WAT and WET records that have their shape: WARC 1.1 (ISO 28500:2017), also 1.0 and 0.1x.
+
+Accepted beyond the standard: lines that end in LF alone, folded header lines, header names in any case, header lines
+without a colon (ignored), target URIs in angle brackets, values that are not UTF-8 (read as Latin-1).
+
+Reported as damage: no version line, no or no valid Content-Length (`bad-header`, `bad-length`), and a block that is not
+followed by its two line ends (`bad-length`), since nothing else shows that the declared length is right.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from crawlmill.errors import CrawlmillError, FormatError
+from crawlmill.formats.record import HEAD_BYTES, Record
+
+__all__ = ["MAX_HEAD", "Head", "WarcRecord", "classify", "has_end", "is_warc_start", "parse_head", "quick_head"]
+
+MAX_HEAD: Final = 1 << 20
+"""Bytes in which a record's header must end."""
+
+_VERSION = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n")
+_LINE_END = re.compile(rb"\r?\n")
+_EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
+_USUAL_VERSIONS = (b"WARC/1.0\r\n", b"WARC/1.1\r\n")
+_HTTP_TYPES = ("response", "revisit")
+_TYPES = {
+    kind.encode(): kind
+    for kind in ("warcinfo", "response", "resource", "request", "metadata", "revisit", "conversion", "continuation")
+}
+
+Head = tuple[str, int, int]
+"""The type of a record, where its block begins, and how long it declares the block to be."""
+
+
+def is_warc_start(data: bytes) -> bool:
+    """Whether these bytes begin with a WARC version line, perhaps cut."""
+    return data.startswith(b"WARC/")
+
+
+def has_end(data: bytes) -> bool:
+    """Whether an empty line, which ends a header, lies within these bytes."""
+    return _EMPTY_LINE.search(data, 0, MAX_HEAD) is not None
+
+
+def quick_head(data: bytes | bytearray) -> Head | None:
+    """The head of a record as nearly all are written: 1.0 or 1.1, CR LF, names as in the standard, each once.
+
+    None means that `parse_head` must look; its answer is then the one that holds.
+    """
+    if not data.startswith(_USUAL_VERSIONS):
+        return None
+    end = data.find(b"\r\n\r\n", 10, MAX_HEAD)
+    at = data.find(b"\r\nContent-Length: ", 8, end)
+    kind_at = data.find(b"\r\nWARC-Type: ", 8, end)
+    if end < 0 or at < 0 or kind_at < 0 or data.find(b"\r\nContent-Length: ", at + 18, end) >= 0:
+        return None
+    kind = _TYPES.get(bytes(data[kind_at + 13 : data.find(b"\r", kind_at + 13)]))
+    length = data[at + 18 : data.find(b"\r", at + 18)]
+    return (kind, end + 4, int(length)) if kind is not None and length.isdigit() and len(length) < 19 else None
+
+
+def parse_head(data: bytes) -> Head:
+    """The head of the record that `data` begins with.
+
+    Raises:
+        FormatError: `bad-header` for no version line, no end within `data`, no type; `bad-length`.
+    """
+    if not _VERSION.match(data):
+        raise FormatError("no WARC record", reason="bad-header", expected="WARC/1.0 or WARC/1.1",
+                          actual=repr(data[:20])[2:-1])  # fmt: skip
+    match = _EMPTY_LINE.search(data, 0, MAX_HEAD)
+    if match is None:
+        raise FormatError("WARC header without an end", reason="bad-header", expected="an empty line",
+                          actual=f"{min(len(data), MAX_HEAD)} bytes without one")  # fmt: skip
+    fields = _parse_fields(data[: match.start()])
+    lengths = {value for name, value in fields if name.lower() == "content-length"}
+    if len(lengths) != 1:
+        raise FormatError("WARC header without one Content-Length", reason="bad-length", expected="one",
+                          actual=", ".join(sorted(lengths)) or "none")  # fmt: skip
+    length = lengths.pop()
+    if not (length.isascii() and length.isdigit() and len(length) < 19):
+        raise FormatError("wrong Content-Length", reason="bad-length", expected="a number of bytes",
+                          actual=repr(length[:40]))  # fmt: skip
+    kind = next((value for name, value in fields if name.lower() == "warc-type"), "")
+    if not kind:
+        raise FormatError("WARC header without WARC-Type", reason="bad-header", expected="WARC-Type", actual="none")
+    return kind.lower(), match.end(), int(length)
+
+
+def _parse_fields(head: bytes) -> list[tuple[str, str]]:
+    """The named fields of a header, in order, folded lines joined by a blank."""
+    fields: list[tuple[str, str]] = []
+    for line in _LINE_END.split(head)[1:]:
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            text = line.decode("latin-1")
+        if text[:1] in (" ", "\t") and fields:
+            name, value = fields[-1]
+            fields[-1] = (name, f"{value} {text.strip()}".strip())
+            continue
+        name, colon, value = text.partition(":")
+        if colon and name.strip():
+            fields.append((name.strip(), value.strip()))
+    return fields
+
+
+class WarcRecord(Record):
+    """A record of a WARC, WAT or WET file."""
+
+    __slots__ = ("_fields",)
+
+    format = "warc"
+    _fields: list[tuple[str, str]]
+
+    @property
+    def named_fields(self) -> list[tuple[str, str]]:
+        """All fields of the record's header: names as written, and values."""
+        try:
+            return self._fields
+        except AttributeError:
+            self._fields = _parse_fields(self.head)
+            return self._fields
+
+    def get(self, name: str) -> str | None:
+        """The first field of that name, whatever its case; None if there is none."""
+        name = name.lower()
+        return next((value for given, value in self.named_fields if given.lower() == name), None)
+
+    @property
+    def uri(self) -> str | None:
+        uri = self.get("WARC-Target-URI")
+        return uri[1:-1] if uri and uri[0] == "<" and uri[-1] == ">" else uri
+
+    @property
+    def date(self) -> str | None:
+        return self.get("WARC-Date")
+
+    @property
+    def content_type(self) -> str | None:
+        return self.get("Content-Type")
+
+    @property
+    def holds_http(self) -> bool:
+        return self.type in _HTTP_TYPES and (self.content_type or "").lower().startswith("application/http")
+
+    @property
+    def closing(self) -> bytes:
+        return b"\r\n\r\n" if self.head.endswith(b"\r\n\r\n") else b"\n\n"
+
+    def fields(self) -> dict[str, Any]:
+        status, http_type = None, None
+        if self.holds_http:
+            try:
+                status, http_type = self.http.status, self.http.content_type
+            except CrawlmillError:  # a block that is no HTTP message has no status: a fact to be listed, not damage
+                pass
+        return {
+            "offset": self.offset, "length": self.length, "index": self.index, "type": self.type,
+            "id": self.get("WARC-Record-ID"), "uri": self.uri, "date": self.date, "content_type": self.content_type,
+            "content_length": self.content_length, "http_status": status, "http_content_type": http_type,
+            "payload_digest": self.get("WARC-Payload-Digest"),
+        }  # fmt: skip
+
+
+def classify(record: WarcRecord) -> str:
+    """What the file of this record is, if it is the first that is no warcinfo: `wet`, `wat` or `warc`.
+
+    A WAT is a metadata record that holds a JSON object with an `Envelope`, as ia-web-commons writes it.
+    """
+    if record.type == "conversion":
+        return "wet"
+    if record.type == "metadata":
+        head = record.block.head(HEAD_BYTES).lstrip()
+        if head.startswith(b"{") and b'"Envelope"' in head:
+            return "wat"
+    return "warc"

@@ -1,0 +1,222 @@
+"""The ledger of a run: what became of each input. Rows, their JSON, their summary, and the lists that come out of them.
+
+Every input of a run has exactly one row. Its outcome follows from what the row holds:
+
+    ok        nothing was lost
+    partial   something was read and something lost
+    failed    nothing of it could be read
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from crawlmill.errors import CrawlmillError, FormatError, Problem
+from crawlmill.inputs.lists import Input
+from crawlmill.storage.locations import redact
+
+__all__ = ["LedgerRow", "Summary", "complete", "failed_lines", "read_ledger"]
+
+_MOST_PROBLEMS: Final = 100
+_MOST_SHOWN: Final = 10
+_LONGEST_NAME: Final = 160
+
+
+@dataclass(slots=True)
+class LedgerRow:
+    """What became of one input. `bytes`: bytes of the input covered; `records`: whole records in it, wanted or not."""
+
+    input: str
+    location: str
+    offset: int | None = None
+    length: int | None = None
+    format: str | None = None
+    records: int = 0
+    bytes: int = 0
+    verified: bool = True
+    lost: Counter[str] = field(default_factory=Counter)
+    problems: list[Problem] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, item: Input) -> LedgerRow:
+        """The row of an input of which nothing is read yet."""
+        return cls(item.shown, item.location, item.offset, item.length)
+
+    @property
+    def outcome(self) -> str:
+        """`ok`, `partial` or `failed`."""
+        if not self.lost:
+            return "ok"
+        return "partial" if self.records else "failed"
+
+    def lose(self, problem: Problem) -> None:
+        """Count something lost under its reason; the first hundred problems are kept as they are."""
+        self.lost[problem.reason] += 1
+        if len(self.problems) < _MOST_PROBLEMS:
+            self.problems.append(problem)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that the ledger holds, without secrets. Offset and length are there for ranges only."""
+        location = redact(self.location)
+        span = {} if self.length is None else {"offset": self.offset, "length": self.length}
+        problems = [problem.to_json() for problem in self.problems]
+        if location != self.location:
+            for problem in problems:
+                problem["message"] = problem["message"].replace(self.location, location)
+        return {
+            "input": self.input, "location": location, **span, "format": self.format, "outcome": self.outcome,
+            "records": self.records, "bytes": self.bytes, "verified": self.verified, "lost": dict(self.lost),
+            "problems": problems,
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, row: Any) -> LedgerRow:
+        """The row that `to_json` gave.
+
+        Raises:
+            FormatError: `bad-json`: this is no row of a ledger.
+        """
+        try:
+            _check_types(row)
+            return cls(
+                row["input"], row["location"], row.get("offset"), row.get("length"), row["format"], row["records"],
+                row["bytes"], row["verified"], Counter(row["lost"]), [Problem(**each) for each in row["problems"]],
+            )  # fmt: skip
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"no row of a ledger: {error!r}", reason="bad-json") from error
+
+
+@dataclass(slots=True)
+class Summary:
+    """What a run's rows come to, gathered row by row."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    records: int = 0
+    bytes: int = 0
+    unaccounted: int = 0
+    bad: list[str] = field(default_factory=list)
+
+    @property
+    def inputs(self) -> int:
+        """Rows added."""
+        return self.outcomes.total()
+
+    @property
+    def not_ok(self) -> int:
+        """Inputs that are partial or failed."""
+        return self.inputs - self.outcomes["ok"]
+
+    def add(self, row: LedgerRow) -> None:
+        """Take in one row."""
+        outcome = row.outcome
+        self.outcomes[outcome] += 1
+        self.records += row.records
+        self.bytes += row.bytes
+        self.unaccounted += row.lost["unaccounted"]
+        if outcome != "ok" and len(self.bad) < _MOST_SHOWN:
+            self.bad.append(f"{outcome:7} {_name_of(row)}: {_losses(row)}")
+
+    def counts(self) -> str:
+        """`12 inputs: 10 ok, 1 partial, 1 failed; 9,812 records, 41.2 MB`; outcomes that did not occur are left out."""
+        outcomes = ", ".join(
+            f"{self.outcomes[kind]:,} {kind}" for kind in ("ok", "partial", "failed") if self.outcomes[kind]
+        )
+        return f"{_plural(self.inputs, 'input')}: {outcomes}; {_plural(self.records, 'record')}, {size(self.bytes)}"
+
+    def lines(self, seconds: float | None = None) -> list[str]:
+        """The lines that end a run: the counts, and the first ten inputs that are not ok."""
+        took = "" if seconds is None else f" in {seconds:,.1f} s"
+        more = self.not_ok - len(self.bad)
+        return [f"{self.counts()} read{took}", *self.bad, *([f"and {more:,} more"] if more else [])]
+
+
+def size(count: int) -> str:
+    """A number of bytes as people read it, in powers of 1000: `41.2 MB`."""
+    amount, unit = float(count), "B"
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if amount < 1000 or unit == "TB":
+            break
+        amount /= 1000
+    return f"{count} B" if unit == "B" else f"{amount:,.1f} {unit}"
+
+
+def complete(rows: Iterable[tuple[int, LedgerRow]], inputs: list[Input], why: str) -> Iterator[LedgerRow]:
+    """One row per input, in the order of `inputs`; what has none is failed as `unaccounted`, for the reason `why`.
+
+    `rows` are pairs of (position in `inputs`, row), rising by position.
+
+    Raises:
+        CrawlmillError: An input has two rows: the run counted something twice.
+    """
+    done = 0
+    for position, row in rows:
+        if position < done:
+            raise CrawlmillError("the ledger has two rows for one input", source=row.input)
+        yield from (_unaccounted(item, why) for item in inputs[done:position])
+        yield row
+        done = position + 1
+    yield from (_unaccounted(item, why) for item in inputs[done:])
+
+
+def read_ledger(lines: Iterable[bytes], name: str) -> Iterator[LedgerRow]:
+    """The rows of a ledger file, line by line.
+
+    Raises:
+        FormatError: `bad-json`: a line is no row of a ledger; the message has the number of the line.
+    """
+    for number, line in enumerate(lines, 1):
+        try:
+            yield LedgerRow.from_json(json.loads(line))
+        except ValueError as error:
+            raise FormatError(f"line {number} is no JSON: {error}", reason="bad-json", source=name) from error
+        except FormatError as error:
+            raise error.located(source=f"{name}, line {number}") from error
+
+
+def failed_lines(rows: Iterable[LedgerRow], originals: Iterable[Input] = ()) -> Iterator[str]:
+    """An input list of what was not ok: absolute locations, with their ranges.
+
+    `originals` are the inputs as the user's own list names them: from there come locations that hold secrets, which
+    the ledger does not know.
+    """
+    known = {(redact(item.location), item.offset, item.length): item.location for item in originals}
+    for row in rows:
+        if row.outcome != "ok":
+            location = known.get((row.location, row.offset, row.length), row.location)
+            yield location if row.length is None else f"{location}\t{row.offset}\t{row.length}"
+
+
+def _check_types(row: Any) -> None:
+    for kind, names in ((str, ("input", "location")), (int, ("records", "bytes")), (dict, ("lost",))):
+        for name in names:
+            if not isinstance(row[name], kind):
+                raise TypeError(f"expected {kind.__name__} as {name}, got {row[name]!r}")
+
+
+def _unaccounted(item: Input, why: str) -> LedgerRow:
+    row = LedgerRow.of(item)
+    row.verified = False
+    row.lose(Problem("unaccounted", None, "a row in the ledger", None, why))
+    return row
+
+
+def _name_of(row: LedgerRow) -> str:
+    name = row.input if len(row.input) <= _LONGEST_NAME else redact(row.location)
+    return " ".join(name.split()) if row.length is None or name == row.input else f"{name} at {row.offset}"
+
+
+def _losses(row: LedgerRow) -> str:
+    """The first problem's reason and message, and what else was lost."""
+    if not row.problems:
+        return ", ".join(f"{count:,} {reason}" for reason, count in row.lost.items())
+    first = row.problems[0]
+    more = row.lost.total() - 1
+    return " ".join(f"{first.reason}: {first.message}".split()) + (f" (and {more:,} more)" if more else "")
+
+
+def _plural(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,220 @@
+"""The text of an input list: bytes to entries. Opens nothing.
+
+A list is text in UTF-8, plain or gzip (found by its bytes; several members are one list). Blank lines and lines that
+begin with `#` say nothing; CR LF and a byte order mark are accepted. Every other line names one input, as
+
+    LOCATION                                      a path or URI: the whole file
+    LOCATION<TAB>OFFSET<TAB>LENGTH                bytes of it, as they lie in the compressed file
+    {"filename": …, "offset": …, "length": …}     the same as the CDX API gives it; numbers may be strings
+    URLKEY TIMESTAMP {…}                          a CDXJ line, which holds such an object
+    CSV rows                                      under a first line that names the columns, `warc_filename`,
+                                                  `warc_record_offset` and `warc_record_length` among them, in any order
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+from crawlmill.errors import UsageError
+from crawlmill.formats.archive import is_crawl_data
+
+__all__ = ["Entry", "parse_line", "read_entries"]
+
+_HEAD_BYTES: Final = 1024
+_LONGEST_LINE: Final = 1 << 20
+_CDXJ: Final = re.compile(r"\S+ [0-9]{1,17} (\{.*\})")
+_NUMBER: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
+_COLUMNS: Final = ("warc_filename", "warc_record_offset", "warc_record_length")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one line says. `line` counts from 1; offset and length are bytes, None for a whole file."""
+
+    line: int
+    given: str
+    location: str
+    offset: int | None
+    length: int | None
+
+
+def read_entries(chunks: Iterable[bytes], name: str) -> Iterator[Entry]:
+    """The entries of the list whose bytes come in `chunks`; `name` is what messages call it.
+
+    Raises:
+        UsageError: The bytes are a crawl file or no text at all, the gzip is damaged, or a line makes no sense.
+    """
+    lines = _Numbered(_decoded(_guarded(_inflated(chunks, name), name), name))
+    begun = False
+    for line in lines:
+        given = line.strip()
+        if not given or given.startswith("#"):
+            continue
+        try:
+            columns = None if begun else _columns(given)
+            begun = True
+            if columns is not None:
+                yield from _csv_entries(lines, columns)
+                return
+            location, offset, length = parse_line(given)
+        except (ValueError, csv.Error) as error:
+            raise UsageError(f"{name}, line {lines.number}: {error}") from None
+        yield Entry(lines.number, given, location, offset, length)
+
+
+def parse_line(line: str) -> tuple[str, int | None, int | None]:
+    """Location, offset and length of one line that is neither blank nor a comment.
+
+    Raises:
+        ValueError: The range is not two whole numbers, or the JSON is none or names no file.
+    """
+    if line.startswith("{"):
+        return _of_json(line)
+    if cdxj := _CDXJ.fullmatch(line):
+        return _of_json(cdxj[1])
+    location, *span = line.split("\t")
+    if not span:
+        return location, None, None
+    if len(span) != 2:
+        raise ValueError(f"expected LOCATION or LOCATION<TAB>OFFSET<TAB>LENGTH, got {len(span) + 1} fields")
+    return location, _number("offset", span[0]), _number("length", span[1])
+
+
+class _Numbered:
+    """Iterates over lines; `number` is that of the last one, from 1."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = iter(lines)
+        self.number = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.number += 1
+        return line
+
+
+def _of_json(text: str) -> tuple[str, int | None, int | None]:
+    try:
+        entry = json.loads(text)
+    except RecursionError:
+        raise ValueError("JSON nested too deeply") from None
+    location = entry.get("filename")
+    if not isinstance(location, str) or not location:
+        raise ValueError("the JSON object names no file: expected a `filename`")
+    offset, length = entry.get("offset"), entry.get("length")
+    if offset is None and length is None:
+        return location, None, None
+    return location, _number("offset", offset), _number("length", length)
+
+
+def _number(what: str, value: object) -> int:
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(text, str) or not _NUMBER.fullmatch(text.strip()):
+        raise ValueError(f"expected a number of bytes as {what}, got {'nothing' if value is None else repr(value)}")
+    return int(text)
+
+
+def _columns(line: str) -> list[int] | None:
+    """Where the three columns stand, if this line is the header of a CSV."""
+    if _COLUMNS[0] not in line or line.startswith("{"):
+        return None
+    names = [name.strip() for name in next(csv.reader([line]))]
+    if _COLUMNS[0] not in names:
+        return None
+    missing = [name for name in _COLUMNS if name not in names]
+    if missing:
+        raise ValueError(f"the CSV header lacks {' and '.join(missing)}")
+    return [names.index(name) for name in _COLUMNS]
+
+
+def _csv_entries(lines: _Numbered, columns: list[int]) -> Iterator[Entry]:
+    taken: list[str] = []  # a quoted field may hold line ends: what was read for one row is that input's line
+
+    def recorded() -> Iterator[str]:
+        for line in lines:
+            taken.append(line)
+            yield line
+
+    for row in csv.reader(recorded(), strict=True):
+        given = "\n".join(taken).strip()
+        taken.clear()
+        if not any(field.strip() for field in row) or given.startswith("#"):
+            continue
+        if len(row) <= max(columns):
+            raise ValueError(f"expected at least {max(columns) + 1} fields, got {len(row)}")
+        location, offset, length = (row[column].strip() for column in columns)
+        yield Entry(lines.number, given, location, _number("offset", offset), _number("length", length))
+
+
+def _inflated(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
+    """The bytes of the list, inflated where they begin as gzip."""
+    head, chunks = _headed(chunks, 2)
+    if head != b"\x1f\x8b":
+        yield from chunks
+        return
+    inflater = zlib.decompressobj(31)
+    for chunk in chunks:
+        while chunk:
+            if inflater.eof:
+                inflater = zlib.decompressobj(31)
+                chunk = chunk.lstrip(b"\0")  # padding between and behind members, as gzip tolerates it
+                continue
+            try:
+                yield inflater.decompress(chunk, 1 << 20)
+            except zlib.error as error:
+                raise UsageError(f"{name}: the gzip of this list is damaged: {error}") from None
+            chunk = inflater.unconsumed_tail or inflater.unused_data
+    if not inflater.eof:
+        raise UsageError(f"{name}: the gzip of this list is cut short")
+
+
+def _guarded(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
+    """The same bytes, if they may be a list: giving the crawl file itself is the commonest mistake of all."""
+    head, chunks = _headed(chunks, _HEAD_BYTES)
+    if is_crawl_data(head):
+        raise UsageError(
+            f"{name} is a crawl file (WARC, WAT, WET, ARC, SequenceFile) and no input list: put its path into a list, "
+            f"e.g. `echo {name} | python jobs/tag_count.py -`"
+        )
+    if b"\0" in head or head.lstrip().startswith(b"<"):
+        raise UsageError(f"{name} is no input list: expected text with one location per line")
+    return iter(chunks)
+
+
+def _headed(chunks: Iterable[bytes], n: int) -> tuple[bytes, Iterable[bytes]]:
+    """The first `n` bytes (fewer if there are no more), and all chunks."""
+    chunks, held, size = iter(chunks), [], 0
+    while size < n and (chunk := next(chunks, None)) is not None:
+        held.append(chunk)
+        size += len(chunk)
+    return b"".join(held)[:n], chain(held, chunks)
+
+
+def _decoded(chunks: Iterable[bytes], name: str) -> Iterator[str]:
+    """The lines, cut at line feeds only: str.splitlines() knows ten more line ends, which file names may hold."""
+    rest, first = b"", True
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        if len(rest) > _LONGEST_LINE:
+            raise UsageError(f"{name} is no input list: it holds a line of more than {_LONGEST_LINE} bytes")
+        for line in lines:
+            yield _text(line, first=first)
+            first = False
+    if rest:
+        yield _text(rest, first=first)
+
+
+def _text(line: bytes, *, first: bool) -> str:
+    # File names are bytes: those that are no UTF-8 travel as surrogates, as Python's own file functions have it.
+    text = line.decode("utf-8", "surrogateescape").removesuffix("\r")
+    return text.removeprefix("\ufeff") if first else text

@@ -1,0 +1,151 @@
+"""Input lists: which inputs a run has, each of them once, with absolute locations.
+
+How a line is written is the matter of `list_lines`; this module opens lists of any kind and resolves what they name:
+
+* an absolute location stands as it is;
+* a relative one that looks like a key of Common Crawl resolves against the base URL;
+* any other relative one against the folder of its list (for stdin: the working folder);
+* a base URL that the user gives applies to every relative line, but for those that exist beside the list. Nothing is
+  looked up beside a remote list: that would cost a request per line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+from crawlmill.errors import SourceError, UsageError
+from crawlmill.inputs.list_lines import read_entries
+from crawlmill.storage import Storage
+from crawlmill.storage.locations import absolute, canonical, is_remote, redact
+
+__all__ = ["COMMON_CRAWL", "Input", "Inputs", "read_lists"]
+
+COMMON_CRAWL: Final = "https://data.commoncrawl.org/"
+"""What keys of Common Crawl resolve against unless told otherwise."""
+
+_KEYS: Final = ("crawl-data/", "cc-index/", "crawl-001/", "crawl-002/", "parse-output/", "common-crawl/")
+_CHUNK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One input: the line that names it, where it lies, and its bytes there (None: the whole file)."""
+
+    given: str
+    location: str
+    offset: int | None = None
+    length: int | None = None
+
+    @property
+    def shown(self) -> str:
+        """The line without secrets, as the ledger has it."""
+        hidden = redact(self.location)
+        if hidden == self.location or "://" not in self.given.replace("\\/", "/"):
+            return self.given  # URLs of captures in a CDXJ line are data, not secrets of the user
+        if self.location in self.given:
+            return self.given.replace(self.location, hidden)
+        return hidden if self.length is None else f"{hidden}\t{self.offset}\t{self.length}"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The distinct inputs, in the order of the lists, and how many lines repeated one of them."""
+
+    items: list[Input]
+    repeated: int = 0
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Input]:
+        return iter(self.items)
+
+    def ledger_order(self) -> list[Input]:
+        """The inputs as the ledger has them: by the line as shown, code point by code point, then by place."""
+        return sorted(self.items, key=lambda item: (item.shown, item.location, item.offset or 0, item.length or 0))
+
+
+def read_lists(
+    paths: Sequence[str],
+    storage: Storage,
+    *,
+    base_url: str | None = None,
+    default_base: str = COMMON_CRAWL,
+    stdin: BinaryIO | None = None,
+) -> Inputs:
+    """The inputs that the lists name, `-` being stdin.
+
+    Two lines are one input if location (in whatever spelling), offset and length agree; the first spelling stands.
+    `base_url` is what the user gave; without one, `default_base` serves for keys of Common Crawl.
+
+    Raises:
+        UsageError: A list is missing, is none, is wrong in a line; or the lists name nothing at all.
+    """
+    if not paths:
+        raise UsageError("no input list given: name a file with one location per line, or `-` for stdin")
+    here = os.getcwd()  # noqa: PTH109
+    base_url = absolute(base_url, here) if base_url else None
+    found: dict[tuple[str, int | None, int | None], Input] = {}
+    repeated = 0
+    for path in paths:
+        name = "the list on stdin" if path == "-" else redact(path)
+        folder = here if path == "-" else _folder(absolute(path, here))
+        resolve = _resolver(folder, base_url, default_base, storage)
+        for entry in read_entries(_chunks(path, name, storage, stdin), name):
+            location, place = resolve(entry.location)
+            key = (place, entry.offset, entry.length)
+            if key in found:
+                repeated += 1
+            else:
+                found[key] = Input(entry.given, location, entry.offset, entry.length)
+    if not found:
+        raise UsageError(f"no input in {' '.join(map(redact, paths))}: the list is empty")
+    return Inputs(list(found.values()), repeated)
+
+
+def _chunks(path: str, name: str, storage: Storage, stdin: BinaryIO | None) -> Iterator[bytes]:
+    if path == "-":
+        if stdin is None:
+            raise UsageError("no standard input to read the list from")
+        yield from iter(lambda: stdin.read(_CHUNK), b"")
+        return
+    try:
+        with storage.open_stream(path) as stream:
+            yield from iter(lambda: stream.read(_CHUNK), b"")
+    except SourceError as error:
+        raise UsageError(f"cannot read the input list {name}: {error}") from error
+
+
+def _resolver(
+    folder: str, base_url: str | None, default_base: str, storage: Storage
+) -> Callable[[str], tuple[str, str]]:
+    """A function from a location as written in a list of this folder to (absolute, canonical)."""
+    places: dict[str, tuple[str, str]] = {}  # a million ranges lie in some thousand files: their names are kept once
+
+    def resolve(location: str) -> str:
+        beside = absolute(location, folder)
+        if _is_absolute(location):
+            return beside
+        if base_url is None:
+            return absolute(location, default_base) if location.startswith(_KEYS) else beside
+        return beside if not is_remote(beside) and storage.exists(beside) else absolute(location, base_url)
+
+    def both(location: str) -> tuple[str, str]:
+        if location not in places:
+            resolved = resolve(location)
+            places[location] = (resolved, canonical(resolved))
+        return places[location]
+
+    return both
+
+
+def _is_absolute(location: str) -> bool:
+    return location.startswith("/") or is_remote(location) or location[:6].lower() == "file:/"
+
+
+def _folder(location: str) -> str:
+    path = location.partition("?")[0] if is_remote(location) else location
+    return path.rpartition("/")[0] or "/"

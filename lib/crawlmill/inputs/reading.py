@@ -1,0 +1,165 @@
+"""Reads one input to its end and accounts for it: opens it, finds its format, gives its records, fills its ledger row.
+
+Nothing that is wrong with an input is raised here. It becomes a problem of the row, reading goes on where it can, and
+the row is complete when the iteration has ended. A record is given only once it is proven whole; of one that is
+larger than `max_body`, the block's first 64 KiB are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from crawlmill.errors import FormatError, Problem, SourceError
+from crawlmill.formats.archive import read_archive
+from crawlmill.formats.digests import check_digests
+from crawlmill.formats.record import HEAD_BYTES, MAX_BODY, Record
+from crawlmill.inputs.ledger import LedgerRow
+from crawlmill.inputs.lists import Input
+from crawlmill.storage import Storage
+from crawlmill.storage.base import Stream
+
+__all__ = ["ReadOptions", "Reading", "Span"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How inputs are read.
+
+    Args:
+        heads_only: Prove boundaries and lengths only, and inflate bodies only when they are asked for.
+        verify: Check the digests that records hold, besides the checksums of their gzip members.
+        max_body: Bytes, after decoding, that are taken of one body.
+    """
+
+    heads_only: bool = False
+    verify: bool = False
+    max_body: int = MAX_BODY
+
+
+class _UnsupportedError(Exception):
+    """The input is of a format that the job cannot count."""
+
+
+class Reading:
+    """One input, read to its end by iterating over it once.
+
+    Args:
+        item: The input.
+        storage: Opens it.
+        options: How it is read.
+        formats: What the job can count; anything else is `unsupported-format`. None takes everything.
+        types: The types of records to be given; all are read and counted. None gives all.
+        streamed: Give large records before they are read to their end, for those who take them in pieces; `prove` them.
+    """
+
+    def __init__(
+        self,
+        item: Input,
+        storage: Storage,
+        options: ReadOptions = ReadOptions(),
+        *,
+        formats: frozenset[str] | None = None,
+        types: frozenset[str] | None = None,
+        streamed: bool = False,
+    ) -> None:
+        self.item, self.row = item, LedgerRow.of(item)
+        self.row.verified = not options.heads_only
+        self._storage, self._options = storage, options
+        self._formats, self._types, self._streamed = formats, types, streamed
+
+    def __iter__(self) -> Iterator[Record]:
+        item, row = self.item, self.row
+        start = item.offset or 0
+        try:
+            with self._storage.open_stream(item.location, start, item.length) as stream:
+                source = Span(stream, start)
+                try:
+                    yield from self._records(source, start)
+                finally:
+                    row.bytes = source.reached
+                if item.length is not None and row.bytes < item.length and not row.lost:
+                    short = {"expected": f"{item.length} bytes", "actual": f"{row.bytes} bytes"}
+                    self._lose(FormatError("the file ends before the range does", reason="truncated",
+                                           offset=start + row.bytes, **short))  # fmt: skip
+        except (FormatError, SourceError) as error:
+            self._lose(error)
+        except _UnsupportedError:
+            wanted = " or ".join(sorted(self._formats or ()))
+            row.records, row.bytes = 0, 0
+            self._lose(FormatError("a format that this job does not count", reason="unsupported-format",
+                                   expected=wanted, actual=row.format))  # fmt: skip
+
+    def lose(self, error: FormatError, record: Record) -> None:
+        """Account for a record that was given and could not be taken."""
+        self._lose(error.located(offset=record.offset))
+
+    def prove(self, record: Record) -> bool:
+        """Read a streamed record to its end; False if it is not whole (which is accounted for by itself)."""
+        try:
+            record.block.drain()
+        except FormatError:
+            self.row.records -= 1
+            return False
+        return True
+
+    def _records(self, source: Span, start: int) -> Iterator[Record]:
+        options, row, types = self._options, self.row, self._types
+        records = read_archive(
+            source,
+            start=start,
+            part=self.item.length is not None,
+            heads_only=options.heads_only and not options.verify,
+            on_problem=self._lose,
+            on_format=self._found_format,
+        )
+        for record in records:
+            record.max_body = options.max_body
+            row.records += 1
+            if record.block.streamed and not self._streamed and not (self._keep(record) and self.prove(record)):
+                continue
+            if options.verify:
+                for error in check_digests(record):
+                    self.lose(error, record)
+            if types is None or record.type in types:
+                yield record
+
+    def _keep(self, record: Record) -> bool:
+        """Hold of a streamed record what a job may ask for."""
+        length = record.content_length
+        try:
+            record.block.head(length if length <= self._options.max_body + HEAD_BYTES else HEAD_BYTES)
+        except FormatError:
+            self.row.records -= 1
+            return False
+        return True
+
+    def _found_format(self, name: str) -> None:
+        self.row.format = name
+        if self._formats is not None and name not in self._formats:
+            raise _UnsupportedError
+
+    def _lose(self, error: FormatError | SourceError) -> None:
+        self.row.lose(Problem.of(error.located(source=self.item.location)))
+
+
+class Span:
+    """A stream over a part of a file, by the offsets of the file; `reached` says how many of its bytes were seen."""
+
+    def __init__(self, stream: Stream, start: int) -> None:
+        self._stream, self._start = stream, start
+        self._read: Callable[[int], bytes] = stream.read
+        self._at = self.reached = 0
+
+    def read(self, n: int, /) -> bytes:
+        """Read up to `n` bytes."""
+        piece = self._read(n)
+        self._at += len(piece)
+        if self._at > self.reached:
+            self.reached = self._at
+        return piece
+
+    def seek(self, offset: int, /) -> int:
+        """Continue at an offset of the file."""
+        self._at = self._stream.seek(offset - self._start)
+        return offset

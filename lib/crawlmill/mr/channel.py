@@ -1,0 +1,61 @@
+"""The line between the launcher and one of its workers: messages, both ways, over a socket pair.
+
+A message is `kind` and `body`, any objects that pickle knows, behind their length in four bytes. Both ends are ours,
+of one version, and no message comes from anywhere else.
+"""
+
+from __future__ import annotations
+
+import pickle
+import socket
+import struct
+from typing import Any, Final
+
+__all__ = ["Channel", "Message"]
+
+Message = tuple[str, Any]
+
+_LENGTH: Final = struct.Struct(">I")
+
+
+class Channel:
+    """One end of the line."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._end = end
+        self._received = bytearray()
+
+    def fileno(self) -> int:
+        """The file descriptor, for `select`."""
+        return self._end.fileno()
+
+    def send(self, kind: str, body: Any = None) -> None:
+        """Send a message.
+
+        Raises:
+            OSError: Nobody is at the other end.
+        """
+        message = pickle.dumps((kind, body))
+        self._end.sendall(_LENGTH.pack(len(message)) + message)
+
+    def receive(self) -> list[Message] | None:
+        """The messages that have come in, after waiting for some bytes; None when the other end is gone."""
+        try:
+            data = self._end.recv(1 << 16)
+        except ConnectionError:
+            return None
+        if not data:
+            return None
+        self._received += data
+        messages = []
+        while len(self._received) >= _LENGTH.size:
+            end = _LENGTH.size + _LENGTH.unpack_from(self._received)[0]
+            if len(self._received) < end:
+                break
+            messages.append(pickle.loads(self._received[_LENGTH.size : end]))  # noqa: S301 - from our own process
+            del self._received[:end]
+        return messages
+
+    def close(self) -> None:
+        """Hang up."""
+        self._end.close()

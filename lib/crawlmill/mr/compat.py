@@ -1,0 +1,87 @@
+"""mrjob 0.7.4, importable on every Python that we support: everything of mrjob that Crawlmill uses comes from here.
+
+mrjob imports three names of modules that Python 3.12 and 3.13 removed. Worker nodes have neither of the packages that
+bring them back, so small stand-ins answer while mrjob is imported:
+
+    pipes.quote                        the `shlex.quote` of today
+    distutils.spawn.find_executable    never called where `shutil.which` exists
+    distutils.version.LooseVersion     compares the version numbers of Hadoop
+
+`distutils` is answered so on every Python: importing the real one, or setuptools' copy, would double the start of a
+task.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import total_ordering
+from shutil import which
+from types import ModuleType
+from typing import Any
+
+__all__ = ["MRJob", "MRJobRunner", "MRStep", "StepFailedException", "engine_runner", "stand_ins"]
+
+
+@total_ordering
+class LooseVersion:
+    """A version number: numbers compare as numbers, the rest as text, a number before a text."""
+
+    def __init__(self, text: str) -> None:
+        parts = re.findall(r"[0-9]+|[a-z]+", text.lower())
+        self.version: list[int | str] = [int(part) if part.isdigit() else part for part in parts]
+        self._key = [(isinstance(part, str), part) for part in self.version]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LooseVersion) and self._key == other._key
+
+    def __lt__(self, other: LooseVersion) -> bool:
+        return self._key < other._key
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._key))
+
+
+@contextmanager
+def stand_ins() -> Iterator[None]:
+    """Within this block the three modules can be imported; afterwards they are as they were."""
+    modules = {
+        "distutils": _module("distutils"),
+        "distutils.spawn": _module("distutils.spawn", find_executable=which),
+        "distutils.version": _module("distutils.version", LooseVersion=LooseVersion),
+    }
+    if "pipes" not in sys.modules:
+        modules["pipes"] = _module("pipes", quote=shlex.quote)
+    before = {name: sys.modules.get(name) for name in modules}
+    sys.modules.update(modules)
+    try:
+        yield
+    finally:
+        for name, module in before.items():
+            if module is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = module
+
+
+def engine_runner(alias: str) -> type[Any]:
+    """Mrjob's own runner class of that name (`hadoop`, `emr`, `spark`, …), imported now."""
+    with stand_ins():
+        from mrjob.runner import _runner_class  # noqa: PLC0415 - needs the stand-ins
+
+        return _runner_class(alias)  # type: ignore[no-any-return]
+
+
+def _module(name: str, **members: object) -> ModuleType:
+    module = ModuleType(name)
+    module.__dict__.update(members)
+    return module
+
+
+with stand_ins():
+    from mrjob.job import MRJob
+    from mrjob.runner import MRJobRunner
+    from mrjob.step import MRStep, StepFailedException

@@ -1,0 +1,42 @@
+"""Why a run can fail as a whole, though no input is to blame."""
+
+from __future__ import annotations
+
+import errno
+from typing import Final
+
+from crawlmill.errors import CrawlmillError
+
+__all__ = ["Stopped", "TaskError", "TooManyBadError", "hopeless"]
+
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+
+
+class TaskError(CrawlmillError):
+    """A task failed as often as it may; `trace` is the last attempt's traceback, or empty."""
+
+    def __init__(self, what: str, trace: str = "") -> None:
+        super().__init__(what)
+        self.trace = trace
+
+
+class TooManyBadError(CrawlmillError):
+    """More inputs are bad than the user allows."""
+
+
+class Stopped(BaseException):
+    """A signal that asks the launcher to stop; no error, so that nothing but the launcher's end catches it."""
+
+    def __init__(self, signal_number: int) -> None:
+        super().__init__(signal_number)
+        self.signal_number = signal_number
+
+
+def hopeless(error: BaseException) -> str | None:
+    """One line about an error that another attempt cannot help: a mistake of the user, a full disk. None for others."""
+    if isinstance(error, CrawlmillError):
+        return str(error)
+    if isinstance(error, OSError) and error.errno in _FULL:
+        where = f": {error.filename}" if error.filename else ""
+        return f"{error.strerror}{where}"
+    return None

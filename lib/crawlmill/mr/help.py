@@ -1,0 +1,50 @@
+"""The --help of a job: its docstring, its own options, the shared ones; of mrjob's own the few that matter."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from typing import Final
+
+__all__ = ["describe", "hide_rare"]
+
+_SHOWN: Final = {
+    "args": "a file with one input per line, plain or gzip; - is stdin",
+    "runner": "where to run: local (default), inline, hadoop, emr or spark; with --help: the options of that runner",
+    "output_dir": "a folder that does not exist yet, on any storage, for the results (default: stdout)",
+    "conf_paths": "the mrjob.conf to read",
+    "num_cores": "worker processes of the local runner (default: one per core)",
+    "quiet": "print nothing on stderr while all goes well",
+    "verbose": "say more on stderr: counters, failed attempts, what mrjob does",
+    "help": "show this and exit",
+}
+
+_RUNNERS: Final = ("local", "inline", "hadoop", "emr", "spark")
+
+
+def hide_rare(parser: argparse.ArgumentParser) -> None:
+    """Leave of the options declared so far only those in the help that most users need, in our words."""
+    for action in parser._actions:  # noqa: SLF001 - mrjob's own way of reading its parser
+        action.help = _SHOWN.get(action.dest, argparse.SUPPRESS)
+        if action.dest == "args":
+            action.metavar = "LIST"
+        if action.dest == "runner":
+            action.choices = _RUNNERS
+        if action.option_strings == ["--no-conf"]:
+            action.help = "read no mrjob.conf at all"
+
+
+def describe(parser: argparse.ArgumentParser, job: type, name: str) -> None:
+    """Put the job's docstring above its options and examples below."""
+    parser.prog = f"python jobs/{name}.py"
+    parser.usage = "%(prog)s [-r RUNNER] [options] LIST..."
+    parser.description = inspect.cleandoc(job.__doc__ or "")
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = f"""\
+examples:
+  {parser.prog} input_lists/sample.paths
+  {parser.prog} --output-dir out --on-bad-input fail crawl.paths.gz
+  echo /data/x.warc.gz | {parser.prog} -r inline -
+
+exit code: 0 all inputs read, 1 usage error or failed job, 2 some inputs were partial or failed (the ledger names them)
+"""

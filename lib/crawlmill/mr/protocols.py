@@ -1,0 +1,99 @@
+r"""How pairs are written: `key TAB value`, both JSON in UTF-8, the same bytes on every machine.
+
+mrjob's own JSON protocol writes with whatever library it finds, and the bytes differ. Here one encoder, that of the
+standard library, writes them all; the pairs of counting jobs take a short cut to the same bytes.
+
+* no ASCII escaping, no escaped `/`, no blanks; control characters escaped as JSON demands it, so that neither a tab
+  nor a line end is ever part of a key or value;
+* objects in keys have sorted names, since the bytes decide what is one group; objects in values stay as they are;
+* a lone surrogate (half a character, as in file names that are no UTF-8) is written as JSON's escape, `\ud800`;
+* NaN and infinities are no JSON: a ValueError.
+
+Spec: RFC 8259.
+"""
+
+from __future__ import annotations
+
+import json
+from json.encoder import encode_basestring
+from json.scanner import make_scanner
+from typing import Any, Final
+
+__all__ = ["JsonPairs", "decode_pair", "encode_key", "encode_pair", "encode_value"]
+
+_SEPARATORS: Final = (",", ":")
+_key_text = json.JSONEncoder(ensure_ascii=False, separators=_SEPARATORS, sort_keys=True, allow_nan=False).encode
+_value_text = json.JSONEncoder(ensure_ascii=False, separators=_SEPARATORS, allow_nan=False).encode
+_scan = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]  # typeshed takes its argument for its result
+
+
+def encode_key(key: Any) -> bytes:
+    """The JSON of a key.
+
+    Raises:
+        TypeError, ValueError: The key is no JSON value.
+    """
+    text = encode_basestring(key) if type(key) is str else _key_text(key)
+    return _bytes(text)
+
+
+def encode_value(value: Any) -> bytes:
+    """The JSON of a value.
+
+    Raises:
+        TypeError, ValueError: It is no JSON value.
+    """
+    return _bytes(_value_text(value))
+
+
+def encode_pair(key: Any, value: Any) -> bytes:
+    """The line of a pair, without its line end.
+
+    Raises:
+        TypeError, ValueError: Key or value is no JSON value.
+    """
+    if type(key) is str:
+        name = encode_basestring(key)
+    elif key is None:
+        name = "null"
+    else:
+        name = _key_text(key)
+    if type(value) is int:
+        text = f"{name}\t{value}"
+    elif type(value) is list and len(value) == 2 and type(value[0]) is int and type(value[1]) is int:
+        text = f"{name}\t[{value[0]},{value[1]}]"
+    else:
+        text = f"{name}\t{_value_text(value)}"
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _bytes(text)
+
+
+def decode_pair(line: bytes) -> tuple[Any, Any]:
+    """Key and value of a line, which may have its line end.
+
+    Raises:
+        ValueError: This is no pair.
+    """
+    name, tab, text = line.decode().rstrip("\r\n").partition("\t")
+    try:
+        key, key_end = _scan(name, 0)
+        value, value_end = _scan(text, 0)
+    except StopIteration:
+        tab = ""
+    if not tab or key_end != len(name) or value_end != len(text):
+        raise ValueError(f"expected key TAB value in JSON, got {line[:80]!r}")
+    return key, value
+
+
+class JsonPairs:
+    """The protocol as mrjob wants it: an object with `read` and `write`."""
+
+    read = staticmethod(decode_pair)
+    write = staticmethod(encode_pair)
+
+
+def _bytes(text: str) -> bytes:
+    # The escape that this error handler writes is, for surrogates, the very one of JSON.
+    return text.encode("utf-8", "backslashreplace")

@@ -1,0 +1,55 @@
+"""`_run.json`: what ran, with which versions and options, when, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import unicodedata
+from datetime import UTC, datetime
+from typing import Any
+
+import mrjob
+
+import crawlmill
+from crawlmill.codecs.inflate import decoders
+from crawlmill.inputs.ledger import Summary
+from crawlmill.storage import redact
+
+__all__ = ["run_report"]
+
+
+def run_report(
+    *, name: str, runner: str, arguments: list[str], began_s: float, ended_s: float, summary: Summary
+) -> bytes:
+    """The file's content. Times are seconds since 1970, shown in UTC; secrets in arguments are not shown."""
+    machine = os.uname()
+    report: dict[str, Any] = {
+        "job": name,
+        "runner": runner,
+        "arguments": [_without_secrets(argument) for argument in arguments],
+        "began": _shown(began_s),
+        "ended": _shown(ended_s),
+        "seconds": round(ended_s - began_s, 3),
+        "inputs": {"all": summary.inputs, **summary.outcomes},
+        "records": summary.records,
+        "bytes": summary.bytes,
+        "versions": {
+            "crawlmill": crawlmill.__version__,
+            "mrjob": mrjob.__version__,
+            "python": platform.python_version(),
+            "unicode": unicodedata.unidata_version,
+        },
+        "platform": f"{machine.sysname} {machine.release} {machine.machine}",
+        "decoders": decoders(),
+    }
+    return json.dumps(report, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _without_secrets(argument: str) -> str:
+    option, equals, value = argument.partition("=")
+    return f"{option}={redact(value)}" if argument.startswith("--") and equals else redact(argument)
+
+
+def _shown(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

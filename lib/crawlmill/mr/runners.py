@@ -1,0 +1,260 @@
+"""The runners of one machine, `inline` and `local`: one pipeline, two ways of executing a task.
+
+Each line of the task list is a map task; between map and reduce lies the shuffle; output and rows of a task count
+once its folder has its final name. `inline` runs the tasks one after another in the launcher's own process, as a
+debugger likes it, and lets whatever a job raises come out. `local` runs them in worker processes that know nothing
+but what was shipped to them.
+
+What mrjob's simulated runners do otherwise: its input is cut by bytes, a failed task is not tried again, everything
+is sorted in memory, and half a second goes by before anything happens.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from mrjob.util import unarchive
+
+from crawlmill.errors import UsageError
+from crawlmill.mr.attempt import Attempt, Result, run_attempt
+from crawlmill.mr.compat import MRJobRunner
+from crawlmill.mr.monitor import Totals
+from crawlmill.mr.pool import Launchpad, Pool, Watch
+from crawlmill.mr.shipping import zip_package
+from crawlmill.mr.shuffle import Run
+
+__all__ = ["InlineRunner", "LocalRunner", "MachineRunner", "Silent"]
+
+_LEAST_MEMORY: Final = 32 << 20
+_MOST_MEMORY: Final = 256 << 20
+
+
+class Silent:
+    """A watch that does not care."""
+
+    def progress(self, task: str, totals: Totals | None) -> None:
+        """Ignore it."""
+
+    def done(self, attempt: Attempt, result: Result) -> None:
+        """Ignore it."""
+
+    def note(self, text: str) -> None:
+        """Ignore it."""
+
+    def tick(self) -> None:
+        """Ignore it."""
+
+
+class MachineRunner(MRJobRunner):  # type: ignore[misc]
+    """What both runners share.
+
+    `scratch` is a folder of the run's own; what the last step writes lies in `output`, if that is given, so that it can
+    be published by rename. In the end `parts` are the files of the output, in order, and `rows` those of ledger rows.
+    """
+
+    OPT_NAMES: ClassVar[set[str]] = MRJobRunner.OPT_NAMES | {"num_cores"}
+    _STEP_TYPES: ClassVar[set[str]] = {"streaming"}
+
+    def __init__(self, mrjob_cls: Any, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.scratch = Path(self._opts["local_tmp_dir"])
+        self.watch: Watch = Silent()
+        self.task_retries = 0
+        self.output: Path | None = None
+        self.parts: list[Path] = []
+        self.rows: list[Path] = []
+        self._counters: list[Counter[str]] = []
+        self._job_class = mrjob_cls
+        if self._opts["setup"]:
+            raise UsageError(f"the {self.alias} runner runs no setup commands; found: {self._opts['setup'][0]}")
+
+    @property
+    def workers(self) -> int:
+        """Tasks that run at a time."""
+        return 1
+
+    def warm_up(self) -> None:
+        """Begin what can begin before the inputs are known."""
+
+    def close(self) -> None:
+        """End whatever runs."""
+
+    def counters(self) -> list[dict[str, int]]:
+        """Counters of each step, by `group: name`."""
+        return [dict(step) for step in self._counters]
+
+    def _make_unique_job_key(self, label: str | None = None, owner: str | None = None) -> str:  # noqa: ARG002
+        # mrjob's own asks for a time in a way that Python has deprecated. The scratch folder is unique already.
+        return f"{self._label()}.{secrets.token_hex(4)}"
+
+    def _execute(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Result]]:
+        raise NotImplementedError
+
+    def _run(self) -> None:
+        for number, step in enumerate(self._get_steps()):
+            self._counters.append(Counter())
+            self._run_step(number, step)
+
+    def _run_step(self, number: int, step: dict[str, Any]) -> None:
+        """Map, and reduce if the step does: from the task list, or the parts of the step before, to new `parts`."""
+        last = number + 1 == self._num_steps()
+        partitions = self._reducers(number) if "reducer" in step else 0
+        make = partial(
+            Attempt, step=number, memory=self._memory(), substeps=tuple(step), environment=self._variables(number)
+        )
+        sources = ((None, str(part)) for part in self.parts) if number else self._task_lines()
+        base = self._new_folder(f"step-{number}-map", final=last and not partitions)
+        maps = (
+            make(base, kind="map", number=n, partitions=partitions, line=line, source=part)
+            for n, (line, part) in enumerate(sources)
+        )
+        runs: list[list[Run]] = [[] for _ in range(partitions)]
+        done = []
+        for attempt, home, result in self._committed(maps):
+            done.append((attempt.number, home))
+            for spill in result.spills:
+                for run, partition in zip(spill.runs(home), runs, strict=True):
+                    if run.length:
+                        partition.append(run)
+        if partitions:
+            base = self._new_folder(f"step-{number}-reduce", final=last)
+            reduces = (make(base, kind="reduce", number=n, runs=tuple(found)) for n, found in enumerate(runs))
+            done = [(attempt.number, home) for attempt, home, _ in self._committed(reduces)]
+        self.parts = [home / "part" for _, home in sorted(done)]
+
+    def _committed(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Path, Result]]:
+        for attempt, result in self._execute(attempts):
+            home = attempt.commit()
+            if attempt.step == 0 and (home / "rows").exists():
+                self.rows.append(home / "rows")
+            self._counters[attempt.step].update(result.counters)
+            self.watch.done(attempt, result)
+            yield attempt, home, result
+
+    def _new_folder(self, name: str, *, final: bool) -> str:
+        folder = (self.output if final else None) or self.scratch
+        (folder / name).mkdir()
+        return str(folder / name)
+
+    def _task_lines(self) -> Iterator[tuple[str, None]]:
+        for path in self._get_input_paths():
+            with open(path, "rb") as lines:  # noqa: PTH123
+                for line in lines:
+                    yield line.decode().strip(), None
+
+    def _reducers(self, step: int) -> int:
+        wanted = self._jobconf_for_step(step).get("mapreduce.job.reduces")
+        return int(wanted) if wanted else self.workers
+
+    def _memory(self) -> int:
+        """What one task may hold for sorting: an eighth of the machine's memory, shared by all workers."""
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return min(max(machine // 8 // self.workers, _LEAST_MEMORY), _MOST_MEMORY)
+
+    def _variables(self, step: int) -> dict[str, str]:
+        """The environment of the step's tasks, but for what is each task's own."""
+        settings = {name.replace(".", "_"): str(value) for name, value in self._jobconf_for_step(step).items()}
+        return {**settings, "mapreduce_job_id": self.get_job_key(), **self._cmdenv()}
+
+    def _fill(self, folder: Path) -> None:
+        """Put into a task's folder what the job uploads."""
+        for name, path in self._working_dir_mgr.name_to_path("file").items():
+            shutil.copy2(path, folder / name)
+        for name, path in self._working_dir_mgr.name_to_path("archive").items():
+            unarchive(path, str(folder / name))
+
+
+class InlineRunner(MachineRunner):
+    """Runs tasks one after another in this process."""
+
+    alias = "inline"
+
+    def _execute(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Result]]:
+        folder = self.scratch / "inline"
+        if not folder.exists():
+            folder.mkdir()
+            self._fill(folder)
+        for attempt in attempts:
+            with _working_in(folder):
+                result = run_attempt(
+                    self._job_class,
+                    self._mr_job_extra_args(),
+                    attempt,
+                    lambda totals, task=attempt.task: self.watch.progress(task, totals),  # type: ignore[misc]
+                )
+            yield attempt, result
+
+
+class LocalRunner(MachineRunner):
+    """Runs tasks in worker processes, as many as there are cores or the user says."""
+
+    alias = "local"
+
+    def __init__(self, mrjob_cls: Any, **settings: Any) -> None:
+        super().__init__(mrjob_cls, **settings)
+        cores = self._opts["num_cores"]
+        if cores is not None and cores < 1:
+            raise UsageError(f"--num-cores: expected 1 or more, got {cores}")
+        self._cores = cores or _cores()
+        self._pool: Pool | None = None
+
+    @property
+    def workers(self) -> int:
+        """Worker processes."""
+        return self._cores
+
+    def warm_up(self) -> None:
+        """Start two workers; more of them once there is work."""
+        self._started_pool().warm_up(2)
+
+    def close(self) -> None:
+        """End all workers."""
+        if self._pool is not None:
+            self._pool.close()
+
+    def _execute(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Result]]:
+        return self._started_pool().run(attempts)
+
+    def _started_pool(self) -> Pool:
+        if self._pool is None:
+            package = zip_package(self.scratch / "crawlmill.zip", compiled=True)
+            path = [str(package), *map(os.path.abspath, self._opts["py_files"]), *_python_path()]
+            environment = {**os.environ, **self._cmdenv(), "PYTHONPATH": os.pathsep.join(path)}
+            pad = Launchpad(self.scratch, self._prepare, self._mr_job_extra_args(), environment)
+            self._pool = Pool(pad, self._cores, self.task_retries, self.watch)
+        return self._pool
+
+    def _prepare(self, folder: Path) -> list[str]:
+        self._fill(folder)
+        return [sys.executable, self._working_dir_mgr.name("file", self._script_path)]
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))  # type: ignore[attr-defined,unused-ignore]
+    except AttributeError:  # macOS
+        return os.cpu_count() or 1
+
+
+def _python_path() -> list[str]:
+    return [os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]  # noqa: PTH100
+
+
+@contextmanager
+def _working_in(folder: Path) -> Iterator[None]:
+    before = os.getcwd()  # noqa: PTH109
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)

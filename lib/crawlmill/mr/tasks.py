@@ -1,0 +1,85 @@
+"""The task list: how a run's inputs are cut into map tasks, and the line that tells a task its inputs.
+
+The launcher cuts, not the engine: Hadoop would lose lines of a compressed list. One line is one map task, a JSON
+object in ASCII:
+
+    {"v": 1, "inputs": [[rank, given, location, offset, length], …]}
+
+`rank` is the input's place in the ledger; it goes with the input's row through the engine and back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from crawlmill.errors import FormatError
+from crawlmill.inputs.lists import Input
+
+__all__ = ["Task", "cut", "decode_task", "encode_task"]
+
+_VERSION: Final = 1
+_MOST_FILE_TASKS: Final = 50_000
+_LEAST_RANGE_TASKS: Final = 64
+_MOST_RANGES: Final = 1000
+_MOST_RANGE_BYTES: Final = 256 << 20
+
+Task = list[tuple[int, Input]]
+"""The (rank, input) pairs of one map task."""
+
+
+def cut(inputs: Iterable[tuple[int, Input]], per_task: int | None = None) -> Iterator[Task]:
+    """The tasks for the inputs, which come with their ranks.
+
+    A whole file is a task of its own (several only where there are more than 50,000). Ranges are often small: those
+    of a file follow each other, in batches of at most a thousand ranges and 256 MiB, but never fewer than 64 batches
+    where there are as many ranges. `per_task` inputs in each task, if it is given.
+    """
+    files: Task = []
+    ranges: dict[str, Task] = {}
+    for rank, item in inputs:
+        if item.length is None:
+            files.append((rank, item))
+        else:
+            ranges.setdefault(item.location, []).append((rank, item))
+    yield from _batches(files, per_task or -(-len(files) // _MOST_FILE_TASKS))
+    by_file = [pair for group in ranges.values() for pair in sorted(group, key=lambda pair: pair[1].offset or 0)]
+    least = -(-len(by_file) // _LEAST_RANGE_TASKS)
+    yield from _batches(by_file, per_task or min(least, _MOST_RANGES), _MOST_RANGE_BYTES if not per_task else None)
+
+
+def encode_task(task: Task) -> bytes:
+    """The line of a task, without its line end."""
+    inputs = [(rank, item.given, item.location, item.offset, item.length) for rank, item in task]
+    return json.dumps({"v": _VERSION, "inputs": inputs}, separators=(",", ":")).encode("ascii")
+
+
+def decode_task(line: str) -> Task:
+    """The task of a line, in front of which Hadoop may have put the line's offset and a tab.
+
+    Raises:
+        FormatError: `bad-json`: this is no task of this version.
+    """
+    try:
+        task = json.loads(line[line.index("{") :])
+        version, inputs = task["v"], [(rank, Input(*item)) for rank, *item in task["inputs"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"no line of a task list: {error}", reason="bad-json") from error
+    if version != _VERSION:
+        raise FormatError("task list of another version", reason="bad-json", expected=_VERSION, actual=version)
+    return inputs
+
+
+def _batches(inputs: Task, most: int, most_bytes: int | None = None) -> Iterator[Task]:
+    batch: Task = []
+    size = 0
+    for rank, item in inputs:
+        length = item.length or 0
+        if batch and (len(batch) >= most or (most_bytes is not None and size + length > most_bytes)):
+            yield batch
+            batch, size = [], 0
+        batch.append((rank, item))
+        size += length
+    if batch:
+        yield batch

@@ -1,0 +1,166 @@
+"""HTML documents of the sample crawl, put together from fragments, with what must be counted in them.
+
+Filling templates is slow, so each language and charset has pools of filled ones from which documents are made; only how
+a document begins and ends is its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crawlmill.sample.body_markup import DENSE, PROSE
+from crawlmill.sample.dice import Dice
+from crawlmill.sample.fragments import Fragment, Template, fill
+from crawlmill.sample.odd_markup import ODD
+from crawlmill.sample.page_frames import ENDINGS, HEADS, SMALL_PAGE
+from crawlmill.sample.prose import Lexicon, Phrase, label, lexicon
+from crawlmill.sample.script_markup import SCRIPTS
+from crawlmill.sample.vocabulary import LANGUAGES, Language
+
+__all__ = ["Document", "Library"]
+
+_GROUPS: tuple[tuple[Template, ...], ...] = (PROSE, DENSE, SCRIPTS, ODD)
+# How many of ten fragments of a document are prose, dense markup, scripts and oddities.
+_STYLES = ((8, 0, 1, 1), (7, 1, 1, 1), (5, 1, 3, 1), (3, 5, 1, 1), (3, 1, 5, 1), (1, 1, 7, 1))
+_VARIANTS = 6
+_SIZES = 500  # the smallest size in bytes, and how many times as large the largest is
+_MARKS = {"UTF-16LE": b"\xff\xfe", "UTF-16BE": b"\xfe\xff"}
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """An HTML document: its bytes, and the fragments it was made of.
+
+    `shared` come out of the pools: the same objects are met again in other documents. `own` are the beginning and the
+    end.
+    """
+
+    content: bytes
+    own: tuple[Fragment, Fragment]
+    shared: tuple[Fragment, ...]
+    charset: str
+    languages: tuple[Language, ...]
+
+    def fragments(self) -> tuple[Fragment, ...]:
+        """All fragments, in order."""
+        return (self.own[0], *self.shared, self.own[1])
+
+    def text(self) -> str:
+        """What a reader sees, title first, line by line."""
+        return "\n".join(fragment.text for fragment in self.fragments() if fragment.text) + "\n"
+
+
+class Library:
+    """Makes documents; holds the pools of filled templates of the languages and charsets met so far."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._lexicons: dict[tuple[str, str], Lexicon] = {}
+        self._pools: dict[tuple[str, str], tuple[tuple[Fragment, ...], ...]] = {}
+
+    def document(self, dice: Dice, *, host: str, here: str, charset: str = "") -> Document:
+        """A page of 500 bytes to 250 KB, about 40 KB on average, in a charset that its language uses or in this one."""
+        language = _language(dice, charset)
+        charset = charset or _charset(language, dice)
+        head, ending = dice.pick(HEADS), dice.pick(ENDINGS) if dice.chance(0.3) else ENDINGS[0]
+        pools = [self._pool(language, charset)]
+        languages = [language]
+        other = _language(dice, charset)
+        if charset == "UTF-8" and other is not language and dice.chance(0.15):
+            languages.append(other)
+            pools.append(self._pool(other, charset))
+        given = self._given(language, charset, dice, host, here)
+        first = fill(head, self._lexicon(language, charset), dice, given)
+        size = _SIZES * _SIZES ** dice.random() - len(first.markup)
+        shared = _chosen(pools, size, dice)
+        last = fill(ending, self._lexicon(languages[-1], charset), dice, given)
+        return self._assembled(first, shared, last, charset, languages)
+
+    def small_document(self, dice: Dice, title: str, words: tuple[str, ...], *, host: str, here: str) -> Document:
+        """The page that goes with a redirect or an error."""
+        language = LANGUAGES[0][1]
+        given = self._given(language, "UTF-8", dice, host, here) | {"title": Phrase(title, words)}
+        page = fill(SMALL_PAGE, self._lexicon(language, "UTF-8"), dice, given)
+        nothing = fill(Template("", ""), self._lexicon(language, "UTF-8"), dice)
+        return self._assembled(page, (), nothing, "UTF-8", [language])
+
+    def plain_text(self, dice: Dice) -> str:
+        """Some lines that could be mistaken for markup, in UTF-8, for bodies that are not HTML."""
+        pool = self._pool(_language(dice, "UTF-8"), "UTF-8")
+        return "".join(dice.pick(dice.pick(pool)).text + "\n<p>" for _ in range(dice.between(1, 12)))
+
+    def _assembled(
+        self, first: Fragment, shared: tuple[Fragment, ...], last: Fragment, charset: str, languages: list[Language]
+    ) -> Document:
+        markup = first.markup + "".join([fragment.markup for fragment in shared]) + last.markup
+        codec = self._lexicon(languages[0], charset).codec
+        # Surrogates stand for stray bytes in pages that are otherwise UTF-8.
+        content = _MARKS.get(charset, b"") + markup.encode(codec, "surrogateescape" if charset == "UTF-8" else "strict")
+        return Document(content, (first, last), shared, charset, tuple(languages))
+
+    def _given(self, language: Language, charset: str, dice: Dice, host: str, here: str) -> dict[str, Phrase]:
+        known = self._lexicon(language, charset)
+        name, site = label(known, dice), label(known, dice)
+        return {
+            "title": Phrase(f"{name.text} | {site.text}", name.words + site.words),
+            "charset": Phrase(charset, ()),
+            "lang": Phrase(language.code, ()),
+            "host": Phrase(host, ()),
+            "here": Phrase(here, ()),
+        }
+
+    def _lexicon(self, language: Language, charset: str) -> Lexicon:
+        key = (language.code, charset)
+        if key not in self._lexicons:
+            self._lexicons[key] = lexicon(language, charset)
+        return self._lexicons[key]
+
+    def _pool(self, language: Language, charset: str) -> tuple[tuple[Fragment, ...], ...]:
+        key = (language.code, charset)
+        if key not in self._pools:
+            known = self._lexicon(language, charset)
+            dice = Dice(self._seed, "pool", *key)
+            self._pools[key] = tuple(
+                tuple(
+                    fill(template, known, dice)
+                    for template in group
+                    if charset == "UTF-8" or not template.utf8_only
+                    for _ in range(_VARIANTS)
+                )
+                for group in _GROUPS
+            )
+        return self._pools[key]
+
+
+def _language(dice: Dice, charset: str) -> Language:
+    """A language that is written in the charset; any one if none is given or all can be."""
+    options = [
+        (weight, language)
+        for weight, language in LANGUAGES
+        if not charset or charset in language.charsets or charset in _MARKS
+    ]
+    drawn = dice.below(sum(weight for weight, _ in options))
+    for weight, language in options:
+        drawn -= weight
+        if drawn < 0:
+            return language
+    raise ValueError(f"no language is written in {charset!r}")
+
+
+def _charset(language: Language, dice: Dice) -> str:
+    common, *others = (charset for charset in language.charsets if charset != "ISO-2022-JP")
+    return dice.pick(others) if others and dice.chance(0.2) else common
+
+
+def _chosen(pools: list[tuple[tuple[Fragment, ...], ...]], size: float, dice: Dice) -> tuple[Fragment, ...]:
+    """Fragments of about this many characters together: of the first pool, then of the others."""
+    shares = dice.pick(_STYLES)
+    groups = [group for group, share in enumerate(shares) for _ in range(share)]
+    chosen: list[Fragment] = []
+    left = size
+    while left > 0:
+        pool = pools[-1] if left < size / 3 else pools[0]
+        fragment = dice.pick(pool[dice.pick(groups)])
+        chosen.append(fragment)
+        left -= len(fragment.markup)
+    return tuple(chosen)

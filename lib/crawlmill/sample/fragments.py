@@ -1,0 +1,122 @@
+"""Fragments of pages that know what must be counted in them.
+
+A template is markup with slots, beside which its author set down the start tags a tokenizer must find, the text a
+reader sees and the links it holds. Filling the slots with phrases, addresses and tokens makes a fragment. No tag and no
+word is ever found by looking at what was made.
+
+Slots are written `[[kind]]` or `[[kind2]]`: `text` (a sentence), `label` (a few words), `url` (an absolute or relative
+address), `token` (hexadecimal digits), `number`, and names that the caller gives. The same slot has the same value
+throughout a template. In markup values are escaped; in text and links they are not.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from crawlmill.sample.dice import Dice
+from crawlmill.sample.org_json import dumps
+from crawlmill.sample.prose import Lexicon, Phrase, label, sentence
+
+__all__ = ["Fragment", "Template", "fill"]
+
+_SLOT = re.compile(r"\[\[([a-z]+)(\d*)\]\]")
+_HOSTS = ("www.example.com", "shop.example.org", "blog.example.net", "cdn.example.com", "static.example.org")
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Markup with slots, and what its author declares about it.
+
+    `tags`: the start tags, as `div p*2`; `text`: what a reader sees, block by block on lines of their own; `words`: the
+    words of what is in `text` beside the slots; `links`: the page's Links as a WAT record lists them; `head`: its Head.
+    """
+
+    markup: str
+    tags: str
+    text: str = ""
+    words: str = ""
+    links: tuple[Mapping[str, str], ...] = ()
+    head: Mapping[str, Any] | None = None
+    utf8_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fragment:
+    """A filled template; `links` is a list's JSON text without its brackets, `head` an object's, or empty."""
+
+    markup: str
+    tags: tuple[tuple[str, int], ...]
+    text: str
+    words: tuple[str, ...]
+    links: str
+    head: str
+
+
+def fill(template: Template, lexicon: Lexicon, dice: Dice, given: Mapping[str, Phrase] | None = None) -> Fragment:
+    """The template with every slot filled; `given` are the values of slots that the page as a whole decides."""
+    values = dict(given or ())
+
+    def value(slot: re.Match[str]) -> Phrase:
+        name = slot[1] + slot[2]
+        if name not in values:
+            values[name] = _drawn(slot[1], lexicon, dice)
+        return values[name]
+
+    def filled(tree: Any) -> Any:
+        if isinstance(tree, str):
+            return _SLOT.sub(lambda slot: value(slot).text, tree)
+        if isinstance(tree, Mapping):
+            return {key: filled(below) for key, below in tree.items()}
+        return [filled(below) for below in tree]
+
+    markup = _SLOT.sub(lambda slot: html.escape(value(slot).text), template.markup)
+    words = [word for slot in _SLOT.finditer(template.text) for word in value(slot).words]
+    return Fragment(
+        markup,
+        _declared(template.tags),
+        filled(template.text),
+        (*words, *template.words.split()),
+        dumps(filled(template.links))[1:-1],
+        "" if template.head is None else dumps(filled(template.head)),
+    )
+
+
+@cache
+def _declared(tags: str) -> tuple[tuple[str, int], ...]:
+    counts: Counter[str] = Counter()
+    for entry in tags.split():
+        name, _, number = entry.partition("*")
+        counts[name] += int(number or 1)
+    return tuple(counts.items())
+
+
+def _drawn(kind: str, lexicon: Lexicon, dice: Dice) -> Phrase:
+    if kind == "text":
+        return sentence(lexicon, dice)
+    if kind == "label":
+        return label(lexicon, dice)
+    if kind == "url":
+        return Phrase(_address(dice), ())
+    if kind == "token":
+        token = dice.token() + dice.token()
+        return Phrase(token, (token,))
+    if kind == "number":
+        number = str(dice.between(1, 9999))
+        return Phrase(number, (number,))
+    raise ValueError(f"no slot is called {kind!r}")
+
+
+def _address(dice: Dice) -> str:
+    path = f"/{dice.pick(('a', 'item', 'p', 'news', 'tag'))}/{dice.token()}"
+    drawn = dice.random()
+    if drawn < 0.5:
+        return path
+    if drawn < 0.8:
+        return f"https://{dice.pick(_HOSTS)}{path}"
+    return f"{path}?id={dice.between(1, 99999)}&ref=[{dice.token()[:4]}]"

@@ -1,0 +1,99 @@
+"""Sentences and labels of the sample crawl, each with the words that must be counted for it.
+
+A `Lexicon` is a language as far as one charset can write it. Words are joined by separators that certainly end a word
+(blanks and punctuation), so the words of a phrase are those of its parts, one list after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from crawlmill.sample.dice import Dice
+from crawlmill.sample.vocabulary import CAPITALS, COMMON, Language, Word
+
+__all__ = ["Lexicon", "Phrase", "label", "lexicon", "sentence"]
+
+# What Python calls the charsets that it knows under another name; UTF-16 pages carry a byte order mark of their own.
+_CODECS = {"UTF-16LE": "utf-16-le", "UTF-16BE": "utf-16-be", "TIS-620": "iso8859-11"}
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A piece of text and the words to be counted for it, in order."""
+
+    text: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """What can be said in a language on a page of a charset."""
+
+    language: Language
+    charset: str
+    codec: str
+    plain: tuple[str, ...]
+    odd: tuple[Word, ...]
+    syllables: tuple[str, ...]
+    gap: str
+    pauses: tuple[str, ...]
+    stops: tuple[str, ...]
+
+
+def lexicon(language: Language, charset: str) -> Lexicon:
+    """The part of the language that the charset can write."""
+    codec = _CODECS.get(charset, charset)
+
+    def writable(texts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(text for text in texts if _is_writable(text, codec))
+
+    return Lexicon(
+        language,
+        charset,
+        codec,
+        writable(language.plain),
+        tuple(word for word in (*language.odd, *COMMON) if _is_writable(word.written, codec)),
+        writable(language.syllables),
+        language.gap if _is_writable(language.gap, codec) else " ",
+        writable(language.pauses),
+        writable(language.stops),
+    )
+
+
+def _is_writable(text: str, codec: str) -> bool:
+    try:
+        written = text.encode(codec)
+    except UnicodeEncodeError:
+        return False
+    # In ISO-2022-JP two-byte characters consist of ASCII bytes. Those that look like markup are left out, so that a
+    # reader finds the same tags whether or not it decodes such pages first.
+    return codec != "ISO-2022-JP" or text.isascii() or not set(b"<>&\"'") & set(written)
+
+
+def sentence(lexicon: Lexicon, dice: Dice, *, fresh: float = 0.15) -> Phrase:
+    """A sentence of 6 to 22 words, of which a share of `fresh` is made up of syllables and seldom met again."""
+    written: list[str] = []
+    words: list[str] = []
+    for place in range(dice.between(6, 22)):
+        if place:
+            written.append(dice.pick(lexicon.pauses) if dice.random() < 0.1 else lexicon.gap)
+        drawn = dice.random()
+        if drawn < fresh:
+            word = "".join(dice.pick(lexicon.syllables) for _ in range(dice.between(2, 4)))
+        elif drawn < fresh + 0.05:
+            odd = dice.pick(lexicon.odd)
+            written.append(odd.written)
+            words += odd.counted
+            continue
+        else:
+            word = dice.pick_early(lexicon.plain)
+        words.append(word)
+        written.append(word if place else CAPITALS.get(word[0], word[0]) + word[1:])
+    return Phrase("".join(written) + dice.pick(lexicon.stops), tuple(words))
+
+
+def label(lexicon: Lexicon, dice: Dice) -> Phrase:
+    """One to three plain words, as links and buttons carry."""
+    words = tuple(dice.pick(lexicon.plain) for _ in range(dice.between(1, 3)))
+    return Phrase(" ".join(words), words)

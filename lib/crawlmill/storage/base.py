@@ -1,0 +1,126 @@
+"""What every kind of storage offers: streams over spans of bytes, sizes, listings, atomic writes; and its options.
+
+A *location* says where bytes lie (`locations.py`); a *backend* knows one kind of them. Users of storage see only
+`Storage` (`facade.py`) and `Stream`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, fields
+from types import TracebackType
+from typing import Any, BinaryIO, Protocol, Self
+
+from crawlmill.errors import UsageError
+
+__all__ = ["Backend", "StorageOptions", "Stream"]
+
+
+class Stream(Protocol):
+    """The bytes of a span of one object, read forward, with cheap enough jumps.
+
+    Offsets are relative to the start of the span. A span that runs past the end of its object ends with the object.
+    """
+
+    @property
+    def size(self) -> int | None:
+        """Bytes in the span, or None where only its end will tell (pipes, chunked HTTP)."""
+
+    def read(self, n: int = -1, /) -> bytes:
+        """At most `n` bytes, fewer where fewer are at hand; b"" only at the end; all that is left if `n` is negative.
+
+        Raises: SourceError.
+        """
+
+    def seek(self, offset: int, /) -> int:
+        """Go to `offset` within the span; remote storage asks again only at the next read."""
+
+    def tell(self) -> int:
+        """The offset of the next byte within the span."""
+
+    def close(self) -> None:
+        """Let go of the file or connection; harmless when done twice."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None: ...
+
+
+class Backend(Protocol):
+    """One kind of storage. Every method raises SourceError with one of the access reasons."""
+
+    renames: bool
+    """Whether a finished folder can be published by one rename."""
+
+    def open(self, location: str, start: int, length: int | None) -> Stream:
+        """A stream over `length` bytes (or all) from byte `start`; a missing object is reported here, not later."""
+
+    def size(self, location: str) -> int:
+        """Bytes of the object."""
+
+    def exists(self, location: str) -> bool:
+        """Whether a file or folder is there; an access error is raised, not taken for absence."""
+
+    def list(self, location: str) -> Iterator[str]:
+        """Names of the files at any depth below a folder, relative to it, `/` between parts, sorted."""
+
+    def write(self, location: str) -> AbstractContextManager[BinaryIO]:
+        """A file to write, seen by others when the block ends well, whole or not at all; replaces what was there."""
+
+    def make_folder(self, location: str) -> None:
+        """Make the folder and those above it; nothing where storage has no folders."""
+
+    def rename(self, source: str, target: str) -> None:
+        """Give a file or folder another name, which must be free (UsageError)."""
+
+    def remove(self, location: str) -> None:
+        """Remove a file, or a folder with all that is in it; nothing where there is none."""
+
+    def close(self) -> None:
+        """Close idle connections."""
+
+
+@dataclass(frozen=True)
+class StorageOptions:
+    """How storage behaves, as the launcher read it from the command line; travels to tasks as JSON.
+
+    `retries`: tries that may fail in a row after the first. `limits_folder`: an existing local folder through which
+    processes of one run share their politeness limits; None keeps them to the process. The limits themselves: None
+    means the defaults of `limits.py`.
+    """
+
+    read_timeout_s: float = 60.0
+    retries: int = 8
+    max_requests_per_second: float | None = None
+    max_connections_per_host: int | None = None
+    s3_endpoint: str | None = None
+    s3_region: str | None = None
+    s3_requester_pays: bool = False
+    webhdfs: str | None = None
+    limits_folder: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raises: UsageError for a number that means nothing."""
+        if not 0 < self.read_timeout_s < float("inf"):
+            raise UsageError("read time-out: expected a number of seconds above 0", actual=str(self.read_timeout_s))
+        if self.retries < 0:
+            raise UsageError("retries: expected 0 or more", actual=self.retries)
+        if self.max_requests_per_second is not None and not self.max_requests_per_second > 0:
+            raise UsageError("requests per second: expected a number above 0", actual=str(self.max_requests_per_second))
+        if self.max_connections_per_host is not None and self.max_connections_per_host < 1:
+            raise UsageError("connections per host: expected 1 or more", actual=self.max_connections_per_host)
+
+    def to_json(self) -> dict[str, Any]:
+        """The options as a JSON object."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> StorageOptions:
+        """The options that `to_json` wrote. Raises: UsageError for a name of another version."""
+        unknown = set(given) - {field.name for field in fields(cls)}
+        if unknown:
+            raise UsageError(f"unknown storage option {', '.join(sorted(unknown))}")
+        return cls(**given)

@@ -1,0 +1,160 @@
+"""Connections to web servers: pools, proxies, certificates, and an end to servers that only trickle.
+
+* Proxies are those of the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`, either case; `no_proxy`
+  may hold networks such as 10.0.0.0/8).
+* Certificates: `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`, `SSL_CERT_FILE`, `SSL_CERT_DIR`, else the system's.
+* A server that sends less than a kilobyte per read time-out is taken for silent, in its headers as in its body.
+"""
+
+from __future__ import annotations
+
+import http.client
+import io
+import ipaddress
+import os
+import socket
+import ssl
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+from urllib.request import getproxies, proxy_bypass
+
+import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+
+from crawlmill.errors import UsageError
+
+__all__ = ["new_manager", "proxy_for"]
+
+_LEAST_BYTES_PER_TIMEOUT = 1024
+_MOST_FRAMING_BYTES = 1 << 20
+_MOST_TIMEOUTS = 4
+
+
+class _Watched(io.RawIOBase):
+    """The receiving side of a socket, which ends a connection that only trickles or never comes to the point.
+
+    One call to http.client may take so many bytes beyond those it returns, and wait so many time-outs, and no more:
+    it reads header fields and chunk trailers for as long as some come.
+    """
+
+    def __init__(self, raw: io.RawIOBase, timeout_s: float | None) -> None:
+        self._raw, self._timeout_s = raw, timeout_s or float("inf")
+        self._waited_s, self._got = 0.0, 0
+        self.allow(0)
+
+    def allow(self, n: int) -> None:
+        """Begin a call that returns at most `n` bytes."""
+        self._left, self._left_s = n + _MOST_FRAMING_BYTES, _MOST_TIMEOUTS * self._timeout_s
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        began = time.monotonic()
+        got = self._raw.readinto(buffer) or 0
+        waited_s = time.monotonic() - began
+        self._left -= got
+        self._left_s -= waited_s
+        if self._left < 0:
+            raise OSError("the server sends header or trailer fields without end")
+        self._waited_s += waited_s
+        self._got += got
+        if self._waited_s > self._timeout_s:
+            if self._left_s < 0 or (got and self._got < _LEAST_BYTES_PER_TIMEOUT):
+                raise TimeoutError(f"only {self._got} bytes in {self._waited_s:.0f} s")
+            self._waited_s, self._got = 0.0, 0
+        return got
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _Response(http.client.HTTPResponse):
+    def __init__(self, sock: socket.socket, *args: Any, **options: Any) -> None:
+        super().__init__(sock, *args, **options)
+        self.fp.close()
+        self._watched = _Watched(sock.makefile("rb", buffering=0), sock.gettimeout())
+        self.fp = io.BufferedReader(self._watched)
+
+    def read1(self, n: int = -1) -> bytes:
+        self._watched.allow(max(n, 0))
+        return super().read1(n)
+
+
+class _HttpConnection(HTTPConnection):
+    response_class = _Response
+
+
+class _HttpsConnection(HTTPSConnection):
+    response_class = _Response
+
+
+class _HttpPool(HTTPConnectionPool):
+    ConnectionCls = _HttpConnection
+
+
+class _HttpsPool(HTTPSConnectionPool):
+    ConnectionCls = _HttpsConnection
+
+
+def proxy_for(scheme: str, host: str) -> str | None:
+    """The proxy that the environment names for a host."""
+    proxies = getproxies()
+    proxy = proxies.get(scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(host):
+        return None
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return proxy if "://" in proxy else f"http://{proxy}"
+    for network in proxies.get("no", "").split(","):
+        try:
+            if address in ipaddress.ip_network(network.strip(), strict=False):
+                return None
+        except ValueError:
+            continue  # a name, which proxy_bypass has judged
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def new_manager(scheme: str, proxy: str | None) -> urllib3.PoolManager:
+    """The pools of the hosts that are reached over one scheme and proxy."""
+    options: dict[str, Any] = {"num_pools": 32, "maxsize": 8}
+    if scheme == "https":
+        options["ssl_context"] = _certificates()
+    manager: urllib3.PoolManager
+    if proxy is None:
+        manager = urllib3.PoolManager(**options)
+    else:
+        parsed = urllib3.util.parse_url(proxy)
+        if parsed.scheme not in ("http", "https"):
+            raise UsageError(f"proxies of the kind {parsed.scheme}:// are not supported: expected http or https")
+        userinfo = unquote(parsed.auth) if parsed.auth else None
+        headers = urllib3.util.make_headers(proxy_basic_auth=userinfo) if userinfo else None
+        manager = urllib3.ProxyManager(parsed._replace(auth=None).url, proxy_headers=headers, **options)
+    manager.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
+    return manager
+
+
+def _certificates() -> ssl.SSLContext:
+    """A context that trusts whom the environment says, else the system, else (on a Mac without any) certifi."""
+    name = next((name for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE") if os.environ.get(name)), None)
+    if name is None:
+        paths = ssl.get_default_verify_paths()
+        if paths.cafile is None and paths.capath is None:
+            try:
+                import certifi  # noqa: PLC0415 (no dependency, but often there)
+            except ImportError:
+                return ssl.create_default_context()
+            return ssl.create_default_context(cafile=certifi.where())
+        return ssl.create_default_context()
+    place = os.environ[name]
+    try:
+        if Path(place).is_dir():
+            return ssl.create_default_context(capath=place)
+        return ssl.create_default_context(cafile=place)
+    except OSError as error:
+        raise UsageError(f"{name} names no file of certificates: {error.strerror or error}", source=place) from error

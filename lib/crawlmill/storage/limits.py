@@ -1,0 +1,205 @@
+"""Politeness: how often, and on how many connections at once, a host is asked by all processes of a run together.
+
+Two things are kept per host: the time of the next turn (requests are spaced evenly, and a host that said 429 or 503
+to one process is left alone by all), and the slots for connections in use. Processes share them through the files of
+one folder, locked with `flock`, so that a killed process gives back what it held; without a folder they are in memory.
+
+Times are those of `time.monotonic`, which all processes of a machine share.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from crawlmill.errors import SourceError
+from crawlmill.storage.retry import Failure
+
+__all__ = ["DEFAULTS", "HostLimits", "Limiter"]
+
+_PENALTY_FIRST_S, _PENALTY_MOST_S, _PENALTY_HALVES_S = 0.1, 5.0, 10.0
+_STALE_S = 600.0  # a turn further away than any wait was written before the machine was last started
+_POLL_S = 0.05
+
+
+@dataclass(frozen=True)
+class HostLimits:
+    """What one host bears; None = no limit."""
+
+    requests_per_second: float | None = None
+    connections: int | None = None
+
+
+DEFAULTS = {
+    "data.commoncrawl.org": HostLimits(requests_per_second=5.0, connections=8),
+    # It answers 503 or 429 to parallel clients, and bears about a request a second.
+    "index.commoncrawl.org": HostLimits(requests_per_second=1.0, connections=2),
+}
+
+
+@dataclass
+class _Turn:
+    """When the next request may go out, and how far the requests to a throttling host are spread."""
+
+    next_s: float = 0.0
+    penalty_s: float = 0.0
+    since_s: float = 0.0  # when the penalty was last raised or halved
+
+
+class _InMemory:
+    """The state of the hosts, for the threads of one process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._turns: dict[str, _Turn] = {}
+        self._taken: Counter[str] = Counter()
+
+    @contextmanager
+    def turn(self, host: str) -> Iterator[_Turn]:
+        """The host's turn, to be read and changed by nobody else meanwhile."""
+        with self._lock:
+            yield self._turns.setdefault(host, _Turn())
+
+    def take(self, host: str, slots: int) -> Callable[[], None] | None:
+        """What gives a slot back, or None if all are taken."""
+        with self._lock:
+            if self._taken[host] >= slots:
+                return None
+            self._taken[host] += 1
+        return lambda: self._taken.subtract([host])
+
+
+class _InFolder:
+    """The state of the hosts in locked files: `HOST.turn` holds three doubles, `HOST.N.slot` nothing."""
+
+    _FORMAT = struct.Struct("<3d")
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @contextmanager
+    def turn(self, host: str) -> Iterator[_Turn]:
+        """As in memory."""
+        with self._locked(f"{host}.turn", fcntl.LOCK_EX) as file:
+            stored = os.pread(file, self._FORMAT.size, 0)
+            turn = _Turn(*self._FORMAT.unpack(stored)) if len(stored) == self._FORMAT.size else _Turn()
+            yield turn
+            os.pwrite(file, self._FORMAT.pack(turn.next_s, turn.penalty_s, turn.since_s), 0)
+
+    def take(self, host: str, slots: int) -> Callable[[], None] | None:
+        """As in memory."""
+        for number in range(slots):
+            slot = ExitStack()
+            try:
+                slot.enter_context(self._locked(f"{host}.{number}.slot", fcntl.LOCK_EX | fcntl.LOCK_NB))
+            except BlockingIOError:
+                continue
+            return slot.close
+        return None
+
+    @contextmanager
+    def _locked(self, name: str, how: int) -> Iterator[int]:
+        try:
+            file = os.open(self._folder / quote(name, safe=""), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise SourceError(
+                f"the folder of shared limits cannot be used: {error.strerror}",
+                reason="unavailable",
+                source=str(self._folder),
+            ) from error
+        try:
+            fcntl.flock(file, how)
+            yield file
+        finally:
+            os.close(file)  # gives the lock back
+
+
+class Limiter:
+    """Lets requests through when it is their turn.
+
+    `patience_s`: how long a request waits for a slot while its own process holds one, before it takes this for a
+    knot that nobody will untie.
+    """
+
+    def __init__(
+        self,
+        requests_per_second: float | None = None,
+        connections: int | None = None,
+        *,
+        folder: str | None = None,
+        patience_s: float = 120.0,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._given = HostLimits(requests_per_second, connections)
+        self._state = _InFolder(Path(folder)) if folder else _InMemory()
+        self._patience_s, self._clock, self._sleep = patience_s, clock, sleep
+        self._held: Counter[str] = Counter()
+
+    def limits_of(self, host: str) -> HostLimits:
+        """What the user gave, else what is known of the host."""
+        known = DEFAULTS.get(host.lower(), HostLimits())
+        return HostLimits(
+            self._given.requests_per_second or known.requests_per_second, self._given.connections or known.connections
+        )
+
+    def admit(self, host: str) -> Callable[[], None]:
+        """Wait for a slot and a turn; returns what gives the slot back (harmless when called twice).
+
+        Raises: Failure if this process holds slots of the host itself, and none becomes free.
+        """
+        host = host.lower()
+        limits = self.limits_of(host)
+        release = self._take(host, limits.connections) if limits.connections else None
+        self._await_turn(host, limits.requests_per_second)
+        return release or _nothing
+
+    def slow_down(self, host: str, wait_s: float) -> None:
+        """The host throttles: nobody asks it for `wait_s` seconds, and then less often for a while."""
+        now = self._clock()
+        with self._state.turn(host.lower()) as turn:
+            turn.next_s = max(turn.next_s if turn.next_s < now + _STALE_S else 0.0, now + wait_s)
+            turn.penalty_s = min(max(_PENALTY_FIRST_S, 2 * turn.penalty_s), _PENALTY_MOST_S)
+            turn.since_s = now
+
+    def _await_turn(self, host: str, per_second: float | None) -> None:
+        now = self._clock()
+        with self._state.turn(host) as turn:
+            if turn.next_s > now + _STALE_S or turn.since_s > now:
+                turn.next_s = turn.penalty_s = turn.since_s = 0.0
+            while turn.penalty_s and now >= turn.since_s + _PENALTY_HALVES_S:
+                turn.penalty_s = turn.penalty_s / 2 if turn.penalty_s > _PENALTY_FIRST_S else 0.0
+                turn.since_s += _PENALTY_HALVES_S
+            mine = max(now, turn.next_s)
+            turn.next_s = mine + (1 / per_second if per_second else 0.0) + turn.penalty_s
+        if mine > now:
+            self._sleep(mine - now)
+
+    def _take(self, host: str, slots: int) -> Callable[[], None]:
+        patient_until = self._clock() + self._patience_s
+        while (give_back := self._state.take(host, slots)) is None:
+            if self._held[host] and self._clock() > patient_until:
+                raise Failure(f"all {slots} connections allowed to {host} are in use, some of them by this process")
+            self._sleep(_POLL_S)
+        self._held[host] += 1
+        held = [give_back]
+
+        def release() -> None:
+            if held:
+                self._held[host] -= 1
+                held.pop()()
+
+        return release
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,130 @@
+"""Locations: absolute ones, relative ones made absolute, two spellings of one, and what of them may be shown.
+
+    /data/x.warc.gz  file:///data/x.warc.gz  https://host/x  s3://bucket/key  hdfs://host:8020/x  hdfs:///x
+
+* A plain path is taken as it stands (`%` is a character); a `file://` URI is percent-decoded to bytes (RFC 8089).
+* `s3` keys and `hdfs` paths are taken as they stand, as the tools of both do; `s3a` and `s3n` mean `s3`.
+* Common Crawl's former buckets are rewritten to where their objects lie today.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from urllib.parse import quote, unquote_to_bytes, urlsplit
+
+from crawlmill.errors import SourceError
+
+__all__ = ["SCHEMES", "absolute", "canonical", "current", "is_remote", "join", "local_path", "redact", "scheme_of"]
+
+SCHEMES = ("file", "http", "https", "s3", "hdfs")
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://|(file):/", re.IGNORECASE)
+_FORMER = (
+    (re.compile(r"s3[an]://", re.IGNORECASE), "s3://"),
+    (re.compile(r"s3://aws-publicdatasets/common-crawl/"), "s3://commoncrawl/"),
+    (re.compile(r"s3://commoncrawl-(crawl-00[12])/"), r"s3://commoncrawl/\1/"),
+)
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+# Signed URLs of S3, CloudFront, Google and Azure, tokens of anybody, WebHDFS delegation.
+_SECRET = re.compile(
+    r"x-(amz|goog)-.*|.*signature|sig|expires|policy|key-pair-id|(aws|google)accesskeyid|.*token|delegation"
+    r"|.*secret.*|passw(or)?d|api[-_]?key|auth(orization)?",
+    re.IGNORECASE,
+)
+_SHOWN_INSTEAD = "…"
+_PARTS = re.compile(r"([^/?#]*)([^?#]*)(.*)", re.DOTALL)  # authority, path, query and fragment
+_PAIR = re.compile(r"([^&;#?=]+)=([^&;#]*)")
+
+
+def scheme_of(location: str) -> str:
+    """The scheme in lower case; `file` for a plain path."""
+    found = _SCHEME.match(location)
+    return (found[1] or found[2]).lower() if found else "file"
+
+
+def is_remote(location: str) -> bool:
+    """Whether the bytes lie anywhere but in the local file system."""
+    return scheme_of(location) != "file"
+
+
+def current(location: str) -> str:
+    """The location with `s3a://`, `s3n://` and the former buckets of Common Crawl replaced by today's names."""
+    if location[:2].lower() == "s3":
+        for former, today in _FORMER:
+            location = former.sub(today, location, count=1) if former.match(location) else location
+    return location
+
+
+def local_path(location: str) -> Path:
+    """The path of a plain or `file://` location.
+
+    Raises: SourceError (not-found) for a `file://` URI that names another host, or a NUL in the name.
+    """
+    found = _SCHEME.match(location)
+    path = location
+    if found:
+        host, slash, rest = location[found.end() :].partition("/") if found[1] else ("", "/", location[found.end() :])
+        if host.lower() not in ("", "localhost"):
+            raise SourceError("a file:// location names another host", reason="not-found", source=redact(location))
+        path = os.fsdecode(unquote_to_bytes(slash + rest))
+    if "\0" in path:
+        raise SourceError("a file name cannot hold a NUL", reason="not-found", source=path.replace("\0", "\\0"))
+    return Path(path)
+
+
+def join(folder: str, name: str) -> str:
+    """The location of `name` (a relative path) below a folder of any kind."""
+    scheme = scheme_of(folder)
+    if scheme == "file":
+        if _SCHEME.match(folder):
+            return (Path.cwd() / local_path(folder) / name).as_uri()
+        return str(Path(folder) / name)
+    if scheme in ("http", "https"):
+        # A name may hold anything; what is an escape already stays one.
+        name = quote(re.sub(r"%(?![0-9A-Fa-f]{2})", "%25", name), safe="/%:@!$&'()*+,;=~?-._")
+    return f"{folder.removesuffix('/')}/{name}"
+
+
+def absolute(location: str, base: str) -> str:
+    """The location itself if it is absolute, else below `base`, which is taken for a folder with or without a slash."""
+    if _SCHEME.match(location) or location.startswith("/"):
+        return current(location)
+    return current(join(base, location))
+
+
+def canonical(location: str) -> str:
+    """One spelling for all spellings of a location: to compare, not to open or to show."""
+    scheme = scheme_of(location)
+    if scheme == "file":
+        return os.path.abspath(local_path(location))  # noqa: PTH100 (links are left as they are)
+    location = current(location)
+    if scheme in _DEFAULT_PORTS:
+        parts = urlsplit(location)
+        userinfo, at, host = parts.netloc.rpartition("@")
+        host = host.lower().removesuffix(_DEFAULT_PORTS[scheme])
+        return parts._replace(netloc=userinfo + at + host, path=parts.path or "/", fragment="").geturl()
+    scheme_end = location.index("://")
+    return location[:scheme_end].lower() + location[scheme_end:]
+
+
+def redact(location: str) -> str:
+    """The location as it may be shown: userinfo and the values of secret query parameters are `…`.
+
+    Spec: interface section 3 names `X-Amz-*`, `Signature`, `Expires`, `Policy` and `token`; the like of other
+    clouds are hidden too. Paths are shown whole.
+    """
+    found = _SCHEME.match(location)
+    if not found or found[0].lower().startswith("file:"):
+        return location
+    head, rest = location[: found.end()], location[found.end() :]
+    parts = _PARTS.fullmatch(rest)
+    authority, path, more = parts.groups() if parts else ("", rest, "")
+    _, at, host = authority.rpartition("@")
+    return f"{head}{_SHOWN_INSTEAD if at else ''}{at}{host}{path}{_PAIR.sub(_shown, more)}"
+
+
+def _shown(pair: re.Match[str]) -> str:
+    name = unquote_to_bytes(pair[1]).decode("utf-8", "replace")
+    return f"{pair[1]}={_SHOWN_INSTEAD}" if _SECRET.fullmatch(name) else pair[0]

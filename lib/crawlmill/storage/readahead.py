@@ -1,0 +1,140 @@
+"""Reading on in a thread, so that the network works while the reader inflates and counts.
+
+A stream of more than a megabyte gets a thread once its first megabyte was read in one go; a record, an index block or
+the head of a file never does. What waits to be taken is at most 8 MB, and one piece more.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from types import TracebackType
+from typing import Self
+
+from crawlmill.storage.resume import ResumingStream
+
+__all__ = ["ReadAheadStream"]
+
+MOST_WAITING_BYTES = 8 << 20
+_BEFORE_THREAD_BYTES = 1 << 20
+_PIECE = 1 << 18
+
+
+class _Pump:
+    """A thread that reads a stream to its end into a bounded queue; `take` is for one other thread."""
+
+    def __init__(self, stream: ResumingStream) -> None:
+        self._stream = stream
+        self._pieces: deque[bytes] = deque()
+        self._waiting = 0
+        self._ended = self._stopped = False
+        self._error: BaseException | None = None
+        self._moved = threading.Condition()
+        threading.Thread(target=self._run, name="crawlmill-read-ahead", daemon=True).start()
+
+    def take(self) -> bytes:
+        """The next piece; b"" at the end. Raises: what reading raised, once all before it was taken."""
+        with self._moved:
+            self._moved.wait_for(lambda: self._pieces or self._ended)
+            if self._pieces:
+                piece = self._pieces.popleft()
+                # Wake the thread seldom: it refills half the queue at a time.
+                if self._waiting > MOST_WAITING_BYTES // 2 >= self._waiting - len(piece):
+                    self._moved.notify()
+                self._waiting -= len(piece)
+                return piece
+            if self._error is not None:
+                raise self._error
+            return b""
+
+    def stop(self) -> None:
+        """Make the thread end when its present read returns; it closes its stream itself."""
+        self._stream.cancel()
+        with self._moved:
+            self._stopped = True
+            self._pieces.clear()
+            self._moved.notify()
+
+    def _run(self) -> None:
+        try:
+            while piece := self._stream.read(_PIECE):
+                with self._moved:
+                    if self._waiting >= MOST_WAITING_BYTES:
+                        self._moved.wait_for(lambda: self._stopped or self._waiting <= MOST_WAITING_BYTES // 2)
+                    if self._stopped:
+                        return
+                    self._pieces.append(piece)
+                    self._waiting += len(piece)
+                    self._moved.notify()
+        except BaseException as error:  # noqa: BLE001 (raised again where the stream is read)
+            self._error = error
+        finally:
+            self._stream.close()
+            with self._moved:
+                self._ended = True
+                self._moved.notify()
+
+
+class ReadAheadStream:
+    """A `Stream` over a `ResumingStream`; a jump leaves the thread to itself and begins another."""
+
+    def __init__(self, stream: ResumingStream) -> None:
+        self._stream = stream
+        self._pump: _Pump | None = None
+        self._at = self._run_from = 0
+        self._piece, self._taken = b"", 0
+
+    @property
+    def size(self) -> int | None:
+        """As `Stream.size`."""
+        return self._stream.size
+
+    def read(self, n: int = -1, /) -> bytes:
+        """As `Stream.read`."""
+        if n < 0:
+            return b"".join(iter(lambda: self.read(_PIECE), b""))
+        if self._pump is None:
+            if self._at - self._run_from < _BEFORE_THREAD_BYTES:
+                piece = self._stream.read(n)
+                self._at += len(piece)
+                return piece
+            self._pump = _Pump(self._stream)
+        if n and self._taken == len(self._piece):
+            self._piece, self._taken = self._pump.take(), 0
+        # A piece that fits is handed on as it is.
+        piece = self._piece[self._taken : self._taken + n]
+        self._taken += len(piece)
+        self._at += len(piece)
+        return piece
+
+    def seek(self, offset: int, /) -> int:
+        """As `Stream.seek`."""
+        if offset == self._at:
+            return offset
+        if self._pump is None:
+            self._stream.seek(offset)
+        else:
+            self._pump.stop()
+            self._pump, self._stream = None, self._stream.again(offset)
+        self._piece, self._taken = b"", 0
+        self._at = self._run_from = offset
+        return offset
+
+    def tell(self) -> int:
+        """As `Stream.tell`."""
+        return self._at
+
+    def close(self) -> None:
+        """As `Stream.close`."""
+        if self._pump is None:
+            self._stream.close()
+        else:
+            self._pump.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,242 @@
+"""A stream that goes on where its connection broke, on the same object or not at all.
+
+What an object is known by (`Identity`) decides how a broken body is resumed:
+
+* a strong ETag: the rest is asked for, and must come from an object of the same ETag;
+* else Last-Modified and the total size: both must be the same;
+* neither: the span is read again from its start, what was read is skipped, and its checksum must be the same. (After
+  a jump back within such an object nothing is left to compare, and the answer is taken as it is.)
+
+Where any of these differs the object is `changed`: two halves of two objects never pass for one.
+"""
+
+from __future__ import annotations
+
+import copy
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol, Self
+
+from crawlmill.errors import SourceError
+from crawlmill.storage.retry import Attempts, Failure
+
+__all__ = ["Body", "Identity", "NothingLeft", "Opener", "ResumingStream"]
+
+_PIECE = 1 << 20
+_LEAST_ANSWER = 1 << 16
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What tells one version of an object from another; `total` is its size in bytes. None = not said."""
+
+    etag: str | None = None
+    modified: str | None = None
+    total: int | None = None
+
+    @property
+    def sure(self) -> bool:
+        """Whether another answer can be compared with this one."""
+        return self.etag is not None or (self.modified is not None and self.total is not None)
+
+    def same(self, other: Identity) -> bool | None:
+        """Whether both are of one version; None if that cannot be told. Servers may share an ETag, but no clock."""
+        if self.total is not None and other.total is not None and self.total != other.total:
+            return False
+        if self.etag is not None and other.etag is not None:
+            return self.etag == other.etag
+        if self.modified is None or other.modified is None or self.total is None or other.total is None:
+            return None
+        return self.modified == other.modified
+
+    def completed(self, other: Identity) -> Identity:
+        """The same, with what only the other says."""
+        return Identity(
+            self.etag or other.etag, self.modified or other.modified, other.total if self.total is None else self.total
+        )
+
+
+class Body(Protocol):
+    """The body of one answer: bytes of the object from `start` to `stop` (exclusive; None: its end will tell)."""
+
+    start: int
+    stop: int | None
+    identity: Identity
+
+    def read(self, n: int, /) -> bytes:
+        """At most `n` bytes; b"" only where the body is whole. Raises: Failure if it broke."""
+
+    def close(self) -> None:
+        """Give the connection back if the body is read to its end, else drop it. Never raises."""
+
+
+class NothingLeft:
+    """The `Body` of an answer that no byte of the object lies at `start` or behind it."""
+
+    def __init__(self, start: int, total: int) -> None:
+        self.start, self.identity = start, Identity(total=total)
+        self.stop: int | None = start
+
+    def read(self, n: int, /) -> bytes:  # noqa: ARG002
+        """Nothing."""
+        return b""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+Opener = Callable[[int, int | None, Identity | None], Body]
+"""Asks once for the bytes from a start to a stop (or to the end) of the object known by an identity."""
+
+
+class ResumingStream:
+    """A `Stream` over what an opener gives. The first request is made at once, so that errors come early."""
+
+    def __init__(self, opener: Opener, source: str, start: int, length: int | None, attempts: Attempts) -> None:
+        self._open, self._source, self._attempts = opener, source, attempts
+        self._start, self._stop = start, None if length is None else start + length
+        self._at, self._gained = start, 0
+        self._identity: Identity | None = None
+        self._body: Body | None = None
+        self._cancelled = False
+        self._checked, self._checksum = start, 0  # of an object that is known by nothing else: from _start to here
+        self._connect()
+
+    @property
+    def size(self) -> int | None:
+        """As `Stream.size`."""
+        return None if self._stop is None else max(self._stop - self._start, 0)
+
+    def read(self, n: int = -1, /) -> bytes:
+        """As `Stream.read`."""
+        if n < 0:
+            return b"".join(iter(lambda: self.read(_PIECE), b""))
+        while (wanted := n if self._stop is None else min(n, self._stop - self._at)) > 0:
+            if self._body is None:
+                self._connect()
+                continue  # what the answer says about the object may be that nothing is left
+            body = self._body
+            try:
+                piece = body.read(wanted)
+                if not piece:
+                    self._end_of(body)
+                    continue
+            except Failure as failure:
+                self._lost(failure)
+                continue
+            self._advance(piece)
+            return piece
+        return b""
+
+    def seek(self, offset: int, /) -> int:
+        """As `Stream.seek`."""
+        if self._start + offset != self._at:
+            self._drop()
+            self._at = self._start + offset
+        return offset
+
+    def tell(self) -> int:
+        """As `Stream.tell`."""
+        return self._at - self._start
+
+    def again(self, offset: int) -> ResumingStream:
+        """Another stream over the same object, which asks when it is first read."""
+        other = copy.copy(self)
+        other._body, other._at, other._cancelled = None, self._start + offset, False  # noqa: SLF001 (of this class)
+        return other
+
+    def cancel(self) -> None:
+        """From any thread: the thread that reads ends at its next step, and asks for nothing more."""
+        self._cancelled = True
+
+    def close(self) -> None:
+        """As `Stream.close`."""
+        self._cancelled = True
+        self._drop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _connect(self) -> None:
+        """Get a body whose next byte is the one at `_at`."""
+        while self._body is None:
+            if self._cancelled:
+                raise SourceError("reading was given up", reason="unavailable", source=self._source)
+            known = self._identity
+            again = known is not None and not known.sure
+            try:
+                self._body = body = self._open(self._start if again else self._at, self._stop, known)
+                if known is not None:
+                    self._compare(known, body)
+                self._skip(body, compare=again)
+            except Failure as failure:
+                self._lost(failure)
+                continue
+            self._identity = body.identity.completed(known or body.identity)
+            if self._identity.total is not None:
+                self._stop = self._identity.total if self._stop is None else min(self._stop, self._identity.total)
+
+    def _compare(self, known: Identity, body: Body) -> None:
+        """Raises: Failure (changed) if an answer is of another version, or cannot be shown to be of this one."""
+        same = known.same(body.identity)
+        # A part that was asked for on condition of an ETag is of that version even if it does not say so.
+        conditional = known.etag is not None and body.start == self._at
+        if same is False or (same is None and known.sure and not conditional):
+            sizes = (known.total, body.identity.total)
+            more = f": {sizes[0]} bytes before, {sizes[1]} now" if None not in sizes and sizes[0] != sizes[1] else ""
+            raise Failure(f"the object changed while it was read{more}", reason="changed")
+
+    def _skip(self, body: Body, *, compare: bool) -> None:
+        """Drop what lies before the place to go on at: an answer may begin earlier than it was asked to."""
+        at, checksum = body.start, 0
+        if at > self._at:
+            raise Failure(f"the server sent bytes from {at}, asked for {self._at}")
+        while at < self._at:
+            border = next(place for place in (self._start, self._checked, self._at) if at < place)
+            piece = body.read(min(border, self._at, at + _PIECE) - at)
+            if not piece and self._identity is None:
+                self._stop = self._start  # the span lies behind the object
+                return
+            if not piece:
+                raise Failure(f"the object ends at {at}, it was read up to {self._at}", reason="changed")
+            checksum = zlib.crc32(piece, checksum) if at >= self._start else 0
+            at += len(piece)
+            if compare and at == self._checked and checksum != self._checksum:
+                raise Failure("the object changed while it was read", reason="changed")
+
+    def _advance(self, piece: bytes) -> None:
+        if self._identity is not None and not self._identity.sure and self._checked == self._at:
+            self._checksum = zlib.crc32(piece, self._checksum)
+            self._checked += len(piece)
+        self._gained += len(piece)
+        self._at += len(piece)
+        if self._at == self._stop:
+            self._drop()
+
+    def _end_of(self, body: Body) -> None:
+        """A body ended well: at the object's end, or before it, as servers that limit a range's length do."""
+        total = self._identity.total if self._identity else None
+        if body.stop is None and total is None:
+            self._stop = self._at
+        elif body.stop is None or body.stop - body.start < _LEAST_ANSWER:
+            raise Failure(f"the answer ended at byte {self._at} of {total}", transient=True)
+        self._drop()
+
+    def _lost(self, failure: Failure) -> None:
+        """Put up with a failure, or not. Raises: SourceError."""
+        self._drop()
+        if not self._cancelled:
+            gained, self._gained = self._gained, 0
+            self._attempts.failed(failure, gained)
+
+    def _drop(self) -> None:
+        if self._body is not None:
+            body, self._body = self._body, None
+            body.close()

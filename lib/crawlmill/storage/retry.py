@@ -1,0 +1,136 @@
+"""The one retry policy: what a failed try means, how long to wait, when to give up.
+
+* Waits are 0.5 s x 2^n, at most 20 s, with full jitter; `Retry-After` is a minimum, believed up to two minutes.
+* What counts is failures in a row without progress: a body that broke after some kilobytes starts the count anew,
+  and a thousand tries of one stream are the end of it in any case.
+* 403 from Common Crawl also means "too fast": three more tries; from anybody else it is final.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+from crawlmill.errors import SourceError
+
+__all__ = ["Attempts", "Failure", "RetryPolicy", "failure_of_status", "parse_retry_after", "retrying"]
+
+FIRST_WAIT_S = 0.5
+LONGEST_WAIT_S = 20.0
+LONGEST_RETRY_AFTER_S = 120.0
+LEAST_PROGRESS_BYTES = 4096
+MOST_TRIES = 1000
+_TRANSIENT_STATUS = {408, 425, 429, 500, 502, 503, 504, 509, *range(520, 528)}  # 509, 52x: CDNs
+_THROTTLING_STATUS = {429, 503, 509}
+
+Result = TypeVar("Result")
+
+
+class Failure(Exception):  # noqa: N818 (one failed try; what reaches the caller is a SourceError)
+    """One try that failed. `what` holds no secret; `most_retries` narrows the policy for this kind of failure."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        reason: str = "unavailable",
+        transient: bool = False,
+        throttled: bool = False,
+        retry_after_s: float | None = None,
+        most_retries: int | None = None,
+    ) -> None:
+        super().__init__(what)
+        self.what, self.reason, self.transient, self.throttled = what, reason, transient, throttled
+        self.retry_after_s, self.most_retries = retry_after_s, most_retries
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """How often and after which waits; `sleep` takes seconds, `random` gives a number in [0, 1)."""
+
+    retries: int = 8
+    sleep: Callable[[float], None] = time.sleep
+    random: Callable[[], float] = random.random
+
+    def wait_s(self, failures: int, retry_after_s: float | None = None) -> float:
+        """Seconds to wait after so many failures in a row."""
+        longest = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** min(failures - 1, 30))
+        return max(longest * self.random(), min(retry_after_s or 0.0, LONGEST_RETRY_AFTER_S))
+
+
+class Attempts:
+    """The tries of one stream or request. `slow_down` hears how long to leave the host alone when it throttles."""
+
+    def __init__(self, policy: RetryPolicy, source: str, slow_down: Callable[[float], None] | None = None) -> None:
+        self._policy, self._source, self._slow_down = policy, source, slow_down
+        self._tries = self._in_a_row = 0
+
+    def failed(self, failure: Failure, gained: int = 0) -> None:
+        """Wait before another try, of which the last had brought `gained` bytes.
+
+        Raises: SourceError when there is to be none.
+        """
+        self._tries += 1
+        self._in_a_row = 1 if gained >= LEAST_PROGRESS_BYTES else self._in_a_row + 1
+        allowed = self._policy.retries
+        if failure.most_retries is not None:
+            allowed = min(allowed, failure.most_retries)
+        if not failure.transient or self._in_a_row > allowed or self._tries >= MOST_TRIES:
+            tries = f", after {self._tries} tries" if self._tries > 1 else ""
+            raise SourceError(failure.what + tries, reason=failure.reason, source=self._source) from failure
+        wait = self._policy.wait_s(self._in_a_row, failure.retry_after_s)
+        if failure.throttled and self._slow_down is not None:
+            self._slow_down(wait)
+        self._policy.sleep(wait)
+
+
+def retrying(attempts: Attempts, try_once: Callable[[], Result]) -> Result:
+    """The result of the first try that works. Raises: SourceError."""
+    while True:
+        try:
+            return try_once()
+        except Failure as failure:
+            attempts.failed(failure)
+
+
+def failure_of_status(status: int, phrase: str, host: str, retry_after_s: float | None = None) -> Failure:
+    """What an HTTP status that is no success means, by the host that gave it."""
+    what = f"HTTP {status} {phrase}".rstrip()
+    if status in (404, 410):
+        return Failure(what, reason="not-found")
+    if status == 403 and f".{host}".endswith(".commoncrawl.org"):
+        return Failure(
+            what, reason="denied", transient=True, throttled=True, retry_after_s=retry_after_s, most_retries=3
+        )
+    if status in (401, 402, 403, 407, 451):
+        return Failure(what, reason="denied")
+    if status == 412:
+        return Failure(f"{what}: the object changed while it was read", reason="changed")
+    return Failure(
+        what,
+        transient=status in _TRANSIENT_STATUS,
+        throttled=status in _THROTTLING_STATUS,
+        retry_after_s=retry_after_s,
+    )
+
+
+def parse_retry_after(value: str | None) -> float | None:
+    """Seconds from now that a `Retry-After` header names, as a number or a date; None if it says neither.
+
+    Spec: RFC 9110 section 10.2.3.
+    """
+    if value is None:
+        return None
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    try:
+        date = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max((date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)

@@ -1,0 +1,304 @@
+"""Objects of S3 and of services like it, by boto3.
+
+* Credentials: boto3's standard chain; without any, requests are not signed. Bucket `commoncrawl` refuses unsigned
+  requests since 2022: its objects are then read from https://data.commoncrawl.org/.
+* boto3 sends each request once, in its adaptive mode (which spaces requests when S3 throttles); whether there is
+  another try is decided by `retry.py`, as for every other storage.
+* Bodies resume by range, on condition of the same ETag.
+* Writing: one PUT, or a multipart upload that is completed on success and aborted on error; either way the object
+  appears whole. There are no folders and no renames.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, BinaryIO, TypeVar, cast
+
+from urllib3.exceptions import HTTPError
+
+from crawlmill import __version__
+from crawlmill.errors import MissingDependency, SourceError, UsageError
+from crawlmill.storage.base import Backend, StorageOptions, Stream
+from crawlmill.storage.http_client import failure_of_error
+from crawlmill.storage.limits import Limiter
+from crawlmill.storage.readahead import ReadAheadStream
+from crawlmill.storage.resume import Body, Identity, NothingLeft, ResumingStream
+from crawlmill.storage.retry import Attempts, Failure, RetryPolicy, failure_of_status, parse_retry_after, retrying
+from crawlmill.storage.s3_upload import Upload
+
+try:
+    import boto3
+    from botocore import UNSIGNED
+    from botocore.config import Config
+    from botocore.exceptions import (
+        BotoCoreError,
+        ClientError,
+        CredentialRetrievalError,
+        HTTPClientError,
+        IncompleteReadError,
+        NoCredentialsError,
+        PartialCredentialsError,
+        ResponseStreamingError,
+    )
+    from botocore.exceptions import ConnectionError as NoConnectionError
+except ImportError as error:
+    raise MissingDependency("reading s3:// needs the package boto3, which is not installed") from error
+
+__all__ = ["S3Backend"]
+
+COMMON_CRAWL_HTTPS = "https://data.commoncrawl.org/"
+_READ_BYTES = 1 << 16
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
+_TRANSIENT_CODES = {
+    "RequestTimeout",
+    "SlowDown",
+    "InternalError",
+    "ServiceUnavailable",
+    "Throttling",
+    "OperationAborted",
+}
+_DENIED_CODES = {"ExpiredToken", "InvalidToken", "AuthorizationHeaderMalformed", "InvalidRequest"}
+
+_log = logging.getLogger("crawlmill")
+
+Result = TypeVar("Result")
+
+
+class _S3Body:
+    """The body of one GetObject, as `resume.Body`."""
+
+    def __init__(self, answer: dict[str, Any], start: int, release: Callable[[], None]) -> None:
+        self._stream, self._release = answer["Body"], release
+        size = answer["ContentLength"]
+        said = _CONTENT_RANGE.fullmatch(answer.get("ContentRange", ""))
+        self.start = int(said[1]) if said else 0
+        self.stop: int | None = self.start + size
+        total = int(said[3]) if said else size
+        self.identity = Identity(answer.get("ETag"), str(answer.get("LastModified")), total)
+        if self.start > start:
+            raise Failure(f"S3 sends bytes from {self.start}, asked for {start}")
+
+    def read(self, n: int, /) -> bytes:
+        """As `Body.read`; in small pieces, since what boto3 has of a piece is lost when the connection breaks."""
+        try:
+            return cast(bytes, self._stream.read(min(n, _READ_BYTES)))
+        except (BotoCoreError, HTTPError, OSError) as error:
+            raise _failure_of(error) from error
+
+    def close(self) -> None:
+        """As `Body.close`."""
+        try:
+            self._stream.close()
+        except (HTTPError, OSError):
+            pass  # the connection ends all the same
+        self._release()
+
+
+class S3Backend:
+    """`s3://bucket/key` locations. `https` reads what Common Crawl gives only there."""
+
+    renames = False
+
+    def __init__(self, options: StorageOptions, policy: RetryPolicy, limiter: Limiter, https: Backend) -> None:
+        self._options, self._policy, self._limiter, self._https = options, policy, limiter, https
+        self._payer = {"RequestPayer": "requester"} if options.s3_requester_pays else {}
+        self._refused = False
+        try:
+            session = boto3.session.Session()
+            self._anonymous = session.get_credentials() is None
+            config = Config(
+                signature_version=UNSIGNED if self._anonymous else None,
+                retries={"mode": "adaptive", "total_max_attempts": 1},
+                connect_timeout=min(20.0, options.read_timeout_s),
+                read_timeout=options.read_timeout_s,
+                max_pool_connections=16,
+                user_agent_extra=f"crawlmill/{__version__}",
+                # The containers read prove themselves; a second checksum would cost as much as the network.
+                response_checksum_validation="when_required",
+                request_checksum_calculation="when_required",
+            )
+            self._client = session.client(
+                "s3", endpoint_url=options.s3_endpoint, region_name=options.s3_region, config=config
+            )
+        except (BotoCoreError, ValueError) as error:
+            raise UsageError(f"S3 cannot be set up: {error}") from error
+
+    def open(self, location: str, start: int, length: int | None) -> Stream:
+        """As `Backend.open`."""
+        return self._or_https(
+            location, lambda: self._open(location, start, length), lambda other, url: other.open(url, start, length)
+        )
+
+    def _open(self, location: str, start: int, length: int | None) -> Stream:
+        opener = partial(self._get, *_bucket_and_key(location))
+        return ReadAheadStream(ResumingStream(opener, location, start, length, self._attempts(location)))
+
+    def size(self, location: str) -> int:
+        """As `Backend.size`."""
+        return self._or_https(location, lambda: self._size(location), lambda other, url: other.size(url))
+
+    def _size(self, location: str) -> int:
+        bucket, key = _bucket_and_key(location)
+        return int(self._ask(location, "head_object", Bucket=bucket, Key=key)["ContentLength"])
+
+    def exists(self, location: str) -> bool:
+        """As `Backend.exists`."""
+        try:
+            self.size(location)
+        except SourceError as error:
+            if error.reason != "not-found":
+                raise
+            return next(self._keys_below(location), None) is not None
+        return True
+
+    def list(self, location: str) -> Iterator[str]:
+        """As `Backend.list`; markers of folders are no files."""
+        _, prefix = _bucket_and_key(location, folder=True)
+        found = False
+        for key in self._keys_below(location):
+            found = True
+            if not key.endswith("/"):
+                yield key[len(prefix) :]
+        if not found:
+            raise SourceError("no object below this prefix", reason="not-found", source=location)
+
+    @contextmanager
+    def write(self, location: str) -> Iterator[BinaryIO]:
+        """As `Backend.write`; holds a part of 8 MB (more in files of gigabytes) in memory."""
+        upload = Upload(partial(self._ask, location), *_bucket_and_key(location))
+        try:
+            yield cast(BinaryIO, upload)
+            upload.finish()
+        except BaseException:
+            upload.abort()
+            raise
+
+    def make_folder(self, location: str) -> None:
+        """Nothing: S3 has no folders."""
+
+    def rename(self, source: str, target: str) -> None:  # noqa: ARG002
+        """Raises: UsageError: S3 has no renames."""
+        raise UsageError("S3 has no renames", source=target)
+
+    def remove(self, location: str) -> None:
+        """As `Backend.remove`. Raises: UsageError for a whole bucket."""
+        bucket, key = _bucket_and_key(location)
+        if not key.strip("/"):
+            raise UsageError("a whole bucket is not removed", source=location)
+        self._ask(location, "delete_object", Bucket=bucket, Key=key)
+        names = [{"Key": name} for name in self._keys_below(location)]
+        for at in range(0, len(names), 1000):  # as many as one request takes
+            self._remove(location, bucket, names[at : at + 1000])
+
+    def close(self) -> None:
+        """As `Backend.close`."""
+        self._client.close()
+
+    def _remove(self, location: str, bucket: str, batch: Sequence[dict[str, str]]) -> None:
+        answer = self._ask(location, "delete_objects", Bucket=bucket, Delete={"Objects": batch, "Quiet": True})
+        for error in answer.get("Errors", ()):
+            raise SourceError(f"an object was not removed: {error['Code']}", reason="denied", source=location)
+
+    def _keys_below(self, location: str) -> Iterator[str]:
+        bucket, prefix = _bucket_and_key(location, folder=True)
+        more: dict[str, str] = {}
+        while True:
+            answer = self._ask(location, "list_objects_v2", Bucket=bucket, Prefix=prefix, **more)
+            yield from (item["Key"] for item in answer.get("Contents", ()))
+            if not answer.get("IsTruncated"):
+                return
+            more = {"ContinuationToken": answer["NextContinuationToken"]}
+
+    def _get(self, bucket: str, key: str, start: int, stop: int | None, known: Identity | None) -> Body:
+        """Ask once for the bytes from `start` to `stop`."""
+        asked: dict[str, Any] = {"Bucket": bucket, "Key": key, **self._payer}
+        if start or stop is not None:
+            asked["Range"] = f"bytes={start}-{'' if stop is None else max(stop - 1, start)}"
+        if known is not None and known.etag is not None:
+            asked["IfMatch"] = known.etag
+        release = self._limiter.admit(_host(bucket))
+        try:
+            return _S3Body(self._client.get_object(**asked), start, release)
+        except (ClientError, BotoCoreError, HTTPError, OSError) as error:
+            release()
+            if isinstance(error, ClientError) and _status(error) == 416:
+                head = self._once("head_object", Bucket=bucket, Key=key)
+                if head["ContentLength"] <= start:
+                    return NothingLeft(start, head["ContentLength"])
+            raise _failure_of(error) from error
+        except BaseException:
+            release()
+            raise
+
+    def _ask(self, location: str, operation: str, **arguments: Any) -> dict[str, Any]:
+        """The answer of S3 to a request without a body worth streaming. Raises: SourceError."""
+        return retrying(self._attempts(location), lambda: self._once(operation, **arguments))
+
+    def _once(self, operation: str, **arguments: Any) -> dict[str, Any]:
+        release = self._limiter.admit(_host(arguments["Bucket"]))
+        try:
+            return cast(dict[str, Any], getattr(self._client, operation)(**arguments, **self._payer))
+        except (ClientError, BotoCoreError, HTTPError, OSError) as error:
+            raise _failure_of(error) from error
+        finally:
+            release()
+
+    def _attempts(self, location: str) -> Attempts:
+        host = _host(_bucket_and_key(location)[0])
+        return Attempts(self._policy, location, lambda wait_s: self._limiter.slow_down(host, wait_s))
+
+    def _or_https(
+        self, location: str, by_s3: Callable[[], Result], by_https: Callable[[Backend, str], Result]
+    ) -> Result:
+        """What S3 gives; from Common Crawl's web server where its bucket refuses who has no credentials."""
+        bucket, key = _bucket_and_key(location)
+        if not (self._refused and bucket == "commoncrawl"):
+            try:
+                return by_s3()
+            except SourceError as error:
+                if error.reason != "denied" or not self._anonymous or bucket != "commoncrawl":
+                    raise
+            if not self._refused:
+                self._refused = True
+                _log.warning(
+                    "s3://commoncrawl/ refuses requests without AWS credentials: reading %s instead", COMMON_CRAWL_HTTPS
+                )
+        return by_https(self._https, COMMON_CRAWL_HTTPS + key)
+
+
+def _bucket_and_key(location: str, *, folder: bool = False) -> tuple[str, str]:
+    bucket, _, key = location[len("s3://") :].partition("/")
+    if folder and key:
+        key = key.rstrip("/") + "/"
+    return bucket, key
+
+
+def _host(bucket: str) -> str:
+    """The name under which the limits know a bucket: S3 throttles by bucket, not by address."""
+    return f"{bucket}.s3"
+
+
+def _status(error: ClientError) -> int:
+    return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+
+
+def _failure_of(error: Exception) -> Failure:
+    """The failed try that an error of boto3 stands for."""
+    if isinstance(error, ClientError):
+        code = str(error.response.get("Error", {}).get("Code", ""))
+        headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+        status = 503 if code in _TRANSIENT_CODES else 403 if code in _DENIED_CODES else _status(error)
+        failure = failure_of_status(status, "", "", parse_retry_after(headers.get("retry-after")))
+        failure.what = f"HTTP {_status(error)}" + (f" {code}" if not code.isdigit() else "")
+        return failure
+    if isinstance(error, NoCredentialsError | PartialCredentialsError | CredentialRetrievalError):
+        return Failure(f"the AWS credentials cannot be used: {type(error).__name__}", reason="denied")
+    if isinstance(error, HTTPClientError | NoConnectionError | IncompleteReadError | ResponseStreamingError):
+        return Failure(f"the connection to S3 failed: {type(error).__name__}", transient=True)
+    if isinstance(error, BotoCoreError):
+        return Failure(f"the request cannot be sent to S3: {type(error).__name__}")
+    return failure_of_error(error)

@@ -1,0 +1,259 @@
+"""The commands as a user meets them: what they print, where, and how they end."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from tests.builders import arc, gzip_member, http, pack, pages, record, response, warcinfo
+from tests.formats.archives import uri_of
+
+from crawlmill.cli.main import COMMANDS, main, make_parser
+
+RECORDS = pages(3)
+
+
+@pytest.fixture
+def run(capfdbinary):
+    """Run a command line; (exit code, stdout, stderr)."""
+
+    def run(*arguments):
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+        sys.stdout.flush()
+        out, err = capfdbinary.readouterr()
+        return code, out, err.decode()
+
+    return run
+
+
+@pytest.fixture
+def crawl(tmp_path):
+    path = tmp_path / "crawl.warc.gz"
+    path.write_bytes(pack(RECORDS))
+    return path
+
+
+def json_lines(out: bytes):
+    return [json.loads(line) for line in out.split(b"\n") if line]
+
+
+def test_check_prints_a_line_per_file_and_its_problems(run, crawl, tmp_path):
+    cut = tmp_path / "cut.warc.gz"
+    cut.write_bytes(crawl.read_bytes()[:-9])
+    code, out, err = run("check", crawl, cut, tmp_path / "gone")
+    lines = out.decode().splitlines()
+    assert code == 2
+    assert lines[0].split() == ["ok", str(crawl), "10", str(crawl.stat().st_size)]
+    assert lines[1].split()[:3] == ["partial", str(cut), "9"]
+    assert lines[2].strip().startswith("truncated: truncated gzip member: expected ")
+    assert lines[3].split() == ["failed", str(tmp_path / "gone"), "0", "0"]
+    assert lines[4].strip().startswith("not-found: ")
+    assert "3 inputs: 1 ok, 1 partial, 1 failed; 19 records" in err
+
+
+def test_check_json_prints_ledger_objects(run, crawl):
+    code, out, _ = run("check", "--json", crawl)
+    assert code == 0
+    (row,) = json_lines(out)
+    assert (row["outcome"], row["format"], row["records"], row["verified"]) == ("ok", "warc", 10, True)
+
+
+def test_check_digests_finds_a_wrong_one(run, tmp_path):
+    path = tmp_path / "x.warc.gz"
+    path.write_bytes(pack([warcinfo(), response("http://e.org/", b"<p>one").replace(b"<p>one", b"<p>two")]))
+    assert run("check", path)[0] == 0
+    code, out, _ = run("check", "--digests", "--json", path)
+    assert code == 2
+    (row,) = json_lines(out)
+    assert (row["records"], row["lost"]) == (2, {"bad-digest": 2})
+
+
+def test_records_json_has_every_field_with_numbers_as_numbers(run, crawl):
+    code, out, err = run("records", "--json", "--sha256", crawl)
+    assert (code, err) == (0, "")
+    rows = json_lines(out)
+    assert [(row["type"], row["uri"]) for row in rows] == [uri_of(content) for content in RECORDS]
+    block = RECORDS[2].partition(b"\r\n\r\n")[2][:-4]
+    assert rows[2] == {
+        "offset": sum(len(gzip_member(c)) for c in RECORDS[:2]), "length": len(gzip_member(RECORDS[2])), "index": 0,
+        "type": "response", "id": rows[2]["id"], "uri": "http://example.org/0", "date": "2026-01-05T10:00:00Z",
+        "content_type": "application/http; msgtype=response", "content_length": len(block), "http_status": 200,
+        "http_content_type": "text/html; charset=utf-8", "payload_digest": rows[2]["payload_digest"],
+        "sha256": hashlib.sha256(block).hexdigest(),
+    }  # fmt: skip
+    assert rows[0]["uri"] is rows[0]["http_status"] is None
+
+
+def test_records_of_an_arc_have_its_own_fields(run, tmp_path):
+    path = tmp_path / "x.arc.gz"
+    path.write_bytes(arc([("http://e.org/a b", http([("Content-Type", "text/html")], b"<p>"))]))
+    code, out, _ = run("records", "--json", path)
+    rows = json_lines(out)
+    assert code == 0
+    assert [row["type"] for row in rows] == ["filedesc", "response"]
+    assert rows[1].keys() == {"offset", "length", "type", "uri", "ip", "date", "content_type", "declared_length",
+                              "content_length", "http_status", "http_content_type"}  # fmt: skip
+    assert (rows[1]["uri"], rows[1]["ip"], rows[1]["http_status"]) == ("http://e.org/a b", "192.0.2.1", 200)
+
+
+def test_records_of_several_files_begin_with_the_file(run, crawl):
+    code, out, _ = run("records", "--fields", "type,offset", crawl, crawl)
+    lines = out.decode().splitlines()
+    assert code == 0
+    assert lines[0] == "file\ttype\toffset"
+    assert lines[1] == f"{crawl}\twarcinfo\t0"
+    assert len(lines) == 21
+
+
+def test_records_escape_what_would_break_the_table(run, tmp_path):
+    path = tmp_path / "x.arc.gz"
+    path.write_bytes(arc([("http://e.org/a\tb\\c", b"HTTP/1.0 200 OK\r\n\r\n")]))
+    _, out, _ = run("records", "--fields", "uri,ip", path)
+    assert out.decode().splitlines()[2] == "http://e.org/a\\tb\\\\c\t192.0.2.1"
+
+
+def test_records_list_what_lies_behind_damage(run, tmp_path):
+    parts = [bytearray(gzip_member(content)) for content in RECORDS]
+    parts[4][30] ^= 0xFF
+    path = tmp_path / "x.warc.gz"
+    path.write_bytes(b"".join(parts))
+    code, out, err = run("records", "--json", path)
+    assert code == 2
+    assert len(json_lines(out)) == 9
+    assert str(sum(map(len, parts[:4]))) in err
+
+
+def test_records_content_is_the_block_or_base64(run, tmp_path):
+    path = tmp_path / "x.warc"
+    path.write_bytes(
+        record("resource", "Täst".encode(), "http://e.org/") + record("resource", b"\xff\0", "http://e.org/")
+    )
+    _, out, _ = run("records", "--json", "--content", path)
+    assert [row["content"] for row in json_lines(out)] == ["Täst", {"base64": base64.b64encode(b"\xff\0").decode()}]
+
+
+def test_records_heads_only_gives_the_same_rows(run, crawl):
+    assert run("records", "--json", "--heads-only", crawl) == run("records", "--json", crawl)
+
+
+def test_unknown_field_is_a_mistake(run, crawl):
+    code, out, err = run("records", "--fields", "offset,nonsense", crawl)
+    assert (code, out) == (1, b"")
+    assert "nonsense" in err
+
+
+def test_cat_gives_each_part(run, tmp_path):
+    body = gzip.compress("déjà".encode("latin-1"), mtime=0)
+    fields = [("Content-Encoding", "gzip"), ("Content-Type", "text/plain; charset=ISO-8859-1")]
+    content = response("http://e.org/", body, fields)
+    parts = [gzip_member(warcinfo()), gzip_member(content)]
+    path = tmp_path / "x.warc.gz"
+    path.write_bytes(b"".join(parts))
+    header, _, block = content.partition(b"\r\n\r\n")
+
+    def cat(part, *more):
+        code, out, err = run("cat", path, "--offset", len(parts[0]), "--part", part, *more)
+        assert (code, err) == (0, "")
+        return out
+
+    assert cat("raw") == cat("raw", "--length", len(parts[1])) == parts[1]
+    assert cat("record") == content
+    assert cat("headers") == header + b"\r\n\r\n" + http(fields)
+    assert cat("payload") == "déjà".encode("latin-1")
+    assert cat("text") == "déjà".encode()
+    assert block.endswith(b"\r\n\r\n")
+
+
+def test_cat_counts_records_within_a_member(run, tmp_path):
+    path = tmp_path / "one.warc.gz"
+    path.write_bytes(gzip_member(b"".join(RECORDS)))
+    for number in (0, 4, 9):
+        assert run("cat", path, "--offset", 0, "--index", number)[1] == RECORDS[number]
+    assert run("cat", path, "--offset", 0, "--index", 10)[0] == 2
+
+
+def test_cat_of_a_place_where_no_record_begins_is_an_error(run, crawl):
+    for offset in (1, 100, 10**9):
+        code, out, err = run("cat", crawl, "--offset", offset)
+        assert (code, out) == (2, b"")
+        assert len(err.splitlines()) == 1
+    assert run("cat", crawl, "--offset", -1)[0] == 1
+
+
+def test_ledger_prints_the_summary_or_the_list_of_what_failed(run, crawl, tmp_path):
+    gone = tmp_path / "gone.warc.gz"
+    _, rows, _ = run("check", "--json", crawl, gone)
+    ledger = tmp_path / "ledger"
+    ledger.write_bytes(rows)
+    code, out, _ = run("ledger", ledger)
+    assert code == 0
+    assert out.decode().startswith("2 inputs: 1 ok, 1 failed; 10 records")
+    assert run("ledger", ledger, "--failed")[1].decode() == f"{gone}\n"
+
+
+def test_ledger_that_is_none_is_an_error(run, crawl, tmp_path):
+    for path in (crawl, tmp_path / "gone"):
+        code, out, err = run("ledger", path)
+        assert (code, out) == (2, b"")
+        assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["nosuch"], ["check"], ["check", "--nosuch", "x"], ["cat", "x"], ["cat", "x", "--off", "3"], ["sample"]],
+)
+def test_mistake_is_one_line_and_exit_code_1(run, arguments):
+    code, out, err = run(*arguments)
+    assert (code, out) == (1, b"")
+    assert len(err.splitlines()) == 1
+
+
+def test_sample_into_a_folder_that_holds_something_is_a_mistake(run, crawl):
+    code, _, err = run("sample", crawl.parent)
+    assert code == 1
+    assert len(err.splitlines()) == 1
+
+
+def test_sample_writes_its_crawl_and_its_answers(run, tmp_path):
+    code, _, err = run("sample", tmp_path / "s", "--pages", 5, "--files", 1, "--seed", 3)
+    assert code == 0
+    assert "answers.json" in err
+    assert set(json.loads((tmp_path / "s/answers.json").read_text())) == {"tags", "servers", "words"}
+
+
+def test_every_command_explains_itself_with_an_example(run):
+    for command in COMMANDS:
+        code, out, _ = run(command, "--help")
+        assert code == 0
+        assert f"crawlmill {command} " in out.decode().split("Examples:")[1]
+    assert set(COMMANDS) <= set(make_parser().format_help().split())
+
+
+def test_version_says_which_decoders_are_in_use(run):
+    code, out, _ = run("--version")
+    assert code == 0
+    assert b"decoders: " in out
+
+
+def test_closed_pipe_ends_quietly(crawl):
+    command = [sys.executable, "-m", "crawlmill", "records", "--json", *[str(crawl)] * 400]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        child.stdout.readline()
+        child.stdout.close()
+        assert child.stderr.read() == b""
+
+
+def test_closed_stdin_changes_nothing(crawl):
+    command = [sys.executable, "-m", "crawlmill", "records", "--json", str(crawl)]
+    usual = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=True)
+    closed = subprocess.run(command, capture_output=True, preexec_fn=lambda: os.close(0), check=True)
+    assert closed.stdout == usual.stdout

@@ -1,0 +1,130 @@
+"""ARC records: members as they are, URL lines split from the right, plain files by their declared lengths."""
+
+from __future__ import annotations
+
+import pytest
+from tests.builders import arc, gzip_member, http
+from tests.formats.archives import Read
+
+from crawlmill.errors import FormatError
+from crawlmill.formats import arc as arc_format
+from crawlmill.formats.arc import parse_url_line
+
+PAGE = http([("Content-Type", "text/html")], b"<html><p>page</html>\n")
+URLS = ["http://e.org/1", "http://e.org/a b  c?d=e f", "http://e.org/漢字"]
+
+
+def plain(gap: int, *, blocks=(PAGE, PAGE, PAGE), last=b"\n") -> bytes:
+    """An uncompressed ARC whose declared lengths count `gap` bytes more than the blocks have."""
+    version = b"1 0 CommonCrawl\nURL IP-address Archive-date Content-type Archive-length\n"
+    whole = b"filedesc://t.arc 0.0.0.0 20100106101234 text/plain %d\n" % len(version) + version + b"\n"
+    for url, block in zip(URLS, blocks, strict=True):
+        line = f"{url} 192.0.2.1 20100106101235 text/html {len(block) + gap}\n".encode()
+        whole += line + block + b"\n"
+    return whole[:-1] + last
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (b"http://e.org/ 192.0.2.1 20100106101235 text/html 17", ("http://e.org/", "192.0.2.1", "20100106101235", "text/html", 17)),
+        (b"http://e.org/a b 1 20991231 c 192.0.2.1 20100106101235 text/html 0",
+         ("http://e.org/a b 1 20991231 c", "192.0.2.1", "20100106101235", "text/html", 0)),
+        (b"http://e.org/ 192.0.2.1 20100106101235  5", ("http://e.org/", "192.0.2.1", "20100106101235", "", 5)),
+        (b"http://e.org/\xe9 ::1 20100106101235 unk 5\r", ("http://e.org/\xe9", "::1", "20100106101235", "unk", 5)),
+        (b"http://e.org/ 192.0.2.1 20100106101235 text/html 200 - - 12 x.arc.gz 99",
+         ("http://e.org/", "192.0.2.1", "20100106101235", "text/html", 99)),
+    ],
+)  # fmt: skip
+def test_url_line_is_split_from_the_right(line, expected):
+    assert tuple(parse_url_line(line)) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"", b"http://e.org/ 192.0.2.1 20100106101235 text/html", b"http://e.org/ 192.0.2.1 2010-01-06 text/html 5",
+     b"http://e.org/ 192.0.2.1 20100106101235 text/html -5", b"WARC/1.0"],
+)  # fmt: skip
+def test_line_that_is_no_url_line_is_refused(line):
+    with pytest.raises(FormatError, match="no ARC record"):
+        parse_url_line(line)
+
+
+def test_members_are_taken_as_they_are_whatever_length_is_declared():
+    data = arc([(url, PAGE) for url in URLS])
+    data += gzip_member(b"http://e.org/lie 192.0.2.1 20100106101235 text/html 3\n" + PAGE + b"\n")
+    data += gzip_member(b"http://e.org/more 192.0.2.1 20100106101235 text/html 99999\n" + PAGE + b"\n\n")
+    read = Read(data)
+    assert read.problems == []
+    assert read.format == "arc"
+    assert [uri for _, uri in read.uris] == ["filedesc://test.arc.gz", *URLS, "http://e.org/lie", "http://e.org/more"]
+    assert read.blocks[1:] == [PAGE, PAGE, PAGE, PAGE, PAGE + b"\n"]
+
+
+def test_range_of_an_arc_needs_no_filedesc():
+    data = arc([(url, PAGE) for url in URLS])
+    start = Read(data).rows[2][0]
+    read = Read(data[start:], start=0)
+    assert [uri for _, uri in read.uris] == URLS[1:]
+
+
+def test_members_of_several_records_are_cut_by_their_lengths():
+    inner = plain(0).partition(b"\n\n")[2]
+    read = Read(arc([]) + gzip_member(inner))
+    assert read.problems == []
+    assert [(row[2], uri) for row, uri in zip(read.rows[1:], URLS, strict=True)] == list(enumerate(URLS))
+    assert read.blocks[1:] == [PAGE] * 3
+
+
+@pytest.mark.parametrize("gap", [0, 1, -2])
+def test_plain_file_is_cut_by_its_lengths_in_each_convention(gap):
+    read = Read(plain(gap))
+    assert read.problems == []
+    assert [uri for _, uri in read.uris[1:]] == URLS
+    assert read.blocks[1:] == [PAGE] * 3
+
+
+def test_large_records_of_a_plain_file_are_streamed(monkeypatch):
+    monkeypatch.setattr(arc_format, "_HELD", 20)
+    read = Read(plain(0))
+    assert read.problems == []
+    assert read.blocks[1:] == [PAGE] * 3
+
+
+@pytest.mark.parametrize("gap", [9, -9])
+def test_wrong_length_in_a_plain_file_is_reported_and_the_other_records_are_read(gap):
+    data = bytearray(plain(0))
+    right = b" text/html %d\n" % len(PAGE)
+    at = data.index(right)
+    data[at : at + len(right)] = b" text/html %d\n" % (len(PAGE) + gap)
+    read = Read(bytes(data))
+    assert "bad-length" in [reason for reason, _ in read.problems]
+    assert [uri for _, uri in read.uris][-2 if gap < 0 else -1 :] == URLS[1 if gap < 0 else 2 :]
+
+
+def test_every_cut_of_a_gzipped_file_is_reported():
+    data = arc([(url, PAGE) for url in URLS])
+    rows = Read(data).rows
+    ends = [row[0] + row[1] for row in rows]
+    for cut in range(1, len(data)):
+        read = Read(data[:cut])
+        assert bool(read.problems) == (cut not in ends), cut
+        assert read.rows == [row for row in rows if row[0] + row[1] <= cut]
+
+
+def test_every_cut_of_a_plain_file_is_reported():
+    # A block that ends with a line feed of its own may as well be one of September 2012, cut nowhere.
+    data = plain(0, blocks=[PAGE.strip()] * 3)
+    ends = [row[0] + row[1] + 1 for row in Read(data).rows]
+    for cut in range(ends[0] + 1, len(data)):
+        read = Read(data[:cut])
+        assert bool(read.problems) == (cut not in ends), cut
+
+
+def test_damaged_member_is_reported_and_the_others_are_read():
+    parts = [arc([]), *(arc([(url, PAGE)])[len(arc([])) :] for url in URLS)]
+    damaged = bytearray(parts[2])
+    damaged[20] ^= 0xFF
+    read = Read(b"".join([*parts[:2], bytes(damaged), parts[3]]))
+    assert [offset for _, offset in read.problems] == [len(parts[0]) + len(parts[1])]
+    assert [uri for _, uri in read.uris[1:]] == [URLS[0], URLS[2]]

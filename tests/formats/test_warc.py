@@ -1,0 +1,261 @@
+"""WARC records: where they lie, what they say, and what is left of them when they are damaged."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from tests.builders import conversion, gzip_member, metadata, pack, pages, record, request, response, warcinfo
+from tests.formats.archives import Read, uri_of
+
+from crawlmill.errors import FormatError
+from crawlmill.formats import warc_reader
+from crawlmill.formats.warc import parse_head, quick_head
+
+RECORDS = pages(3)
+PARTS = [gzip_member(content) for content in RECORDS]
+
+
+def starts(parts):
+    return [sum(map(len, parts[:n])) for n in range(len(parts))]
+
+
+def test_record_per_member_is_listed_with_its_member():
+    read = Read(b"".join(PARTS))
+    assert read.problems == []
+    assert read.format == "warc"
+    assert [row[:3] for row in read.rows] == [(at, len(part), 0) for at, part in zip(starts(PARTS), PARTS, strict=True)]
+    assert read.uris == [uri_of(content) for content in RECORDS]
+    assert read.blocks == [content.partition(b"\r\n\r\n")[2][:-4] for content in RECORDS]
+
+
+def test_plain_file_is_listed_with_header_and_block():
+    read = Read(b"".join(RECORDS))
+    assert read.problems == []
+    assert [row[:3] for row in read.rows] == [
+        (at, len(c) - 4, 0) for at, c in zip(starts(RECORDS), RECORDS, strict=True)
+    ]
+
+
+def test_records_of_one_member_are_numbered():
+    read = Read(gzip_member(RECORDS[0]) + gzip_member(b"".join(RECORDS[1:])))
+    size = len(gzip_member(b"".join(RECORDS[1:])))
+    at = len(gzip_member(RECORDS[0]))
+    assert read.problems == []
+    assert [row[:3] for row in read.rows[1:]] == [(at, size, n) for n in range(len(RECORDS) - 1)]
+    assert read.uris == [uri_of(content) for content in RECORDS]
+
+
+def test_file_of_one_member_is_read(monkeypatch):
+    whole = gzip_member(b"".join(RECORDS))
+    assert Read(whole).uris == [uri_of(content) for content in RECORDS]
+    monkeypatch.setattr("crawlmill.codecs.gzip.MAX_WHOLE", 300)
+    monkeypatch.setattr("crawlmill.codecs.inflate.MAX_WHOLE", 300)
+    streamed = Read(whole)
+    assert streamed.uris == [uri_of(content) for content in RECORDS]
+    assert streamed.problems == []
+
+
+@pytest.mark.parametrize("held", [10, 1 << 20])
+@pytest.mark.parametrize("limit", [300, 1 << 24])
+def test_large_records_are_streamed_with_the_same_result(monkeypatch, held, limit):
+    monkeypatch.setattr(warc_reader, "HELD", held)
+    monkeypatch.setattr("crawlmill.codecs.gzip.MAX_WHOLE", limit)
+    monkeypatch.setattr("crawlmill.codecs.inflate.MAX_WHOLE", limit)
+    blocks = [content.partition(b"\r\n\r\n")[2][:-4] for content in RECORDS]
+    for data in (b"".join(PARTS), b"".join(RECORDS), gzip_member(b"".join(RECORDS))):
+        read = Read(data)
+        assert read.problems == []
+        assert read.blocks == blocks
+        assert read.uris == [uri_of(content) for content in RECORDS]
+
+
+def test_consumer_that_takes_nothing_still_proves_streamed_records(monkeypatch):
+    monkeypatch.setattr(warc_reader, "HELD", 10)
+    problems = []
+    found = list(warc_reader.read_plain(io.BytesIO(b"".join(RECORDS)[:-10]), on_problem=problems.append))
+    assert len(found) == len(RECORDS)  # given before it is read; whoever counts it proves it
+    assert [problem.reason for problem in problems] == ["truncated"]
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 7, 4096])
+@pytest.mark.parametrize("data", [b"".join(PARTS), b"".join(RECORDS), gzip_member(b"".join(RECORDS))])
+def test_size_of_reads_is_invisible(data, most):
+    class Trickle(io.BytesIO):
+        def read(self, n=-1, /):
+            return super().read(min(n, most))
+
+    assert Read(Trickle(data)).rows == Read(data).rows
+
+
+@pytest.mark.parametrize("extra", range(-6, 7))
+def test_plain_records_that_end_near_the_edge_of_the_window_are_whole(extra):
+    first = record("resource", bytes((1 << 18) - 180 + extra), "http://e.org/a", "text/plain")
+    read = Read(first + RECORDS[1] + RECORDS[2])
+    assert read.problems == []
+    assert read.uris == [("resource", "http://e.org/a"), *map(uri_of, RECORDS[1:3])]
+
+
+@pytest.mark.parametrize("version", ["0.17", "0.18", "1.0", "1.1"])
+def test_versions_of_warc_are_read(version):
+    content = record("resource", b"x", "http://e.org/", "text/plain", version=version)
+    assert Read(gzip_member(content)).uris == Read(content).uris == [("resource", "http://e.org/")]
+
+
+def test_line_feeds_alone_end_lines():
+    content = [record("resource", b"x\r\n\r\ny", f"http://e.org/{n}", "text/plain", eol=b"\n") for n in range(3)]
+    for data in (pack(content), b"".join(content), gzip_member(b"".join(content))):
+        read = Read(data)
+        assert read.problems == []
+        assert [uri for _, uri in read.uris] == [f"http://e.org/{n}" for n in range(3)]
+        assert read.blocks == [b"x\r\n\r\ny"] * 3
+
+
+def test_headers_may_be_folded_in_any_case_and_any_order():
+    content = (
+        b"WARC/1.0\r\ncontent-LENGTH:  3\r\nwarc-target-uri:\r\n  http://e.org/\r\n\tfolded\r\nno colon here\r\n"
+        b"WARC-TYPE: Resource\r\nX-Empty:\r\n\r\nabc\r\n\r\n"
+    )
+    read = Read(gzip_member(content))
+    assert read.problems == []
+    assert read.uris == [("resource", "http://e.org/ folded")]
+    assert read.blocks == [b"abc"]
+
+
+def test_target_uri_in_angle_brackets_is_given_without():
+    content = record("resource", b"x", "<http://e.org/>", "text/plain")
+    assert Read(content).uris == [("resource", "http://e.org/")]
+
+
+def test_formats_are_named_by_the_first_record_that_is_no_warcinfo():
+    wat = record("metadata", b'{"Container":{},"Envelope":{"Format":"WARC/1.0"}}', "http://e.org/", "application/json")
+    for content, name in [(conversion("http://e.org/", "text"), "wet"), (wat, "wat"), (request("http://e.org/"), "warc"),
+                          (metadata("http://e.org/"), "warc")]:  # fmt: skip
+        assert Read(pack([warcinfo(), content])).format == name
+        assert Read(pack([content])).format == name
+    assert Read(pack([warcinfo()])).format == "warc"
+
+
+# Damage
+
+
+def test_every_cut_of_a_plain_file_is_reported():
+    data = b"".join(RECORDS[:4])
+    ends = [*starts(RECORDS[:4]), len(data)]
+    for cut in range(1, len(data)):
+        read = Read(data[:cut])
+        whole = sum(end <= cut for end in ends[1:])
+        if cut in ends:
+            assert read.problems == []
+        else:
+            assert [reason for reason, _ in read.problems] == ["truncated" if cut > 4 else "unknown-format"], cut
+        # A record whose block is whole, and only its closing line ends are cut, is there.
+        assert len(read.rows) in ({whole, whole + 1} if min(abs(end - cut) for end in ends) <= 4 else {whole}), cut
+
+
+@pytest.mark.parametrize("add", [-9, -5, -1, 1, 5, 50])
+@pytest.mark.parametrize("packed", [True, False])
+def test_wrong_length_is_reported_and_the_other_records_are_read(add, packed):
+    body = b"<html><p>0123456789 0123456789</html>"
+    length = len(response("http://e.org/liar", body).partition(b"\r\n\r\n")[2]) - 4
+    liar = response("http://e.org/liar", body, length=length + add)
+    contents = [*RECORDS[:4], liar, *RECORDS[4:]]
+    read = Read(pack(contents) if packed else b"".join(contents))
+    assert [reason for reason, _ in read.problems] == ["bad-length"]
+    at = sum(len(gzip_member(c) if packed else c) for c in RECORDS[:4])
+    assert read.problems[0][1] == at
+    listed = [uri for uri in read.uris if uri[1] != "http://e.org/liar"]
+    assert listed == [uri_of(content) for content in RECORDS]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ((rb"Content-Length", b"X-Length"), "bad-length"), ((rb"Content-Length: \d+", b"Content-Length: -7"), "bad-length"),
+        ((rb"Content-Length: \d+", b"Content-Length: 1_0"), "bad-length"), ((rb"Content-Length: (\d+)", rb"Content-Length: +\1"), "bad-length"),
+        ((rb"Content-Length: \d+", b"Content-Length: 99999999999999999999"), "bad-length"),
+        ((rb"(Content-Length: )(\d+)", rb"\1\2\r\n\g<1>1\2"), "bad-length"), ((rb"WARC-Type", b"X-Type"), "bad-header"),
+        ((rb"WARC/1.0", b"WARC 1.0"), "bad-header"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("packed", [True, False])
+def test_broken_header_is_reported_and_the_other_records_are_read(change, reason, packed):
+    broken = re.sub(*change, response("http://e.org/x", b"<p>"), count=1)
+    contents = [*RECORDS[:4], broken, *RECORDS[4:]]
+    read = Read(pack(contents) if packed else b"".join(contents))
+    assert [found for found, _ in read.problems] == [reason]
+    assert [uri for uri in read.uris if uri[1] != "http://e.org/x"] == [uri_of(content) for content in RECORDS]
+
+
+def test_length_beyond_the_end_of_a_plain_file_loses_only_its_record():
+    liar = response("http://e.org/liar", b"<p>", length=10_000_000)
+    read = Read(b"".join([*RECORDS[:4], liar, *RECORDS[4:]]))
+    assert [reason for reason, _ in read.problems] == ["bad-length"]
+    assert read.uris == [uri_of(content) for content in RECORDS]
+
+
+def test_flipped_bytes_of_a_plain_files_framing_are_reported():
+    data = b"".join(RECORDS[:4])
+    silent = 0
+    for at in range(len(data)):
+        read = Read(data[:at] + bytes([data[at] ^ 0x15]) + data[at + 1 :])
+        if not read.problems:
+            silent += 1
+            assert len(read.rows) == 4  # content is not covered by any checksum; the framing is
+    assert silent < len(data)
+
+
+def test_damaged_first_member_leaves_the_format_to_the_next():
+    for at in (0, 1, 2, 3, 12, len(PARTS[0]) - 5):
+        damaged = bytearray(b"".join(PARTS))
+        damaged[at] ^= 0xFF
+        read = Read(bytes(damaged))
+        assert read.format == "warc"
+        assert read.uris == [uri_of(content) for content in RECORDS[1:]]
+        assert len(read.problems) == 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"no crawl file\n" * 50,
+        b"<!DOCTYPE html><html>",
+        gzip_member(b"text\n" * 9),
+        b"\x1f\x8b",
+        bytes(300),
+        b"WARC",
+    ],
+)
+def test_what_is_no_archive_is_refused(data):
+    read = Read(data)
+    assert read.rows == []
+    assert [reason for reason, _ in read.problems][-1:] in (["unknown-format"], ["truncated"])
+
+
+def test_heads_only_reads_the_same_records():
+    odd = [gzip_member(b"".join(RECORDS[1:3])), gzip_member(RECORDS[3], header_crc=True), gzip_member(b"")]
+    data = b"".join([PARTS[0], *odd, *PARTS[4:], gzip_member(response("http://e.org/big", b"x" * 50_000))])
+    assert Read(data, heads_only=True).rows == Read(data).rows
+    assert Read(data, heads_only=True).blocks == Read(data).blocks
+
+
+def test_heads_only_still_reports_every_cut():
+    data = b"".join(PARTS[:4])
+    ends = starts(PARTS[:5])
+    for cut in range(1, len(data)):
+        assert bool(Read(data[:cut], heads_only=True).problems) == (cut not in ends), cut
+
+
+def test_quick_head_agrees_with_the_full_parser_where_it_answers():
+    for content in [*RECORDS, conversion("http://e.org/", "x"), record("resource", b"", None)]:
+        quick = quick_head(content)
+        assert quick is not None
+        assert quick == parse_head(content)
+        assert quick == quick_head(bytearray(content))
+
+
+def test_error_of_a_header_says_what_was_expected():
+    with pytest.raises(FormatError, match=r"no WARC record: expected WARC/1.0 or WARC/1.1, got <html>"):
+        parse_head(b"<html>")

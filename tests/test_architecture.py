@@ -1,0 +1,126 @@
+"""The layout is the architecture: imports run downward, third parties stay behind their fences."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import crawlmill
+
+ROOT = Path(crawlmill.__file__).parent
+PROJECT = ROOT.parent.parent
+
+# From the ground up: what stands in one row may import rows before it, and itself.
+LAYERS = ["errors", "codecs", "storage", "analysis", "formats", "inputs", "sample", "mr", "cli"]
+FORBIDDEN = [("formats", "storage"), ("formats", "analysis"), ("analysis", "storage"), ("analysis", "codecs"), ("storage", "codecs"),
+             ("sample", "inputs"), ("mr", "sample")]  # fmt: skip
+FENCES = {
+    "mrjob": ["mr"], "boto3": ["storage/s3.py"], "botocore": ["storage/s3.py"], "urllib3": ["storage"], "warcio": ["sample", "formats/content.py"],
+    "brotli": ["formats"], "zstandard": ["formats", "codecs"], "deflate": [], "isal": ["codecs"], "zlib_ng": [], "cramjam": ["codecs"],
+    "simhash": ["analysis"], "publicsuffixlist": ["analysis"],
+}  # fmt: skip
+
+
+def modules():
+    return sorted(path for path in ROOT.rglob("*.py"))
+
+
+def imported(path):
+    """(name, line) of everything that a module imports, also inside functions."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module, node.lineno
+
+
+def layer_of(name):
+    return name.split(".")[1] if "." in name else None
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_run_downward(path):
+    own = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    if own not in LAYERS:
+        return
+    for name, line in imported(path):
+        target = layer_of(name) if name.startswith("crawlmill.") else None
+        if target is None or target not in LAYERS:
+            continue
+        assert LAYERS.index(target) <= LAYERS.index(own), f"{path}:{line} imports upward: {name}"
+        assert (own, target) not in FORBIDDEN, f"{path}:{line} imports across: {name}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_third_parties_stay_behind_their_fences(path):
+    place = path.relative_to(ROOT).as_posix()
+    for name, line in imported(path):
+        allowed = FENCES.get(name.partition(".")[0])
+        if allowed is not None:
+            assert any(place == fence or place.startswith(f"{fence}/") for fence in allowed), f"{path}:{line}: {name}"
+
+
+def test_every_module_says_what_it_is_for():
+    for path in modules():
+        assert ast.get_docstring(ast.parse(path.read_text())), path
+
+
+def test_exported_names_exist():
+    for path in modules():
+        tree = ast.parse(path.read_text())
+        exported = next((node.value for node in tree.body if isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets)), None)  # fmt: skip
+        if path.name in ("__init__.py", "__main__.py") or "tables" in path.name:
+            continue
+        assert exported is not None, f"{path} has no __all__"
+        names = ast.literal_eval(exported)
+        defined = {name for node in ast.walk(tree) for name in _defined(node)}
+        assert set(names) <= defined, f"{path}: {set(names) - defined}"
+
+
+def _defined(node):
+    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+        yield node.name
+    elif isinstance(node, ast.Assign):
+        yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+        for target in node.targets:
+            if isinstance(target, ast.Tuple):
+                yield from (name.id for name in target.elts if isinstance(name, ast.Name))
+    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        yield node.target.id
+    elif isinstance(node, ast.ImportFrom):
+        yield from (alias.asname or alias.name for alias in node.names)
+
+
+def test_map_task_imports_only_what_it_needs():
+    job = PROJECT / "jobs" / "tag_count.py"
+    code = (
+        "import sys, runpy; sys.argv = ['tag_count.py', '--step-num=0', '--mapper']; sys.stdin = open('/dev/null')\n"
+        f"try: runpy.run_path({str(job)!r}, run_name='__main__')\n"
+        "except SystemExit: pass\n"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules} | set(sys.modules)), sep='\\n', file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split())
+    assert "crawlmill.inputs.reading" in loaded, done.stderr[-500:]
+    for name in (
+        "boto3",
+        "botocore",
+        "pyarrow",
+        "crawlmill.cli",
+        "crawlmill.sample",
+        "numpy",
+        "simhash",
+        "publicsuffixlist",
+    ):
+        assert name not in loaded
+
+
+def test_jobs_import_nothing_from_each_other():
+    jobs = {path.stem for path in (PROJECT / "jobs").glob("*.py")}
+    for path in (PROJECT / "jobs").glob("*.py"):
+        assert not {name for name, _ in imported(path)} & jobs, path
