@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-import cramjam
+import pytest
 import zstandard
 
 from crawlmill.errors import FormatError
@@ -118,7 +118,12 @@ def plain_file(records: list[Pair], codec: str | None = None, *, interval: int =
 def buffers(records: list[Pair]) -> list[bytes]:
     """The four buffers of a block, not compressed."""
     keys, values = [text(key) for key, _ in records], [text(value) for _, value in records]
-    return [b"".join(map(vint, map(len, keys))), b"".join(keys), b"".join(map(vint, map(len, values))), b"".join(values)]
+    return [
+        b"".join(map(vint, map(len, keys))),
+        b"".join(keys),
+        b"".join(map(vint, map(len, values))),
+        b"".join(values),
+    ]
 
 
 def block(count: int, packed: list[bytes]) -> bytes:

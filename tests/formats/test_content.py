@@ -131,6 +131,15 @@ def test_codings_that_are_not_known_leave_the_body_as_it_is(coding):
     assert decode(gzip.compress(PAGE), f"gzip, {coding}").data == PAGE
 
 
+def test_header_that_names_very_many_codings_has_the_outermost_removed():
+    body = PAGE
+    for _ in range(10):
+        body = gzip.compress(body)
+    found = decode(body, "gzip, " * 999 + "gzip")
+    assert found.codings == ("gzip",) * 8
+    assert gzip.decompress(gzip.decompress(found.data)) == PAGE
+
+
 def test_original_codings_that_the_crawler_put_aside_change_nothing():
     body = gzip.compress(PAGE)
     lines = [

@@ -95,6 +95,7 @@ def test_euc_jp_is_read_as_browsers_read_it(data, text):
         (b"\x1b$B\x46\n\x46\x7c", "\ufffd日"),
         (b"\x1b$B\x46", "\ufffd"),
         (b"\xe9\x0e\x0f", "\ufffd\ufffd\ufffd"),
+        (b"\x1b$B\x1b$\x1b$", "\ufffd\ufffd\ufffd\ufffd"),
         (b"\x1b$A<p>", "\ufffd$A<p>"),
         (b"a\x1b", "a\ufffd"),
         (b"\x1b$B\x1b(B<p>", "<p>"),

@@ -13,9 +13,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
-from crawlmill.errors import FormatError, MissingDependency
-from crawlmill.formats.sequencefile import SequenceRecord, read_sequencefile
 from tests.data import FOLDER, needs_data, shared
 from tests.formats.sequencefiles import (
     CODECS,
@@ -34,6 +31,9 @@ from tests.formats.sequencefiles import (
     read,
     text,
 )
+
+from crawlmill.errors import FormatError, MissingDependency
+from crawlmill.formats.sequencefile import SequenceRecord, read_sequencefile
 
 GZIP = CODECS + "GzipCodec"
 
@@ -68,7 +68,11 @@ def test_file_of_hadoop_gives_its_records(entry):
     records = list(reader)
 
     head = reader.header
-    assert (head.version, head.key_class, head.value_class) == (entry["version"], entry["key_class"], entry["value_class"])
+    assert (head.version, head.key_class, head.value_class) == (
+        entry["version"],
+        entry["key_class"],
+        entry["value_class"],
+    )
     assert (head.compression, head.codec) == (entry["compression"].lower(), entry["codec"])
     assert (head.sync.hex(), head.length) == (entry["sync_marker"] or "", entry["header_end"])
     assert dict(head.metadata) == entry["metadata"]
@@ -229,11 +233,11 @@ def test_records_in_front_of_an_access_error_are_given():
             return super().read(n)
 
     data = plain_file([(b"k%d" % n, bytes(1000)) for n in range(300)])
-    found = []
+    records = iter(read_sequencefile(Broken(data, 50_000), len(data), on_problem=pytest.fail))
+    found: list[SequenceRecord] = []
     with pytest.raises(OSError, match="gone"):
-        for record in read_sequencefile(Broken(data, 50_000), len(data), on_problem=pytest.fail):
-            found.append(record.key)  # noqa: PERF401
-    assert found[:2] == [b"k0", b"k1"]
+        found.extend(records)
+    assert [record.key for record in found[:2]] == [b"k0", b"k1"]
 
 
 def test_codec_that_is_not_known_is_refused_with_its_name():

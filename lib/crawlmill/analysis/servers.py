@@ -74,7 +74,7 @@ def wat_servers(envelope: bytes) -> list[str | None] | None:
 
 
 def _in_parts(text: bytes, response: int) -> tuple[Any, dict[str, Any]] | None:
-    """The same, or None where it takes a look at everything."""
+    """(WARC-Type, headers), each parsed alone; None where they are not found like that."""
     if not _is_key_of_object(text, response, b'"HTTP-Response-Metadata":{'):
         return None
     headers = _object_of(text, text.find, b'"Headers":{', response)
@@ -91,16 +91,20 @@ def _object_of(text: bytes, find: Callable[[bytes, int], int], key: bytes, start
     if not _is_key_of_object(text, at, key):
         return None
     opening = at + len(key) - 1
+    parsed: dict[str, Any]
     try:
         # An object is over at the first "}" that makes it whole; mostly that is the first "}" there is.
-        return ujson.loads(text[opening : text.find(b"}", opening) + 1])  # type: ignore[no-any-return]
+        parsed = ujson.loads(text[opening : text.find(b"}", opening) + 1])
     except ValueError:
-        found = _OBJECT.match(text, opening)
-        return None if found is None else ujson.loads(found[0])
+        whole = _OBJECT.match(text, opening)
+        if whole is None:
+            return None
+        parsed = ujson.loads(whole[0])
+    return parsed
 
 
 def _in_whole(text: bytes) -> tuple[Any, dict[str, Any] | None]:
-    """(WARC-Type, headers): headers are None if it is no HTTP response; no type (WAT of an ARC file) is `response`."""
+    """(WARC-Type, headers); headers are None if this is no HTTP response, no type (WAT of an ARC) is `response`."""
     envelope = _member(ujson.loads(text), "Envelope")
     warc = _member(envelope, "WARC-Header-Metadata")
     payload = _member(envelope, "Payload-Metadata")

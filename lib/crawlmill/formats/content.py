@@ -17,7 +17,8 @@ it), `br` (RFC 7932), `zstd` (RFC 8878), singly or in any order (RFC 9110 sectio
 * Behind the end of a gzip or zstd body more members or frames may follow; anything else behind a body is no part of it.
 * Content-Length is not looked at: it is the length on the wire, and the block ends where the body ends.
 
-Memory is bounded: decoding stops as soon as more than `limit` bytes came out; a compressed bomb costs no more.
+Cost is bounded: decoding stops as soon as more than `limit` bytes came out, so a compressed bomb takes that much memory
+and a buffer; and of a header that names very many codings only the outermost are tried.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ _LINE_END = re.compile(rb"\r?\n")
 _CUT_LINE_END = re.compile(rb"\r?\Z")
 _BEHIND_LAST_CHUNK = re.compile(rb"\r?\n|[!-9;-~]+:")
 _CUT: Final = "is cut"
+_MOST_CODINGS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ def _tokens(message: HttpMessage, name: str) -> list[str]:
 def _decode(named: list[str], body: bytes, limit: int) -> DecodedBody:
     removed: list[str] = []
     damage = None
-    for coding in reversed(named):
+    for coding in reversed(named[-_MOST_CODINGS:]):
         decoder = _DECODERS.get(coding)
         found = decoder(body, limit) if decoder and body else None
         if found is not None:
@@ -126,9 +128,8 @@ def _chunked(body: bytes, limit: int) -> _Decoded:
             raise too_large(limit)
         line_end = _LINE_END.match(body, end)
         if line_end is None:
-            return bytes(out), _CUT if _CUT_LINE_END.match(
-                body, end
-            ) else f"has a chunk that does not end at byte {end}"
+            cut = _CUT_LINE_END.match(body, end)
+            return bytes(out), _CUT if cut else f"has a chunk that does not end at byte {end}"
         at = line_end.end()
         line = _SIZE_LINE.match(body, at)
     return bytes(out), _CUT if _CUT_SIZE_LINE.match(body, at) else f"has no chunk size at byte {at}"

@@ -24,7 +24,7 @@ from crawlmill.formats.warc import WarcRecord
 
 __all__ = ["check_digests", "parse_digest"]
 
-_EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
+_EMPTY_LINE = re.compile(rb"\n\r*\n")
 _SIZES = {"md5": 16, "sha1": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha512": 64}
 
 

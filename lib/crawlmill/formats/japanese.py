@@ -16,7 +16,7 @@ from typing import Final
 __all__ = ["decode_euc_jp", "decode_iso_2022_jp"]
 
 _ESCAPE = re.compile(rb"\x1b(\([BIJ]|\$[@B])")
-_PAIRS_OR_BYTE = re.compile(rb"((?:[!-~][!-~])+)|[!-~]?[^!-~]|[!-~]", re.DOTALL)
+_PAIRS_OR_BYTE = re.compile(rb"((?:[!-~][!-~])+)|[!-~]?[^!-~\x1b]|[!-~\x1b]")
 _WHOLE = re.compile(rb"\x8f?[\xa1-\xfe][\xa1-\xfe]")
 _NO_ASCII = re.compile("[\x0e\x0f\x1b\x80-\xff]")
 _NO_KATAKANA = re.compile("[^!-_]")

@@ -169,12 +169,14 @@ def read_ledger(lines: Iterable[bytes], name: str) -> Iterator[LedgerRow]:
         FormatError: `bad-json`: a line is no row of a ledger; the message has the number of the line.
     """
     for number, line in enumerate(lines, 1):
+        where = f"{name}, line {number}"
         try:
-            yield LedgerRow.from_json(json.loads(line))
-        except ValueError as error:
-            raise FormatError(f"line {number} is no JSON: {error}", reason="bad-json", source=name) from error
+            row = LedgerRow.from_json(json.loads(line))
+        except (ValueError, RecursionError) as error:
+            raise FormatError(f"no JSON: {error}", reason="bad-json", source=where) from error
         except FormatError as error:
-            raise error.located(source=f"{name}, line {number}") from error
+            raise error.located(source=where) from error
+        yield row
 
 
 def failed_lines(rows: Iterable[LedgerRow], originals: Iterable[Input] = ()) -> Iterator[str]:

@@ -166,8 +166,8 @@ def _inflated(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
     for chunk in chunks:
         while chunk:
             if inflater.eof:
-                inflater = zlib.decompressobj(31)
-                chunk = chunk.lstrip(b"\0")  # padding between and behind members, as gzip tolerates it
+                chunk = chunk.lstrip(b"\0")  # padding behind a member, as gzip tolerates it
+                inflater = zlib.decompressobj(31) if chunk else inflater
                 continue
             try:
                 yield inflater.decompress(chunk, 1 << 20)

@@ -4,7 +4,7 @@ An attempt leaves all it has to say in a folder of its own, which counts once th
 
     spill-N    sorted runs of pairs, one per partition (see `shuffle`), if a reducer follows
     part       else: the pairs of the step's output
-    rows       ledger rows, sorted by rank (first step only)
+    _rows      ledger rows, sorted by rank (first step only)
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -88,6 +88,17 @@ class Result:
     totals: Totals
     counters: dict[str, int]
 
+    def to_json(self) -> dict[str, Any]:
+        """All of it as a JSON object."""
+        spills = [(spill.name, spill.lengths) for spill in self.spills]
+        return {"spills": spills, "totals": self.totals, "counters": self.counters}
+
+    @classmethod
+    def from_json(cls, result: dict[str, Any]) -> Result:
+        """The result that `to_json` gave."""
+        spills = tuple(Spill(name, tuple(lengths)) for name, lengths in result["spills"])
+        return cls(spills, Totals(*result["totals"]), result["counters"])
+
 
 def run_attempt(
     job_class: type[CrawlJob], arguments: list[str], attempt: Attempt, report: Callable[[Totals], None]
@@ -114,7 +125,7 @@ def run_attempt(
         run("combiner", lines, combined)
         return combined.lines
 
-    with _environment(attempt.variables()), redirect_stdout(sys.stderr):
+    with _environment(attempt.variables()):
         lines = _input(attempt, folder)
         if attempt.kind == "reduce":
             with (folder / "part").open("wb", _BUFFER) as part:
@@ -131,7 +142,7 @@ def run_attempt(
             with (folder / "part").open("wb", _BUFFER) as part:
                 run("mapper", lines, part)
     if monitor.rows:
-        with (folder / "rows").open("wb", _BUFFER) as file:
+        with (folder / "_rows").open("wb", _BUFFER) as file:
             encode_rows(monitor.rows, file)
     return Result(spills, monitor.totals, dict(stderr.counters))
 

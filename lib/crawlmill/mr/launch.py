@@ -116,10 +116,14 @@ class _Launch:
         options.args, options.output_dir = [str(self.scratch / "tasks.jsonl")], None
         options.local_tmp_dir = str(self.scratch)
         if (options.runner or LocalRunner.alias) not in (InlineRunner.alias, LocalRunner.alias):
+            if options.checkpoint:
+                raise UsageError(f"--checkpoint: only for inline and local, not for {options.runner}")
             return EngineWork(self.job, self.scratch, self.storage)
         runner: MachineRunner = self.job.make_runner()
         runner.watch, runner.task_retries = self.progress, options.task_retries
         runner.output = output.work if output is not None else None
+        if options.checkpoint:
+            runner.keep_in(Path(options.checkpoint))
         return runner
 
     def _read_lists(self) -> Inputs:

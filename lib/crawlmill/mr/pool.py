@@ -79,17 +79,22 @@ class _Worker:
         except OSError:
             pass  # it is dead, as the broken line will tell in a moment
 
-    def end(self) -> str:
-        """Kill it and all that it started; gives how it ended."""
-        ended_by_itself = self.process.poll()
+    def end(self, *, dying: bool = False) -> str:
+        """Kill it and all that it started; gives how it ended, after a moment's wait if it is ending by itself."""
+        code = None
+        if dying:
+            try:
+                code = self.process.wait(_TICK_S)
+            except subprocess.TimeoutExpired:
+                pass
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             pass  # nothing is left of its session (macOS says EPERM to that)
         self.channel.close()
-        code = self.process.wait()
-        if ended_by_itself is None or code >= 0:
-            return f"exit code {code}"
+        self.process.wait()
+        if code is None or code >= 0:
+            return "no answer" if code is None else f"exit code {code}"
         return f"killed by signal {-code}" + (", perhaps for want of memory" if code == -signal.SIGKILL else "")
 
 
@@ -170,7 +175,7 @@ class Pool:
             attempt = worker.attempt
             if kind == "ready":
                 worker.ready, self._stillborn = True, 0
-            elif kind == "unfit":
+            elif kind == "hopeless":
                 raise TaskError(body)
             elif kind == "failed":
                 self._bury(worker, again, body)
@@ -186,7 +191,7 @@ class Pool:
         """A worker is dead, or its attempt has failed: see to it that the task is done again."""
         self._selector.unregister(worker.channel)
         self._workers.remove(worker)
-        how = worker.end()
+        how = worker.end(dying=trace is None)
         cause = trace.strip().rpartition("\n")[2] if trace else f"its worker ended: {how}"
         attempt = worker.attempt
         if not worker.ready:

@@ -17,8 +17,9 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -26,6 +27,7 @@ from mrjob.util import unarchive
 
 from crawlmill.errors import UsageError
 from crawlmill.mr.attempt import Attempt, Result, run_attempt
+from crawlmill.mr.checkpoint import Checkpoint
 from crawlmill.mr.compat import MRJobRunner
 from crawlmill.mr.monitor import Totals
 from crawlmill.mr.pool import Launchpad, Pool, Watch
@@ -70,6 +72,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         self.watch: Watch = Silent()
         self.task_retries = 0
         self.output: Path | None = None
+        self.checkpoint: Checkpoint | None = None
         self.parts: list[Path] = []
         self.rows: list[Path] = []
         self._counters: list[Counter[str]] = []
@@ -81,6 +84,13 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
     def workers(self) -> int:
         """Tasks that run at a time."""
         return 1
+
+    def keep_in(self, folder: Path) -> None:
+        """Keep finished tasks in this folder, and take from there what an earlier run has kept."""
+        # How bytes are fetched changes nothing that is counted.
+        given = self._mr_job_extra_args()
+        arguments = [each for before, each in pairwise(["", *given]) if "--storage" not in (before, each)]
+        self.checkpoint = Checkpoint(folder, Path(self._script_path), arguments)
 
     def warm_up(self) -> None:
         """Begin what can begin before the inputs are known."""
@@ -130,15 +140,38 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
             reduces = (make(base, kind="reduce", number=n, runs=tuple(found)) for n, found in enumerate(runs))
             done = [(attempt.number, home) for attempt, home, _ in self._committed(reduces)]
         self.parts = [home / "part" for _, home in sorted(done)]
+        self._output_dir = base
 
     def _committed(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Path, Result]]:
-        for attempt, result in self._execute(attempts):
+        for attempt, result in self._unless_kept(attempts):
             home = attempt.commit()
-            if attempt.step == 0 and (home / "rows").exists():
-                self.rows.append(home / "rows")
+            if attempt.step == 0 and (home / "_rows").exists():
+                self.rows.append(home / "_rows")
             self._counters[attempt.step].update(result.counters)
             self.watch.done(attempt, result)
             yield attempt, home, result
+
+    def _unless_kept(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Result]]:
+        """Execute attempts, but for the map tasks of the first step that a checkpoint holds."""
+        checkpoint = self.checkpoint
+        if checkpoint is None:
+            yield from self._execute(attempts)
+            return
+        kept: list[tuple[Attempt, Result]] = []
+
+        def missing() -> Iterator[Attempt]:
+            for attempt in attempts:
+                result = checkpoint.restore(attempt) if attempt.line is not None else None
+                if result is None:
+                    yield attempt
+                else:
+                    kept.append((attempt, result))
+
+        for attempt, result in self._execute(missing()):
+            if attempt.line is not None:
+                checkpoint.keep(attempt, Path(attempt.folder), result)
+            yield attempt, result
+        yield from kept
 
     def _new_folder(self, name: str, *, final: bool) -> str:
         folder = (self.output if final else None) or self.scratch
@@ -184,7 +217,7 @@ class InlineRunner(MachineRunner):
             folder.mkdir()
             self._fill(folder)
         for attempt in attempts:
-            with _working_in(folder):
+            with _working_in(folder), _stdout_as_stderr():
                 result = run_attempt(
                     self._job_class,
                     self._mr_job_extra_args(),
@@ -248,6 +281,24 @@ def _cores() -> int:
 
 def _python_path() -> list[str]:
     return [os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]  # noqa: PTH100
+
+
+@contextmanager
+def _stdout_as_stderr() -> Iterator[None]:
+    """What user code prints, in Python or below it, must not get among the results."""
+    sys.stdout.flush()
+    try:
+        before = os.dup(1)
+    except OSError:  # the launcher was started with stdout closed
+        yield
+        return
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(before, 1)
+        os.close(before)
 
 
 @contextmanager

@@ -17,9 +17,10 @@ import traceback
 from types import TracebackType
 from typing import Any, NoReturn
 
-from crawlmill.errors import UsageError
+from crawlmill.errors import CrawlmillError
 from crawlmill.mr.attempt import Attempt, run_attempt
 from crawlmill.mr.channel import Channel
+from crawlmill.mr.failures import hopeless
 from crawlmill.mr.job import CrawlJob
 
 __all__ = ["serve"]
@@ -36,7 +37,13 @@ def serve(job_class: type[CrawlJob], line: int, arguments: list[str]) -> NoRetur
     channel.send("ready")
     while True:
         attempt = attempts.get()
-        result = run_attempt(job_class, arguments, attempt, lambda totals: channel.send("totals", totals))
+        try:
+            result = run_attempt(job_class, arguments, attempt, lambda totals: channel.send("totals", totals))
+        except (CrawlmillError, OSError) as error:
+            if (reason := hopeless(error)) is None:
+                raise
+            channel.send("hopeless", reason)
+            sys.exit(1)
         channel.send("done", result)
 
 
@@ -51,9 +58,6 @@ def _reporter(channel: Channel) -> Any:
     """An excepthook: the launcher hears why this worker ends."""
 
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if isinstance(error, UsageError):
-            channel.send("unfit", str(error))
-        else:
-            channel.send("failed", "".join(traceback.format_exception(kind, error, trace)))
+        channel.send("failed", "".join(traceback.format_exception(kind, error, trace)))
 
     return report

@@ -2,8 +2,8 @@
 
 Spec: WARC 1.0 (ISO 28500), one record per gzip member (annex D); gzip: RFC 1952.
 
-`warcio`'s writer is not used: it compresses at level 9 only, its gzip header depends on the platform that zlib was
-built for, and it tells neither where a member went nor its CRC, which a WAT record must state.
+`warcio` writes the headers. Its gzip writer is not used: it compresses at level 9 only, its gzip header depends on the
+platform that zlib was built for, and it tells neither where a member went nor its CRC, which a WAT record must state.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import uuid
 import zlib
 from dataclasses import dataclass
 from typing import BinaryIO
+
+from warcio.statusandheaders import StatusAndHeaders
 
 __all__ = ["Fields", "Member", "MemberWriter", "Record", "digest", "record_id"]
 
@@ -34,8 +36,8 @@ class Record:
 
     def header(self) -> bytes:
         """The version line, the fields and the blank line behind them."""
-        lines = "".join(f"{name}: {value}\r\n" for name, value in self.fields)
-        return f"WARC/1.0\r\n{lines}\r\n".encode()
+        header: bytes = StatusAndHeaders("", list(self.fields), protocol="WARC/1.0").to_bytes(encoding="utf-8")
+        return header
 
     def __getitem__(self, name: str) -> str:
         return dict(self.fields)[name]

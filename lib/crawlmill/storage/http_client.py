@@ -11,7 +11,7 @@ import logging
 import ssl
 from collections.abc import Callable, Mapping
 from typing import IO
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote, urljoin
 
 import urllib3
 from urllib3.exceptions import (
@@ -42,7 +42,8 @@ _DRAINED_BYTES = 1 << 13
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 # urllib3 logs whole URLs, signatures and tokens included, some of them as warnings.
-logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
+for _name in ("urllib3.connection", "urllib3.connectionpool"):
+    logging.getLogger(_name).setLevel(logging.ERROR)
 
 
 class Answer:
@@ -51,7 +52,7 @@ class Answer:
     def __init__(self, response: urllib3.BaseHTTPResponse, url: str, release: Callable[[], None]) -> None:
         self._response, self._release = response, release
         self.status, self.headers, self.url = response.status, response.headers, url
-        self.host = urlsplit(url).hostname or ""
+        self.host = host_of(url)
         coding = self.headers.get("Transfer-Encoding", "")
         try:
             self._decode = transfer_decoder(coding, self._read)
@@ -134,8 +135,7 @@ class HttpClient:
                 return answer
             answer.drain()
             before = target
-            # A header arrives as Latin-1; a raw address in one is UTF-8 nowadays.
-            target, _ = _target(urljoin(target.url, place.encode("latin-1", "replace").decode("utf-8", "replace")))
+            target = _redirected(target, place)
             if (before.scheme, before.netloc) != (target.scheme, target.netloc):
                 sent.pop("Authorization", None)
             if target.url in seen:
@@ -146,7 +146,7 @@ class HttpClient:
 
     def slow_down(self, url: str) -> Callable[[float], None]:
         """What to call, with seconds, when the host of a URL throttles."""
-        host = urlsplit(url).hostname or ""
+        host = host_of(url)
         return lambda wait_s: self._limiter.slow_down(host, wait_s)
 
     def close(self) -> None:
@@ -186,6 +186,23 @@ class HttpClient:
                 self._managers[way] = new_manager(*way)
             self._by_host[key] = self._managers[way]
         return self._by_host[key]
+
+
+def host_of(url: str) -> str:
+    """The host of a URL in lower case, "" if it is none: what limits are kept by."""
+    try:
+        return urllib3.util.parse_url(url).host or ""
+    except LocationParseError:
+        return ""
+
+
+def _redirected(target: urllib3.util.Url, place: str) -> urllib3.util.Url:
+    # A header arrives as Latin-1; a raw address in one is UTF-8 nowadays.
+    place = place.encode("latin-1", "replace").decode("utf-8", "replace")
+    try:
+        return _target(urljoin(target.url, place))[0]
+    except ValueError as error:
+        raise Failure(f"a redirect to what is no URL: {redact(place)[:200]}") from error
 
 
 def _target(url: str) -> tuple[urllib3.util.Url, str | None]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from urllib.parse import quote, unquote_to_bytes, urlsplit
+from urllib.parse import quote, unquote_to_bytes
 
 from crawlmill.errors import SourceError
 
@@ -34,7 +34,6 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 _SHOWN_INSTEAD = "…"
-_PARTS = re.compile(r"([^/?#]*)([^?#]*)(.*)", re.DOTALL)  # authority, path, query and fragment
 _PAIR = re.compile(r"([^&;#?=]+)=([^&;#]*)")
 
 
@@ -96,17 +95,16 @@ def absolute(location: str, base: str) -> str:
 
 def canonical(location: str) -> str:
     """One spelling for all spellings of a location: to compare, not to open or to show."""
+    location = current(location)
     scheme = scheme_of(location)
     if scheme == "file":
         return os.path.abspath(local_path(location))  # noqa: PTH100 (links are left as they are)
-    location = current(location)
     if scheme in _DEFAULT_PORTS:
-        parts = urlsplit(location)
-        userinfo, at, host = parts.netloc.rpartition("@")
+        authority, path, more = _split(location)
+        userinfo, at, host = authority.rpartition("@")
         host = host.lower().removesuffix(_DEFAULT_PORTS[scheme])
-        return parts._replace(netloc=userinfo + at + host, path=parts.path or "/", fragment="").geturl()
-    scheme_end = location.index("://")
-    return location[:scheme_end].lower() + location[scheme_end:]
+        return f"{scheme}://{userinfo}{at}{host}{path or '/'}{more.partition('#')[0]}"
+    return scheme + location[len(scheme) :]
 
 
 def redact(location: str) -> str:
@@ -118,11 +116,17 @@ def redact(location: str) -> str:
     found = _SCHEME.match(location)
     if not found or found[0].lower().startswith("file:"):
         return location
-    head, rest = location[: found.end()], location[found.end() :]
-    parts = _PARTS.fullmatch(rest)
-    authority, path, more = parts.groups() if parts else ("", rest, "")
+    authority, path, more = _split(location)
     _, at, host = authority.rpartition("@")
-    return f"{head}{_SHOWN_INSTEAD if at else ''}{at}{host}{path}{_PAIR.sub(_shown, more)}"
+    return f"{found[0]}{_SHOWN_INSTEAD if at else ''}{at}{host}{path}{_PAIR.sub(_shown, more)}"
+
+
+def _split(location: str) -> tuple[str, str, str]:
+    """Authority, path, and query with fragment of a location with a scheme; it need not be a valid URL."""
+    rest = location[location.index("://") + 3 :]
+    at_path = min((place for mark in "/?#" if (place := rest.find(mark)) >= 0), default=len(rest))
+    at_query = min((place for mark in "?#" if (place := rest.find(mark)) >= 0), default=len(rest))
+    return rest[:at_path], rest[at_path:at_query], rest[at_query:]
 
 
 def _shown(pair: re.Match[str]) -> str:

@@ -30,7 +30,8 @@ class _Pump:
         self._ended = self._stopped = False
         self._error: BaseException | None = None
         self._moved = threading.Condition()
-        threading.Thread(target=self._run, name="crawlmill-read-ahead", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name="crawlmill-read-ahead", daemon=True)
+        self._thread.start()
 
     def take(self) -> bytes:
         """The next piece; b"" at the end. Raises: what reading raised, once all before it was taken."""

@@ -1,0 +1,169 @@
+"""The 64-bit similarity hash that Common Crawl published in 2012 (`text_simhash`), and that of the package `simhash`.
+
+    >>> text_simhash("abcde")
+    2748145790002434242
+
+Texts that differ little have hashes that differ in few bits: a small edit moves two to six, unrelated texts are 25 to 40
+apart. `text_simhash` is defined over UTF-16 code units ("characters" in Java), nothing normalised, a byte order mark
+included:
+
+1. The text's distinct windows of four units; with fewer units than four the hash is 0.
+2. Each window, as 8 big-endian bytes, has a Rabin fingerprint: what is left of it modulo x^64 plus the polynomial
+   `0xD74307D3FD3382DB`, whose highest bit is the lowest power. The first state is not 0 but the polynomial.
+3. A bit of the hash is 1 if it is 1 in more than half of the fingerprints. It is read as a signed number.
+
+A fingerprint is linear: it is the fingerprint of eight zero bytes, xor a word for each place and value of a byte. So all
+windows of a text go through tables, place by place: with numpy where it is installed, else with `bytes.translate`; the
+hashes are the same. Memory grows with the number of distinct windows, which in long texts is far below their length.
+
+Spec: none but the program (`SimHash`, `FPGenerator.std64`); the tests have what it computed. Charikar, "Similarity
+Estimation Techniques from Rounding Algorithms" (2002); Rabin, "Fingerprinting by Random Polynomials" (1981).
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from functools import cache
+from typing import Any, Final
+
+from crawlmill.errors import MissingDependency
+
+__all__ = ["hamming", "package_simhash", "text_simhash"]
+
+_POLYNOMIAL: Final = 0xD74307D3FD3382DB
+_ALL_BITS: Final = (1 << 64) - 1
+_UTF_16: Final = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
+
+# Windows are gathered from so many units at a time, which bounds what is held besides the distinct ones.
+_PIECE_UNITS: Final = 1 << 20
+
+# Below so many units numpy takes longer to start than to work.
+_FEW_UNITS: Final = 200
+
+
+def text_simhash(text: str) -> int:
+    """The hash of a text as Common Crawl computed it: signed, 64 bits; 0 where there is nothing to hash."""
+    units = text.encode(_UTF_16, "surrogatepass")
+    count = len(units) // 2
+    if count < 4:
+        return 0
+    numpy = _numpy() if count > _FEW_UNITS else None
+    number = _hash_in_tables(units) if numpy is None else _hash_in_arrays(units, numpy)
+    return number - (1 << 64) if number >> 63 else number
+
+
+def package_simhash(text: str) -> int:
+    """The hash of a text as the package `simhash` defines it by default: unsigned, 64 bits.
+
+    It sees letters, digits and underscores only, in lower case: windows of four, each as often as it occurs, under MD5.
+
+    Raises:
+        MissingDependency: The package is not installed.
+
+    """
+    try:
+        from simhash import Simhash
+    except ImportError as error:
+        raise MissingDependency("hashing as the package simhash does needs it installed: pip install simhash") from error
+    value: int = Simhash(text).value
+    return value
+
+
+def hamming(a: int, b: int) -> int:
+    """In how many of 64 bits two hashes differ, signed or not."""
+    return ((a ^ b) & _ALL_BITS).bit_count()
+
+
+def _hash_in_arrays(units: bytes, np: Any) -> int:
+    """The hash with numpy."""
+    all_units = np.frombuffer(units, np.uint16)
+    windows = np.empty(0, np.uint64)
+    for start in range(0, len(all_units) - 3, _PIECE_UNITS):
+        piece = all_units[start : start + _PIECE_UNITS + 3].astype(np.uint64)
+        found = piece[:-3] << np.uint64(48) | piece[1:-2] << np.uint64(32) | piece[2:-1] << np.uint64(16) | piece[3:]
+        windows = np.unique(np.concatenate((windows, found)) if start else found)
+    places = windows.astype(">u8").view(np.uint8).reshape(-1, 8)
+    table, bits = _array_tables(np)
+    prints = table[0].take(places[:, 0])
+    for place in range(1, 8):
+        prints ^= table[place].take(places[:, place])
+    columns = prints.astype("<u8").view(np.uint8).reshape(-1, 8)
+    ones = np.concatenate([np.bincount(columns[:, place], minlength=256) @ bits for place in range(8)])
+    return int.from_bytes(np.packbits(2 * ones > len(windows), bitorder="little").tobytes(), "little")
+
+
+def _hash_in_tables(units: bytes) -> int:
+    """The hash without numpy."""
+    windows: set[int] = set()
+    for start in range(0, len(units) - 6, 2 * _PIECE_UNITS):
+        piece = memoryview(units)[start : start + 2 * _PIECE_UNITS + 6]
+        for shift in range(0, 8, 2):
+            windows.update(piece[shift : shift + (len(piece) - shift) // 8 * 8].cast("Q"))
+    packed = array("Q", windows).tobytes()
+    # The windows are in memory as their units are, so each pair of bytes is turned where the machine turns them.
+    turned = 1 if sys.byteorder == "little" else 0
+    places = [packed[place ^ turned :: 8] for place in range(8)]
+    number = 0
+    for low_bit in range(0, 64, 8):
+        column = 0
+        for place, table in zip(places, _byte_tables(low_bit), strict=True):
+            column ^= int.from_bytes(place.translate(table), "little")
+        prints = column.to_bytes(len(windows), "little")
+        for bit in range(8):
+            ones = prints.translate(_BIT_OF_BYTE[bit]).count(1)
+            number |= (2 * ones > len(windows)) << (low_bit + bit)
+    return number
+
+
+_BIT_OF_BYTE: Final = [bytes(byte >> bit & 1 for byte in range(256)) for bit in range(8)]
+
+
+@cache
+def _fingerprint_tables() -> list[list[int]]:
+    """What each value of each of eight bytes adds to a fingerprint; the first has that of zero bytes in it."""
+    powers = [_POLYNOMIAL]  # of x, from the 64th on
+    for _ in range(7):
+        powers.append(powers[-1] >> 1 ^ (_POLYNOMIAL if powers[-1] & 1 else 0))
+    remainders = [_xor(power for bit, power in enumerate(reversed(powers)) if byte >> bit & 1) for byte in range(256)]
+
+    def fed(state: int, byte: int) -> int:
+        state ^= byte
+        return state >> 8 ^ remainders[state & 255]
+
+    tables = [[fed(0, byte) for byte in range(256)]]
+    for _ in range(7):
+        tables.append([fed(word, 0) for word in tables[-1]])
+    zeros = _POLYNOMIAL
+    for _ in range(8):
+        zeros = fed(zeros, 0)
+    return [[word ^ zeros for word in tables[7]], *tables[6::-1]]
+
+
+def _xor(words: Any) -> int:
+    total = 0
+    for word in words:
+        total ^= word
+    return total
+
+
+@cache
+def _byte_tables(low_bit: int) -> list[bytes]:
+    """The tables, of the eight bits from `low_bit` on."""
+    return [bytes(word >> low_bit & 255 for word in table) for table in _fingerprint_tables()]
+
+
+@cache
+def _array_tables(np: Any) -> tuple[Any, Any]:
+    """The tables, and the bits of each byte, as arrays."""
+    return np.array(_fingerprint_tables(), np.uint64), np.arange(256)[:, None] >> np.arange(8) & 1
+
+
+@cache
+def _numpy() -> Any:
+    """The module numpy, or None where it is not installed."""
+    try:
+        import numpy
+    except ImportError:
+        return None
+    return numpy

@@ -1,0 +1,246 @@
+"""The `content` of a metadata record of 2012: what the crawler's parser found in an HTML page, or in a feed.
+
+Normalised, whatever the shape it was stored in:
+
+* one link or document stands for itself, several in an array; here they are always tuples;
+* meta tags have a name and a content, whether the name was in `name`, `http-equiv`, `property` or `itemprop`, or was
+  the key itself (`charset`, and other tags before July 2012);
+* links keep all attributes. `type` is the tag's name unless the element had a `type` attribute: `element` tells the
+  element nevertheless, as far as can be told;
+* keys that nobody knows are in `unknown`; what is absent, or of the wrong type, is None or empty.
+
+A fault of the writer cannot be mended: of Atom entries, `published` and `updated` stand in the feed (those of the last
+entry), not in the entries. Entries that do have them are read.
+
+Spec: see `crawl_metadata`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+__all__ = ["Author", "Document", "Feed", "FeedItem", "Link", "MetaTag", "parse_content", "typed"]
+
+_T = TypeVar("_T")
+
+_ELEMENTS: Final = frozenset(("a", "area", "frame", "iframe", "script", "link", "img"))
+_META_NAMES: Final = ("name", "http-equiv", "property", "itemprop")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of a page or feed: its target, absolute; the text within the element; all other attributes.
+
+    `type` is as stored: the tag's name, or the element's own `type` attribute. Links of feeds may have none.
+    """
+
+    href: str
+    text: str
+    type: str | None
+    attributes: Mapping[str, str]
+
+    @property
+    def element(self) -> str | None:
+        """The tag's name; None where a `type` attribute has replaced it and nothing gives it away."""
+        if self.type in _ELEMENTS:
+            return self.type
+        # Only `script`, `link` and `a` have a type attribute; only `a` has text, and hardly ever none.
+        if self.type and self.type.lower().endswith(("javascript", "ecmascript", "vbscript", "jscript")):
+            return "script"
+        return "link" if self.type and "rel" in self.attributes and not self.text else None
+
+
+@dataclass(frozen=True, slots=True)
+class MetaTag:
+    """A meta tag: name (as written) and content, None where it has none, and all of its attributes."""
+
+    name: str | None
+    content: str | None
+    attributes: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """An author of a feed or item: RSS has a text, often an address with a name, Atom a name and perhaps a URL."""
+
+    name: str
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What an HTML page says: its title with blanks and line ends as they were, its meta tags and links in order.
+
+    Of nested elements the inner link comes first. Links to `#...` and to unknown protocols were dropped.
+    """
+
+    title: str | None
+    meta_tags: tuple[MetaTag, ...]
+    links: tuple[Link, ...]
+    unknown: Mapping[str, Any]
+
+    def meta(self, name: str) -> list[str]:
+        """The contents of the meta tags of a name, whose case does not matter."""
+        wanted = name.lower()
+        return [tag.content for tag in self.meta_tags if tag.content is not None and (tag.name or "").lower() == wanted]
+
+
+@dataclass(frozen=True, slots=True)
+class FeedItem:
+    """An item of a feed. Times are milliseconds since 1970, UTC; `documents` are its texts, parsed as HTML."""
+
+    title: str | None
+    description: str | None
+    links: tuple[Link, ...]
+    self_links: tuple[Link, ...]
+    replies: tuple[Link, ...]
+    authors: tuple[Author, ...]
+    categories: tuple[str, ...]
+    comments_url: str | None
+    published_ms: int | None
+    updated_ms: int | None
+    guid: str | None
+    documents: tuple[Document, ...]
+    unknown: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A feed; `kind` is "rss" or "atom". Times are milliseconds since 1970, UTC.
+
+    Of an RSS feed `updated_ms` is lastBuildDate, or pubDate where there is none; `published_ms` of an Atom feed is that
+    of its last entry.
+    """
+
+    kind: str
+    title: str | None
+    description: str | None
+    links: tuple[Link, ...]
+    authors: tuple[Author, ...]
+    categories: tuple[str, ...]
+    generator: str | None
+    published_ms: int | None
+    updated_ms: int | None
+    ttl_minutes: int | None
+    items: tuple[FeedItem, ...]
+    unknown: Mapping[str, Any]
+
+
+_KINDS: Final = {"rss-feed": "rss", "atom-feed": "atom"}
+
+
+def parse_content(content: Mapping[str, Any]) -> Document | Feed:
+    """The page or feed that a `content` object describes; a page unless its `type` is that of a feed."""
+    kind = _KINDS.get(typed(content, "type", str) or "")
+    return _document(content) if kind is None else _feed(kind, content)
+
+
+def typed(fields: Mapping[str, Any], key: str, kind: type[_T]) -> _T | None:
+    """The value under a key if it is of exactly this type, else None."""
+    value = fields.get(key)
+    return value if type(value) is kind else None
+
+
+def _document(fields: Mapping[str, Any]) -> Document:
+    return Document(
+        title=typed(fields, "title", str),
+        meta_tags=tuple(map(_meta_tag, _strings(fields, "meta_tags"))),
+        links=_links(fields, "links"),
+        unknown=_others(fields, _DOCUMENT_KEYS),
+    )
+
+
+def _feed(kind: str, fields: Mapping[str, Any]) -> Feed:
+    return Feed(
+        kind=kind,
+        title=typed(fields, "title", str),
+        description=typed(fields, "description", str),
+        links=_links(fields, "link"),
+        authors=_authors(fields),
+        categories=_texts(fields, "categories"),
+        generator=typed(fields, "generator", str),
+        published_ms=typed(fields, "published", int),
+        updated_ms=typed(fields, "updated", int),
+        ttl_minutes=typed(fields, "ttl", int),
+        items=tuple(map(_item, _objects(fields, "items"))),
+        unknown=_others(fields, _FEED_KEYS),
+    )
+
+
+def _item(fields: Mapping[str, Any]) -> FeedItem:
+    return FeedItem(
+        title=typed(fields, "title", str),
+        description=typed(fields, "description", str),
+        links=_links(fields, "link"),
+        self_links=_links(fields, "self"),
+        replies=_links(fields, "replies"),
+        authors=_authors(fields),
+        categories=_texts(fields, "categories"),
+        comments_url=typed(fields, "comments", str),
+        published_ms=typed(fields, "published", int),
+        updated_ms=typed(fields, "updated", int),
+        guid=typed(fields, "guid", str),
+        documents=tuple(map(_document, _objects(fields, "content"))),
+        unknown=_others(fields, _ITEM_KEYS),
+    )
+
+
+def _meta_tag(attributes: dict[str, str]) -> MetaTag:
+    content = attributes.get("content", attributes.get("value"))
+    for key in _META_NAMES:
+        if key in attributes:
+            return MetaTag(attributes[key], content, attributes)
+    if content is None and attributes:
+        name, content = next(iter(attributes.items()))
+        return MetaTag(name, content, attributes)
+    return MetaTag(None, content, attributes)
+
+
+def _links(fields: Mapping[str, Any], key: str) -> tuple[Link, ...]:
+    return tuple(
+        Link(
+            href=link.pop("href", ""),
+            text=link.pop("text", ""),
+            type=link.pop("type", None),
+            attributes=link,
+        )
+        for link in _strings(fields, key)
+    )
+
+
+def _authors(fields: Mapping[str, Any]) -> tuple[Author, ...]:
+    one = typed(fields, "author", str)
+    several = (Author(author.get("name", ""), author.get("url")) for author in _strings(fields, "authors"))
+    return (*([] if one is None else [Author(one)]), *several)
+
+
+def _texts(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    return tuple(text for text in typed(fields, key, list) or () if type(text) is str)
+
+
+def _objects(fields: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
+    """The object under a key, or the objects in the array under it."""
+    found = fields.get(key)
+    return (one for one in (found if isinstance(found, list) else [found]) if type(one) is dict)
+
+
+def _strings(fields: Mapping[str, Any], key: str) -> Iterator[dict[str, str]]:
+    """The same, without values that are no strings, as objects of their own."""
+    return ({name: text for name, text in one.items() if type(text) is str} for one in _objects(fields, key))
+
+
+def _others(fields: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key not in known}
+
+
+_DOCUMENT_KEYS: Final = frozenset(("type", "title", "meta_tags", "links"))
+_ITEM_KEYS: Final = frozenset((
+    "title", "description", "link", "self", "replies", "author", "authors", "categories", "comments", "published",
+    "updated", "guid", "content",
+))  # fmt: skip
+_FEED_KEYS: Final = frozenset((
+    "type", "title", "description", "link", "author", "authors", "categories", "generator", "published", "updated",
+    "ttl", "items",
+))  # fmt: skip

@@ -1,0 +1,101 @@
+"""Ledger rows on engines: as pairs through map, sort, combine and reduce, set aside into files; with no launcher at all."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from crawlmill.inputs.lists import Input
+from crawlmill.mr.job import CrawlJob, summing
+from crawlmill.mr.rows import decode_row, encode_rows, row_pair, without_rows
+from crawlmill.mr.tasks import encode_task
+from crawlmill.inputs.ledger import LedgerRow
+
+
+class UriCount(CrawlJob):
+    """Count URIs."""
+
+    types = ("response",)
+
+    def process(self, record):
+        yield record.uri, 1
+
+    reducer = combiner = summing
+
+
+class UriList(CrawlJob):
+    """List URIs."""
+
+    types = ("response",)
+    process = UriCount.process
+
+
+def step(job, kind, lines, *args):
+    made = job([f"--{kind}", *args])
+    made.sandbox(stdin=iter(lines), stdout=io.BytesIO(), stderr=io.BytesIO())
+    made.execute()
+    return made.stdout.getvalue().splitlines(keepends=True), made.stderr.getvalue()
+
+
+@pytest.fixture
+def tasks(crawl):
+    paths = [crawl.warc("b.warc.gz", "http://e.org/1", "http://e.org/2"), crawl.folder / "gone", crawl.warc("a", "http://e.org/1")]
+    return [encode_task([(rank, Input(str(path), str(path)))]) + b"\n" for rank, path in enumerate(paths)]
+
+
+def ledger_of(folder):
+    lines = sorted(line for path in folder.iterdir() for line in path.read_bytes().splitlines())
+    return [(rank, row.outcome, row.records) for rank, row in map(decode_row, lines)]
+
+
+WANTED = [(0, "ok", 3), (1, "failed", 0), (2, "ok", 2)]
+
+
+@pytest.mark.parametrize("prefix", [b"", b"1234\t"])
+def test_rows_pass_map_combine_and_reduce_and_are_set_aside_by_the_reducer(tmp_path, tasks, prefix, monkeypatch):
+    folder = tmp_path / "ledger"
+    mapped = []
+    for line in tasks:
+        lines, stderr = step(UriCount, "mapper", [prefix + line])
+        assert b"reporter:status:" in stderr
+        combined, _ = step(UriCount, "combiner", sorted(lines))
+        mapped += combined
+    mapped.sort()
+    reduced = []
+    for number in (0, 1):
+        monkeypatch.setenv("mapreduce_task_partition", str(number))
+        part = [line for line in mapped if hash_of(line) % 2 == number]
+        reduced += step(UriCount, "reducer", part, f"--ledger-folder={folder}")[0]
+    assert sorted(reduced) == [b'"http://e.org/1"\t2\n', b'"http://e.org/2"\t1\n']
+    assert ledger_of(folder) == WANTED
+    assert {path.name for path in folder.iterdir()} <= {"rows-00000", "rows-00001"}
+
+
+def hash_of(line):
+    return sum(line.partition(b"\t")[0])
+
+
+def test_rows_of_a_job_without_reducer_are_set_aside_by_each_map_task_and_again_by_another_attempt(
+    tmp_path, tasks, monkeypatch
+):
+    folder = tmp_path / "ledger"
+    for number, line in enumerate(tasks * 2):
+        monkeypatch.setenv("mapreduce_task_partition", str(number % 3))
+        lines, _ = step(UriList, "mapper", [line], f"--ledger-folder={folder}")
+        assert not any(b"ledger" in line for line in lines)
+    assert ledger_of(folder) == WANTED
+
+
+def test_rows_are_written_sorted_by_rank_whatever_their_names():
+    rows = [(rank, LedgerRow.of(Input(name, name))) for rank, name in ((10, "a"), (9, 'q"\t\\'), (1000, "A"))]
+    file = io.BytesIO()
+    encode_rows((row_pair(*row) for row in rows), file)
+    assert [decode_row(line) for line in file.getvalue().splitlines()] == sorted(rows, key=lambda row: row[0])
+
+
+def test_pairs_that_only_look_like_rows_are_left_alone():
+    aside = []
+    pairs = [("ledger:", 1), ("\0", 2), (None, 3), (["\0ledger:000000000001"], 4), row_pair(1, LedgerRow("x", "x"))]
+    assert list(without_rows(pairs, aside)) == pairs[:4]
+    assert aside == pairs[4:]

@@ -1,0 +1,84 @@
+"""How inputs are cut into tasks."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlmill.errors import FormatError
+from crawlmill.inputs.lists import Input
+from crawlmill.mr.tasks import cut, decode_task, encode_task
+
+
+def ranked(items):
+    return list(enumerate(items))
+
+
+def whole(count):
+    return [Input(f"{n}", f"/{n}") for n in range(count)]
+
+
+def spans(count, *, files=3, length=1000):
+    return [Input(f"{n}", f"/{n % files}", n * 1000, length) for n in range(count)]
+
+
+def test_whole_files_are_a_task_each_in_the_order_of_the_list():
+    assert list(cut(ranked(whole(5)))) == [[pair] for pair in ranked(whole(5))]
+
+
+def test_more_than_fifty_thousand_files_share_tasks():
+    tasks = list(cut(ranked(whole(120_000))))
+    assert {len(task) for task in tasks} == {3}
+    assert len(tasks) == 40_000
+
+
+def test_few_ranges_are_a_task_each():
+    assert [len(task) for task in cut(ranked(spans(8)))] == [1] * 8
+
+
+def test_many_ranges_come_in_batches_grouped_by_file_and_rising_by_offset():
+    tasks = list(cut(ranked(spans(100_000))))
+    assert max(map(len, tasks)) == 1000
+    assert len(tasks) == 100
+    places = [(item.location, item.offset) for task in tasks for _, item in task]
+    assert places == sorted(places)
+
+
+def test_batches_of_ranges_end_at_256_mib():
+    tasks = list(cut(ranked(spans(2000, length=100 << 20))))
+    assert {len(task) for task in tasks} == {2}
+
+
+def test_inputs_per_task_is_obeyed_for_files_and_ranges():
+    tasks = list(cut(ranked(whole(5) + spans(5)), per_task=2))
+    assert [len(task) for task in tasks] == [2, 2, 1, 2, 2, 1]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.integers(0, 1 << 28)), max_size=60), st.none() | st.integers(1, 9))
+def test_every_input_is_in_exactly_one_task(shapes, per_task):
+    items = [Input(str(n), f"/{file}", *((n, size) if part else ())) for n, (part, file, size) in enumerate(shapes)]
+    tasks = list(cut(ranked(items), per_task))
+    assert sorted(rank for task in tasks for rank, _ in task) == list(range(len(items)))
+    assert all(tasks)
+
+
+@given(st.lists(st.tuples(st.integers(0), st.text(), st.text(), st.none() | st.integers(0), st.none() | st.integers(0))))
+def test_task_line_is_ascii_without_line_ends_and_reads_back(inputs):
+    task = [(rank, Input(*item)) for rank, *item in inputs]
+    line = encode_task(task)
+    assert line.isascii()
+    assert b"\n" not in line
+    assert decode_task(line.decode()) == task
+    assert decode_task(f"1234\t{line.decode()}") == task
+
+
+@pytest.mark.parametrize("line", ["", "x", "{}", '{"v":1}', '{"v":1,"inputs":[[]]}', '{"v":1,"inputs":[[1]]}'])
+def test_line_that_is_no_task_is_bad_json(line):
+    with pytest.raises(FormatError, match="no line of a task list"):
+        decode_task(line)
+
+
+def test_task_line_of_another_version_is_refused():
+    with pytest.raises(FormatError, match="another version: expected 1, got 2"):
+        decode_task('{"v":2,"inputs":[]}')

@@ -1,0 +1,79 @@
+"""The options, what is imported when, and what the package offers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import crawlmill.storage
+from crawlmill.errors import UsageError
+from crawlmill.storage import StorageOptions
+from crawlmill.storage.readahead import MOST_WAITING_BYTES, ReadAheadStream
+from crawlmill.storage.resume import Identity, ResumingStream
+from crawlmill.storage.retry import Attempts, RetryPolicy
+
+
+def test_options_travel_as_json() -> None:
+    options = StorageOptions(5.0, 2, 1.5, 3, "http://e", "eu", True, "http://w", "/limits")
+    assert StorageOptions.from_json(json.loads(json.dumps(options.to_json()))) == options
+    assert StorageOptions.from_json({}) == StorageOptions()
+    with pytest.raises(UsageError, match="unknown"):
+        StorageOptions.from_json({"colour": 1})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"read_timeout_s": 0}, {"read_timeout_s": float("nan")}, {"read_timeout_s": float("inf")}, {"retries": -1},
+     {"max_requests_per_second": 0}, {"max_connections_per_host": 0}],
+)  # fmt: skip
+def test_options_that_mean_nothing_are_refused(wrong: dict) -> None:
+    with pytest.raises(UsageError):
+        StorageOptions(**wrong)
+
+
+def test_local_files_import_no_network_package() -> None:
+    code = "import sys, crawlmill.storage as s; s.Storage().size_of('/etc/passwd'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert not {"urllib3", "boto3", "botocore", "ssl", "http.client", "xml.etree.ElementTree"} & set(loaded)
+
+
+def test_http_imports_no_boto3() -> None:
+    code = "import sys, crawlmill.storage.http; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert not {"boto3", "botocore"} & set(loaded)
+
+
+def test_all_names_are_there() -> None:
+    for name in crawlmill.storage.__all__:
+        assert hasattr(crawlmill.storage, name)
+
+
+class Endless:
+    """A body that counts what is taken of it."""
+
+    def __init__(self) -> None:
+        self.start, self.stop, self.identity = 0, 1 << 40, Identity('"e"', None, 1 << 40)
+        self.taken, self.closed = 0, 0
+
+    def read(self, n: int, /) -> bytes:
+        self.taken += n
+        return bytes(n)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_reading_ahead_holds_no_more_than_its_bound() -> None:
+    body = Endless()
+    stream = ReadAheadStream(ResumingStream(lambda *_: body, "x", 0, None, Attempts(RetryPolicy(), "x")))
+    got = 0
+    while got < 40 << 20:
+        got += len(stream.read(100_000))
+        assert body.taken - got <= MOST_WAITING_BYTES + (1 << 20)
+    pump = stream._pump
+    stream.close()
+    pump._thread.join(10)
+    assert body.closed == 1

@@ -1,0 +1,239 @@
+"""Requests: redirects, kept connections, authentication, proxies, certificates, and secrets that stay secret."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import shutil
+import ssl
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crawlmill.errors import SourceError, UsageError
+from crawlmill.storage.http_pools import proxy_for
+from tests.storage.faults import Fault, FaultServer, Thing
+
+DATA = bytes(range(256)) * 8
+
+
+def reason(run) -> str:
+    with pytest.raises(SourceError) as caught:
+        run()
+    return caught.value.reason
+
+
+@pytest.fixture
+def web() -> Iterator[FaultServer]:
+    with FaultServer({"/x": Thing(DATA)}) as server:
+        yield server
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("place", ["/x", "x", "../x", "URL/x", "/x#part"])
+def test_redirect_is_followed(storage_with, web, status: int, place: str) -> None:
+    web.things["/a/../y"] = web.things["/y"] = Thing(every=(status, {"Location": place.replace("URL", web.url)}))
+    assert storage_with().read_range(f"{web.url}/y", 10, 20) == DATA[10:30]
+
+
+def test_redirect_to_a_raw_utf8_place_is_followed(storage_with, web) -> None:
+    web.things["/%C3%BC"] = Thing(DATA)
+    web.things["/y"] = Thing(every=(302, {"Location": "/ü".encode().decode("latin-1")}))
+    assert storage_with().size_of(f"{web.url}/y") == len(DATA)
+
+
+def test_redirects_in_a_circle_end(storage_with, web, clock) -> None:
+    web.things |= {"/1": Thing(every=(302, {"Location": "/2"})), "/2": Thing(every=(302, {"Location": "/1"}))}
+    assert reason(lambda: storage_with().open_stream(f"{web.url}/1")) == "unavailable"
+    assert (len(web.seen), clock.waits) == (2, [])
+
+
+def test_redirects_without_end_end(storage_with, web) -> None:
+    web.things |= {f"/{n}": Thing(every=(302, {"Location": f"/{n + 1}"})) for n in range(100)}
+    assert reason(lambda: storage_with().open_stream(f"{web.url}/0")) == "unavailable"
+    assert len(web.seen) == 11
+
+
+@pytest.mark.parametrize("place", ["ftp://h/x", "file:///etc/passwd", "http://", "http://h:99999/", "http://[::1", ""])
+def test_redirect_to_nowhere_is_unavailable(storage_with, web, place: str) -> None:
+    web.things["/y"] = Thing(every=(302, {"Location": place}))
+    assert reason(lambda: storage_with().open_stream(f"{web.url}/y")) == "unavailable"
+    assert len(web.seen) == 1
+
+
+@pytest.mark.parametrize("location", ["http://", "http://h:99999/x", "http://[::1/x", "https://ho st/x", "http:///x"])
+def test_location_that_is_no_url_is_unavailable(storage_with, location: str) -> None:
+    assert reason(lambda: storage_with().open_stream(location)) == "unavailable"
+
+
+def test_connection_is_used_again(storage_with, web) -> None:
+    storage = storage_with()
+    for start in range(20):
+        assert storage.read_range(f"{web.url}/x", start, 5) == DATA[start : start + 5]
+    web.things["/busy"] = Thing(DATA, answers=[(503, {}), (429, {})])
+    assert storage.size_of(f"{web.url}/busy") == len(DATA)
+    assert len({seen.connection for seen in web.seen}) == 1
+
+
+def test_connection_with_an_unread_body_is_not_used_again(storage_with, web) -> None:
+    web.things["/x"].ranges = False
+    storage = storage_with()
+    for start in (5, 50):
+        assert storage.read_range(f"{web.url}/x", start, 5) == DATA[start : start + 5]
+    assert len({seen.connection for seen in web.seen}) == 2
+
+
+def test_connection_that_the_server_closed_meanwhile_is_replaced(storage_with, web) -> None:
+    storage = storage_with()
+    web.things["/x"].headers = {"Connection": "keep-alive"}
+    web.things["/last"] = Thing(DATA, faults=[Fault(len(DATA))])  # whole, then closed without a word
+    for path in ("/x", "/last", "/x"):
+        assert storage.read_range(f"{web.url}{path}", 0, 9) == DATA[:9]
+
+
+def test_request_asks_for_bytes_as_they_are(storage_with, web) -> None:
+    storage_with().size_of(f"{web.url}/x")
+    headers = web.seen[0].headers
+    assert headers["Accept-Encoding"] == "identity"
+    assert headers["User-Agent"].startswith("crawlmill/")
+
+
+def test_userinfo_is_sent_to_its_origin_only(storage_with, web) -> None:
+    with FaultServer({"/x": Thing(DATA)}) as other:
+        web.things["/y"] = Thing(every=(302, {"Location": "/z"}))
+        web.things["/z"] = Thing(every=(302, {"Location": f"{other.url}/x"}))
+        storage_with().size_of(f"{web.url.replace('//', '//us%40er:pa:ss@')}/y")
+        wanted = "Basic " + base64.b64encode(b"us@er:pa:ss").decode()
+        assert [seen.headers.get("Authorization") for seen in (*web.seen, *other.seen)] == [wanted, wanted, None]
+
+
+SECRET = "s3cr3t"
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        None,
+        Thing(every=(503, {})),
+        Thing(every=(403, {})),
+        Thing(raw=b"junk"),
+        Thing(every=(302, {"Location": f"ftp://u:{SECRET}@h/?token={SECRET}"})),
+        Thing(every=(302, {"Location": f"/x?X-Amz-Signature={SECRET}"})),
+        Thing(DATA, raw=b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nbad header\r\n\r\nabc"),
+    ],
+)
+def test_secrets_are_in_no_message_and_no_log(storage_with, web, caplog, capfd, thing: Thing | None) -> None:
+    caplog.set_level(logging.INFO)
+    web.things = {"/x": thing} if thing else {}
+    location = f"{web.url.replace('//', f'//user:{SECRET}@')}/x?X-Amz-Signature={SECRET}&token={SECRET}&a=1"
+    with pytest.raises(SourceError) as caught:
+        storage_with(retries=1).open_stream(location).read()
+    error: BaseException | None = caught.value
+    assert SECRET not in str(error)
+    assert "a=1" in str(error)
+    while error is not None:  # of the causes, those that are ours
+        assert "crawlmill" not in type(error).__module__ or SECRET not in str(error)
+        error = error.__cause__
+    assert SECRET not in caplog.text
+    assert SECRET not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize(
+    ("environment", "scheme", "host", "proxy"),
+    [
+        ({}, "http", "h", None),
+        ({"http_proxy": "http://p:1"}, "http", "h", "http://p:1"),
+        ({"http_proxy": "p:1"}, "http", "h", "http://p:1"),
+        ({"http_proxy": "http://p:1"}, "https", "h", None),
+        ({"HTTPS_PROXY": "http://p:1"}, "https", "h", "http://p:1"),
+        ({"all_proxy": "http://p:1"}, "https", "h", "http://p:1"),
+        ({"http_proxy": "http://p:1", "no_proxy": "h"}, "http", "h", None),
+        ({"http_proxy": "http://p:1", "NO_PROXY": "x,.example.org"}, "http", "a.example.org", None),
+        ({"http_proxy": "http://p:1", "no_proxy": "*"}, "http", "h", None),
+        ({"http_proxy": "http://p:1", "no_proxy": "10.0.0.0/8"}, "http", "10.1.2.3", None),
+        ({"http_proxy": "http://p:1", "no_proxy": "10.0.0.0/8,x"}, "http", "11.1.2.3", "http://p:1"),
+        ({"http_proxy": "http://p:1", "no_proxy": "fd00::/8"}, "http", "[fd00::1]", None),
+        ({"http_proxy": ""}, "http", "h", None),
+    ],
+)
+def test_proxy_is_the_one_of_the_environment(
+    monkeypatch, environment: dict, scheme: str, host: str, proxy: str | None
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert proxy_for(scheme, host) == proxy
+
+
+def test_request_through_a_proxy_carries_the_whole_url(storage_with, web, monkeypatch) -> None:
+    monkeypatch.setenv("http_proxy", web.url.replace("//", "//user:pass@"))
+    web.things["http://example.org/x"] = Thing(DATA)
+    assert storage_with().size_of("http://example.org/x") == len(DATA)
+    assert web.seen[0].headers["Proxy-Authorization"] == "Basic " + base64.b64encode(b"user:pass").decode()
+
+
+def test_proxy_that_wants_a_password_is_denied(storage_with, web, monkeypatch) -> None:
+    monkeypatch.setenv("http_proxy", web.url)
+    web.things["http://example.org/x"] = Thing(every=(407, {}))
+    assert reason(lambda: storage_with().size_of("http://example.org/x")) == "denied"
+
+
+def test_proxy_of_another_kind_is_a_mistake_of_the_user(storage_with, monkeypatch) -> None:
+    monkeypatch.setenv("all_proxy", f"socks5://u:{SECRET}@p:1")
+    with pytest.raises(UsageError, match="socks5") as caught:
+        storage_with().size_of("http://example.org/x")
+    assert SECRET not in str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl to make a certificate with")
+    folder = tmp_path_factory.mktemp("tls")
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -keyout key.pem -out cert.pem"
+    names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run([*command.split(), *names], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def tls(certificate: Path) -> Iterator[FaultServer]:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
+    with FaultServer({"/x": Thing(DATA, faults=[Fault(1000)])}, context=context) as server:
+        yield server
+
+
+@pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"])
+def test_certificate_of_the_environment_is_trusted(storage_with, tls, certificate, monkeypatch, name: str) -> None:
+    monkeypatch.setenv(name, str(certificate / "cert.pem"))
+    with storage_with().open_stream(f"{tls.url}/x") as stream:
+        assert stream.read() == DATA
+    assert len(tls.seen) == 2
+
+
+def test_certificate_of_nobody_is_not_trusted_and_asked_once(storage_with, tls, clock) -> None:
+    with pytest.raises(SourceError, match="not trusted") as caught:
+        storage_with().open_stream(f"{tls.url}/x")
+    assert (caught.value.reason, clock.waits) == ("unavailable", [])
+
+
+def test_certificate_for_another_name_is_not_trusted(storage_with, tls, certificate, monkeypatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "cert.pem"))
+    with pytest.raises(SourceError, match="not trusted"):
+        storage_with().open_stream(f"{tls.url.replace('127.0.0.1', 'localhost')}/x")
+
+
+def test_certificates_that_are_not_there_are_a_mistake_of_the_user(storage_with, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "none.pem"))
+    with pytest.raises(UsageError, match="REQUESTS_CA_BUNDLE"):
+        storage_with().open_stream("https://127.0.0.1:1/x")
+
+
+def test_writing_over_http_is_a_mistake_of_the_user(storage_with) -> None:
+    storage = storage_with()
+    for run in (storage.write, storage.make_folder, storage.remove, storage.list):
+        with pytest.raises(UsageError):
+            run("https://h/x")
+    assert not storage.renames("https://h/x")
