@@ -23,6 +23,10 @@ COMMANDS = {
     "check": "read every member and record of archives to its end, and say what is lost",
     "records": "list the records of archives, a row each",
     "cat": "print one record, or a part of it",
+    "crawls": "list the crawls that Common Crawl has published",
+    "paths": "print the path list of a crawl's files, or a part of it",
+    "plan": "say what a run over a list would cost: bytes, requests, time",
+    "download": "download the files of a list, and account for each",
     "ledger": "show what became of the inputs of a run, or list those to run again",
     "sample": "write a synthetic crawl whose true answers are known",
 }

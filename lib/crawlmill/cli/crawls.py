@@ -1,0 +1,49 @@
+"""List the crawls that Common Crawl has published, newest first: id, name, first and last day, tab-separated.
+
+NAME takes some of them: an id, latest, latest:3 or a year. The list is kept for a day in the cache folder; without a
+network the bundled one stands in.
+
+Examples:
+  crawlmill crawls
+  crawlmill crawls latest:3
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from crawlmill.cli.arguments import make_storage
+from crawlmill.inputs.catalogue import Catalogue, load_catalogue
+from crawlmill.storage import Storage
+
+__all__ = ["add_arguments", "add_catalogue_options", "load", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.add_argument("name", nargs="?", default="all", metavar="NAME", help="which crawls (default: all)")
+    add_catalogue_options(parser)
+
+
+def add_catalogue_options(parser: argparse.ArgumentParser) -> None:
+    """Where the catalogue lies."""
+    parser.add_argument("--base-url", metavar="LOCATION",
+                        help="where path lists lie (default: https://data.commoncrawl.org/)")  # fmt: skip
+    parser.add_argument("--index-url", metavar="URL",
+                        help="where collinfo.json lies (default: https://index.commoncrawl.org/)")  # fmt: skip
+
+
+def load(storage: Storage, options: argparse.Namespace) -> Catalogue:
+    """The catalogue; a line on stderr if it may not be today's."""
+    catalogue = load_catalogue(storage, options.index_url)
+    if catalogue.stale:
+        sys.stderr.write(f"the index server cannot be reached: crawls by {catalogue.source}\n")
+    return catalogue
+
+
+def run(options: argparse.Namespace) -> int:
+    """List them."""
+    for crawl in load(make_storage(options), options).select(options.name):
+        sys.stdout.write("\t".join((crawl.id, crawl.name, crawl.first[:10], crawl.last[:10])).rstrip() + "\n")
+    return 0

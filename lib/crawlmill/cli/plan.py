@@ -1,0 +1,102 @@
+"""Say what a run over an input list would cost, before anything is read: inputs, bytes, requests, time.
+
+Bytes are the sizes of ranges, and of whole files estimated from a sample of 200 of them. Time is what the network needs
+at a bandwidth, and what the processors need at a speed of compressed bytes a second and core.
+
+Examples:
+  crawlmill plan input_lists/sample.paths
+  crawlmill plan --bandwidth 500 --cores 64 warc.paths.gz
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import sys
+
+from crawlmill.cli.arguments import make_storage
+from crawlmill.errors import SourceError
+from crawlmill.inputs.ledger import size
+from crawlmill.inputs.lists import Input, read_lists
+from crawlmill.mr.options import add_base_url, whole_number
+from crawlmill.storage import Storage
+
+__all__ = ["add_arguments", "run"]
+
+_SAMPLE = 200
+_DEVIATIONS = 1.96  # of a normal distribution: 95 % lie within
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.add_argument("lists", nargs="+", metavar="LIST", help="input lists; - is stdin")
+    parser.add_argument("--bandwidth", type=_positive, default=50.0, metavar="MB/S",
+                        help="what the network gives (default 50 MB/s)")  # fmt: skip
+    parser.add_argument("--speed", type=_positive, default=50.0, metavar="MB/S",
+                        help="compressed bytes that a core takes (default 50 MB/s, as tag_count)")  # fmt: skip
+    parser.add_argument("--cores", type=whole_number(1), default=2, metavar="N", help="processor cores (default 2)")
+    add_base_url(parser.add_argument)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the plan."""
+    storage = make_storage(options)
+    inputs = read_lists(options.lists, storage, base_url=options.base_url, stdin=sys.stdin.buffer)
+    ranges = [item for item in inputs if item.length is not None]
+    files = [item for item in inputs if item.length is None]
+    sizes, missing = _sizes(files, storage)
+    exact = sum(item.length or 0 for item in ranges)
+    mean = sum(sizes) / len(sizes) if sizes else 0.0
+    whole = len(files) - round(missing * len(files) / max(len(sizes) + missing, 1))
+    total = exact + mean * whole
+    error = 0.0
+    if 1 < len(sizes) < whole:
+        variance = sum((each - mean) ** 2 for each in sizes) / (len(sizes) - 1)
+        error = _DEVIATIONS * math.sqrt(variance / len(sizes) * (1 - len(sizes) / whole)) * whole
+    cores = f"{options.cores} cores at {options.speed:g} MB/s each"
+    lines = [
+        ("inputs", f"{len(inputs):,}: {len(files):,} files, {len(ranges):,} ranges"),
+        ("bytes", f"{size(round(total))}" + (f", give or take {size(round(error))} (95 %)" if error else "")),
+        ("requests", f"{len(files) + len({item.location for item in ranges}):,} at least"),
+        ("network", f"{_time(total / options.bandwidth / 1e6)} at {options.bandwidth:g} MB/s"),
+        ("processors", f"{_time(total / options.speed / 1e6 / options.cores)} with {cores}"),
+    ]
+    if inputs.repeated:
+        lines.append(("repeated", f"{inputs.repeated:,} lines, left out"))
+    if missing:
+        lines.append(("missing", f"{missing:,} of {len(sizes) + missing:,} files looked at"))
+    for name, text in lines:
+        sys.stdout.write(f"{name:11}{text}\n")
+    return 2 if missing else 0
+
+
+def _sizes(files: list[Input], storage: Storage) -> tuple[list[int], int]:
+    """Sizes of a sample of the files, and how many of the sample could not be found."""
+    chosen = files if len(files) <= _SAMPLE else random.Random(1).sample(files, _SAMPLE)  # noqa: S311 - no secret
+    sizes, missing = [], 0
+    for item in chosen:
+        try:
+            sizes.append(storage.size_of(item.location))
+        except SourceError as error:
+            missing += 1
+            sys.stderr.write(f"{error.reason}: {error.located(source=item.shown)}\n")
+    return sizes, missing
+
+
+def _positive(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
+    return number
+
+
+def _time(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:,.1f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:,.0f} min"
+    return f"{seconds / 3600:,.1f} h"
