@@ -16,6 +16,8 @@ import zstandard
 from crawlmill.errors import FormatError
 from crawlmill.formats.sequencefile import SequenceRecord, read_sequencefile
 
+cramjam = pytest.importorskip("cramjam", reason="SequenceFiles with snappy and LZ4 need crawlmill[legacy]")
+
 TEXT = "org.apache.hadoop.io.Text"
 CODECS = "org.apache.hadoop.io.compress."
 SYNC = hashlib.md5(b"sync").digest()

@@ -121,6 +121,23 @@ def test_text_of_any_length_is_cut_out_of_a_buffer(size):
         writable_named(TEXT).payloads(b"".join(around), [lengths[0] + 1, lengths[1] - 1, lengths[2]])
 
 
+@pytest.mark.parametrize("length", [0, 129, 258, 65_539])
+@pytest.mark.parametrize("begin", [b"", b"none", b"\x7f", b"\x8f\x80", b"\x8e\x01\x00", b"\xff"])
+def test_length_that_no_text_has_is_refused(length, begin):
+    odd = (begin + b"x" * length)[:length]
+    buffer = text(b"a") + odd + text(b"b")
+    with pytest.raises(FormatError):
+        writable_named(TEXT).payloads(buffer, [2, length, 2])
+
+
+def test_more_texts_than_are_cut_at_once():
+    texts = [b"%d" % n * (n % 70) for n in range(10_000)]
+    stored = [text(each) for each in texts]
+    assert writable_named(TEXT).payloads(b"".join(stored), [len(each) for each in stored]) == texts
+    longer = [*stored[:9000], b"\x8f\x01a", *stored[9000:]]  # as Hadoop would read it, too
+    assert writable_named(TEXT).payloads(b"".join(longer), [len(each) for each in longer])[9000] == b"a"
+
+
 def test_text_that_is_not_utf_8_has_a_payload_but_no_value():
     kind = writable_named(TEXT)
     assert kind.payload(b"\x02\xff\xfe") == b"\xff\xfe"

@@ -68,7 +68,8 @@ def inflate_member(window: Window) -> Iterator[bytes]:
         FormatError: `truncated`, `bad-compression` or `bad-checksum`, with the member's offset.
     """
     offset = window.offset
-    window.at += _read_header(window)
+    length = _read_header(window)
+    window.at += length
     inflater = zlib.decompressobj(-15)
     crc = size = 0
     compressed = b""

@@ -49,24 +49,27 @@ class Window:
 
     def more(self) -> bool:
         """Hold one chunk more, letting go of what lies behind; False if the source has ended."""
-        if self.ended:
-            return False
-        piece = self._source.read(self._chunk)
-        if not piece:
-            self.ended = True
-            return False
-        cut = self.at if self._kept is None else max(self._kept - self.start, 0)
-        self.data = self.data[cut:] + piece
-        self.start += cut
-        self.at -= cut
-        return True
+        return self.hold(self.held + 1)
 
     def hold(self, count: int) -> bool:
         """Hold at least `count` bytes from `at` on; False if the source has fewer."""
-        while len(self.data) - self.at < count:
-            if not self.more():
-                return False
-        return True
+        missing = self.at + count - len(self.data)
+        if missing <= 0:
+            return True
+        pieces: list[bytes] = []  # joined once: a large buffer comes in many
+        try:
+            while missing > 0 and not self.ended:
+                piece = self._source.read(self._chunk)
+                pieces.append(piece)
+                missing -= len(piece)
+                self.ended = not piece
+        finally:  # what came before an error counts
+            if pieces:
+                cut = self.at if self._kept is None else max(self._kept - self.start, 0)
+                self.data = b"".join((self.data[cut:], *pieces))
+                self.start += cut
+                self.at -= cut
+        return missing <= 0
 
     def keep(self, offset: int | None) -> None:
         """Let go of nothing from this offset on, until called with None."""

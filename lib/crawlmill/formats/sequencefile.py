@@ -27,7 +27,7 @@ from typing import NamedTuple
 from crawlmill.codecs.hadoop import codec_named
 from crawlmill.codecs.source import ByteSource, Window
 from crawlmill.errors import FormatError
-from crawlmill.formats.sequencefile_body import MAX_BUFFER, Batch, Frames, WideWindow, read_block, read_records
+from crawlmill.formats.sequencefile_body import MAX_BUFFER, Batch, Frames, read_block, read_records
 from crawlmill.formats.sequencefile_header import SequenceFileHeader, read_header
 from crawlmill.formats.writables import writable_named
 
@@ -76,7 +76,7 @@ def read_sequencefile(
         MissingDependency: The library for its codec is not installed.
     """
     stream.seek(0)
-    window = WideWindow(stream, chunk=_CHUNK)
+    window = Window(stream, chunk=_CHUNK)
     try:
         header = read_header(window)
     except FormatError as error:

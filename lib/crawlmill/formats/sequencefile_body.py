@@ -25,7 +25,7 @@ from crawlmill.errors import FormatError
 from crawlmill.formats.sequencefile_header import SequenceFileHeader, read_vint
 from crawlmill.formats.writables import Writable, parse_vints
 
-__all__ = ["MAX_BUFFER", "MAX_LENGTHS", "Batch", "Frames", "WideWindow", "read_block", "read_records"]
+__all__ = ["MAX_BUFFER", "MAX_LENGTHS", "Batch", "Frames", "read_block", "read_records"]
 
 MAX_BUFFER: Final = 1 << 27
 """Bytes of the largest record, or buffer of a block, that is read, compressed or not: 128 MiB."""
@@ -42,27 +42,6 @@ class Batch(NamedTuple):
     offsets: Iterable[int]
     keys: list[bytes]
     values: list[bytes]
-
-
-class WideWindow(Window):
-    """A window that may have to hold a buffer of many MiB: what is missing is read in pieces and joined once."""
-
-    __slots__ = ()
-
-    def hold(self, count: int) -> bool:
-        """Hold at least `count` bytes from `at` on; False if the source has fewer."""
-        missing, pieces = count - self.held, list[bytes]()
-        while missing > 0 and not self.ended:
-            piece = self._source.read(self._chunk)
-            pieces.append(piece)
-            missing -= len(piece)
-            self.ended = not piece
-        if pieces:
-            cut = self.at if self._kept is None else max(self._kept - self.start, 0)
-            self.data = b"".join((self.data[cut:], *pieces))
-            self.start += cut
-            self.at -= cut
-        return missing <= 0
 
 
 class Frames:

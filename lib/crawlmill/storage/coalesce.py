@@ -1,0 +1,152 @@
+"""Reads neighbouring ranges of one file by one request.
+
+Two ranges are fetched together if the gap between them is at most so many bytes, and no larger than what is wanted on
+its two sides; so at most half of what comes is read in vain. Ranges are asked for in the order in which they were
+announced, by their offset; whoever goes back, or asks for anything else, gets a stream of his own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Self
+
+from crawlmill.storage.base import Stream
+from crawlmill.storage.facade import Storage
+
+__all__ = ["COALESCE", "CoalescingStorage", "group_ranges"]
+
+COALESCE: Final = 64 << 10
+"""Bytes of a gap that is read rather than left out, unless told otherwise."""
+
+_PIECE: Final = 1 << 18
+
+Range = tuple[str, int, int]
+"""Location, offset and length of a range."""
+
+
+@dataclass(slots=True)
+class _Shared:
+    """One request: the span [start, end) of a file, and how far it was read."""
+
+    start: int
+    end: int
+    stream: Stream | None = None
+    at: int = 0
+
+
+def group_ranges(ranges: Iterable[Range], gap: int) -> list[list[Range]]:
+    """The ranges that are fetched together: neighbours in the given order, in the same file, rising."""
+    groups: list[list[Range]] = []
+    wanted = 0
+    for each in ranges:
+        location, offset, length = each
+        if groups:
+            last = groups[-1][-1]
+            hole = offset - (last[1] + last[2])
+            if location == last[0] and offset >= last[1] and hole <= min(gap, wanted + length):
+                groups[-1].append(each)
+                wanted += length
+                continue
+        groups.append([each])
+        wanted = length
+    return groups
+
+
+class CoalescingStorage:
+    """Opens announced ranges, several by one request; everything else as `Storage` does.
+
+    Args:
+        storage: Opens the files.
+        ranges: What will be asked for, in that order.
+        gap: Bytes of a gap that is read rather than left out.
+    """
+
+    def __init__(self, storage: Storage, ranges: Iterable[Range], gap: int = COALESCE) -> None:
+        self._storage = storage
+        self._shared: dict[Range, _Shared] = {}
+        for group in group_ranges(ranges, gap):
+            if len(group) > 1:
+                shared = _Shared(group[0][1], max(offset + length for _, offset, length in group))
+                self._shared.update(dict.fromkeys(group, shared))
+
+    def open_stream(self, location: str, start: int = 0, length: int | None = None) -> Stream:
+        """A stream over a span; see `Storage.open_stream`.
+
+        Raises:
+            SourceError: Now or while reading.
+        """
+        shared = self._shared.get((location, start, length)) if length is not None else None
+        if shared is None or length is None or (shared.stream is not None and shared.at > start):
+            return self._storage.open_stream(location, start, length)
+        if shared.stream is None:
+            shared.stream = self._storage.open_stream(location, shared.start, shared.end - shared.start)
+            shared.at = shared.start
+        while shared.at < start:
+            piece = shared.stream.read(min(start - shared.at, _PIECE))
+            if not piece:
+                break
+            shared.at += len(piece)
+        return _Part(shared, self._storage, location, start, length)
+
+    def close(self) -> None:
+        """Close the requests that are open."""
+        for shared in self._shared.values():
+            if shared.stream is not None:
+                shared.stream.close()
+                shared.stream = None
+        self._shared.clear()
+
+
+class _Part:
+    """One of the ranges that a request covers, read through it; after a step back, through a request of its own."""
+
+    def __init__(self, shared: _Shared, storage: Storage, location: str, start: int, length: int) -> None:
+        self._shared, self._storage, self._location = shared, storage, location
+        self._start, self._length, self._at = start, length, 0
+        self._own: Stream | None = None
+
+    @property
+    def size(self) -> int | None:
+        """Bytes in the span, as asked for."""
+        return self._length if self._own is None else self._own.size
+
+    def read(self, n: int = -1, /) -> bytes:
+        """At most `n` bytes, all that is left if `n` is negative; b"" only at the end."""
+        if self._own is not None:
+            piece = self._own.read(n)
+        elif n < 0:
+            return b"".join(iter(lambda: self.read(_PIECE), b""))
+        else:
+            stream, left = self._shared.stream, self._length - self._at
+            piece = stream.read(min(n, left)) if stream is not None and left else b""
+            self._shared.at += len(piece)
+        self._at += len(piece)
+        return piece
+
+    def seek(self, offset: int, /) -> int:
+        """Go to an offset within the span."""
+        if offset != self._at and self._own is None:
+            self._own = self._storage.open_stream(self._location, self._start, self._length)
+        if self._own is not None:
+            self._own.seek(offset)
+        self._at = offset
+        return offset
+
+    def tell(self) -> int:
+        """The offset of the next byte within the span."""
+        return self._at
+
+    def close(self) -> None:
+        """Let go of an own request; the shared one stays open for the ranges behind."""
+        if self._own is not None:
+            self._own.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        self.close()
