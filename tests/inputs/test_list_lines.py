@@ -5,10 +5,10 @@ from __future__ import annotations
 import gzip
 
 import pytest
+from tests import builders
 
 from crawlmill.errors import UsageError
 from crawlmill.inputs.list_lines import parse_line, read_entries
-from tests import builders
 
 CDX = '{"url": "http://e.org/", "filename": "crawl-data/x.warc.gz", "offset": "812", "length": "1043"}'
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import tracemalloc
+from pathlib import Path
 
 import pytest
 
@@ -53,7 +53,9 @@ def test_relative_lines_without_base_url_resolve_beside_their_list_but_keys_at_c
     ]
 
 
-@pytest.mark.parametrize("key", ["crawl-data/", "cc-index/", "crawl-001/", "crawl-002/", "parse-output/", "common-crawl/"])
+@pytest.mark.parametrize(
+    "key", ["crawl-data/", "cc-index/", "crawl-001/", "crawl-002/", "parse-output/", "common-crawl/"]
+)
 def test_key_of_common_crawl_resolves_at_the_default_base_of_the_runner(crawl, key):
     inputs = read(write(crawl, "l", f"{key}x"), default_base="s3://commoncrawl/")
     assert locations(inputs) == [f"s3://commoncrawl/{key}x"]
@@ -79,7 +81,7 @@ def test_base_url_may_be_a_file_uri_or_a_folder_relative_to_the_working_folder(c
 
 def test_lines_of_stdin_resolve_against_the_working_folder(crawl, monkeypatch):
     monkeypatch.chdir(crawl)
-    assert locations(read("-", stdin=b"near.warc.gz\n")) == [f"{os.getcwd()}/near.warc.gz"]
+    assert locations(read("-", stdin=b"near.warc.gz\n")) == [f"{Path.cwd()}/near.warc.gz"]
 
 
 def test_list_named_relative_to_the_working_folder_resolves_beside_itself(crawl, monkeypatch):
@@ -146,7 +148,9 @@ def test_line_is_shown_without_secrets_of_its_location(item, shown):
 
 
 def test_hundred_thousand_ranges_take_less_than_half_a_kilobyte_each(crawl):
-    lst = write(crawl, "l", *(f"crawl-data/CC-MAIN-2026-05/{n % 90:05}.warc.gz\t{n * 1000}\t999" for n in range(100_000)))
+    lst = write(
+        crawl, "l", *(f"crawl-data/CC-MAIN-2026-05/{n % 90:05}.warc.gz\t{n * 1000}\t999" for n in range(100_000))
+    )
     tracemalloc.start()
     inputs = read(lst)
     held, peak = tracemalloc.get_traced_memory()

@@ -7,12 +7,12 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.mr.helpers import run_here
 
 from crawlmill.errors import FormatError
 from crawlmill.mr import CountJob, CrawlJob, summing
 from crawlmill.mr.counting import Largest, PairCounter
 from crawlmill.mr.protocols import encode_key
-from tests.mr.helpers import run_here
 
 
 class HostCount(CountJob):
@@ -110,7 +110,10 @@ def test_counts_flushed_early_come_out_the_same(crawl, monkeypatch, most_keys):
 def test_min_count_applies_to_sums_over_all_tasks_and_before_top(crawl):
     files = [crawl.warc(f"{n}", "http://often.org/", f"http://once{n}.org/") for n in range(3)]
     lst = crawl.list(*files)
-    assert run_here(HostCount, "-r", "inline", "--min-count", "6", lst).pairs == {'["scheme","http"]': 6, '"often.org"': 6}
+    assert run_here(HostCount, "-r", "inline", "--min-count", "6", lst).pairs == {
+        '["scheme","http"]': 6,
+        '"often.org"': 6,
+    }
     assert run_here(HostCount, "-r", "inline", "--min-count", "99", "--top", "5", lst).out == ""
     top = run_here(HostCount, "-r", "inline", "--top", "3", lst)
     assert top.out == '"often.org"\t6\n["scheme","http"]\t6\n"once0.org"\t2\n'
@@ -126,7 +129,7 @@ def test_columns_are_summed_and_ranked_by_the_first(crawl):
 def test_job_without_reducer_gives_its_pairs_in_the_order_of_tasks_and_accounts(crawl):
     files = [crawl.warc(f"{n}", f"http://e.org/{n}/a", f"http://e.org/{n}/b") for n in (2, 1)]
     ended = run_here(MapOnly, "-r", "inline", crawl.list(*files))
-    assert [line.split("\t")[0] for line in ended.out.split()[::2]] == ['"http://e.org/2/a"', '"http://e.org/1/a"']
+    assert [line.split("\t")[0] for line in ended.out.splitlines()[::2]] == ['"http://e.org/2/a"', '"http://e.org/1/a"']
     assert "2 inputs: 2 ok; 6 records" in ended.err
 
 

@@ -6,11 +6,11 @@ import io
 
 import pytest
 
+from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.lists import Input
 from crawlmill.mr.job import CrawlJob, summing
 from crawlmill.mr.rows import decode_row, encode_rows, row_pair, without_rows
 from crawlmill.mr.tasks import encode_task
-from crawlmill.inputs.ledger import LedgerRow
 
 
 class UriCount(CrawlJob):
@@ -40,7 +40,11 @@ def step(job, kind, lines, *args):
 
 @pytest.fixture
 def tasks(crawl):
-    paths = [crawl.warc("b.warc.gz", "http://e.org/1", "http://e.org/2"), crawl.folder / "gone", crawl.warc("a", "http://e.org/1")]
+    paths = [
+        crawl.warc("b.warc.gz", "http://e.org/1", "http://e.org/2"),
+        crawl.folder / "gone",
+        crawl.warc("a", "http://e.org/1"),
+    ]
     return [encode_task([(rank, Input(str(path), str(path)))]) + b"\n" for rank, path in enumerate(paths)]
 
 

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from crawlmill.mr.protocols import encode_pair
 from crawlmill.mr.shuffle import Partitioner, merge
 
-LINES = st.lists(st.builds(lambda key, value: encode_pair(key, value) + b"\n", st.text(max_size=3), st.integers()), max_size=80)
+LINES = st.lists(
+    st.builds(lambda key, value: encode_pair(key, value) + b"\n", st.text(max_size=3), st.integers()), max_size=80
+)
 ANY = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
 
 

@@ -55,7 +55,10 @@ def test_inputs_per_task_is_obeyed_for_files_and_ranges():
     assert [len(task) for task in tasks] == [2, 2, 1, 2, 2, 1]
 
 
-@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.integers(0, 1 << 28)), max_size=60), st.none() | st.integers(1, 9))
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.integers(0, 1 << 28)), max_size=60),
+    st.none() | st.integers(1, 9),
+)
 def test_every_input_is_in_exactly_one_task(shapes, per_task):
     items = [Input(str(n), f"/{file}", *((n, size) if part else ())) for n, (part, file, size) in enumerate(shapes)]
     tasks = list(cut(ranked(items), per_task))
@@ -63,7 +66,9 @@ def test_every_input_is_in_exactly_one_task(shapes, per_task):
     assert all(tasks)
 
 
-@given(st.lists(st.tuples(st.integers(0), st.text(), st.text(), st.none() | st.integers(0), st.none() | st.integers(0))))
+@given(
+    st.lists(st.tuples(st.integers(0), st.text(), st.text(), st.none() | st.integers(0), st.none() | st.integers(0)))
+)
 def test_task_line_is_ascii_without_line_ends_and_reads_back(inputs):
     task = [(rank, Input(*item)) for rank, *item in inputs]
     line = encode_task(task)

@@ -88,7 +88,7 @@ def test_pages_can_be_decoded_by_the_charset_they_name(pages):
         charsets.add(page.document.charset)
         codec = {"UTF-16LE": "utf-16", "UTF-16BE": "utf-16"}.get(page.document.charset, page.document.charset)
         text = page.content.decode(codec)
-        assert text.startswith(page.document.own[0].markup)
+        assert text.startswith(page.document.fragments[0].markup)
         named = re.search(r'charset="?([\w-]+)', header(page, "Content-Type")[0], re.IGNORECASE)
         assert named is None or named[1].lower() == page.document.charset.lower()
     assert len(charsets) >= 10

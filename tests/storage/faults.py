@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 
 MODIFIED = "Sat, 17 Jan 2026 08:15:00 GMT"
 CLOSE, RESET, STALL, TRICKLE = "close", "reset", "stall", "trickle"
@@ -91,7 +91,7 @@ class FaultServer:
             def do_GET(self) -> None:
                 outer.serve(self)
 
-            do_HEAD = do_PUT = do_POST = do_DELETE = do_GET
+            do_HEAD = do_PUT = do_POST = do_DELETE = do_GET  # noqa: N815 (names of http.server)
 
         class Quiet(ThreadingHTTPServer):
             daemon_threads = True
@@ -110,7 +110,7 @@ class FaultServer:
         self.url = f"http{'s' if context else ''}://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
 
-    def __enter__(self) -> FaultServer:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -163,24 +163,27 @@ class FaultServer:
             http.wfile.flush()
             http.close_connection = True
             return None
-        with self.lock:
-            fault = thing.faults.pop(0) if thing.faults else thing.always
         if http.headers.get("If-Match") not in (None, thing.etag):
             return self.refuse(http, seen, 412, {})
-        size, first, last, status = len(thing.data), 0, len(thing.data) - 1, 200
+        first, last = 0, len(thing.data) - 1
         asked = re.fullmatch(r"bytes=(\d+)-(\d*)", http.headers.get("Range") or "")
+        seen.status = 200
         if asked and thing.ranges and http.headers.get("If-Range") in (None, thing.etag):
-            first, last, status = int(asked[1]), min(int(asked[2] or size - 1), size - 1), 206
+            seen.status, first, last = 206, int(asked[1]), min(int(asked[2] or last), last)
             if thing.part_limit is not None:
                 last = min(last, first + thing.part_limit - 1)
-            if first >= size:
-                return self.refuse(http, seen, 416, {"Content-Range": f"bytes */{size}"})
+            if first >= len(thing.data):
+                return self.refuse(http, seen, 416, {"Content-Range": f"bytes */{len(thing.data)}"})
+        return self.give(http, thing, seen.status, first, last)
+
+    def give(self, http: Any, thing: Thing, status: int, first: int, last: int) -> None:
+        with self.lock:
+            fault = thing.faults.pop(0) if thing.faults else thing.always
         part = thing.data[first : last + 1]
-        seen.status = status
         http.send_response(status)
         headers = {"ETag": thing.etag, "Last-Modified": thing.modified, **thing.headers}
         if status == 206:
-            headers["Content-Range"] = thing.content_range or f"bytes {first}-{last}/{size}"
+            headers["Content-Range"] = thing.content_range or f"bytes {first}-{last}/{len(thing.data)}"
         if thing.coding:
             headers["Transfer-Encoding"] = thing.coding
         elif not thing.close_delimited:
@@ -189,24 +192,17 @@ class FaultServer:
             if value is not None:
                 http.send_header(name, value)
         http.end_headers()
-        for name, value in thing.later.items():
-            setattr(thing, name, value)
         if thing.claim or thing.close_delimited:
             http.close_connection = True
-        wire = part[: thing.claim] if thing.claim < 0 else part
-        if thing.coding:
-            wire = gzip.compress(part) if "gzip" in thing.coding else part
-            if "chunked" in thing.coding:
-                pieces = [wire[at : at + 3000] for at in range(0, len(wire), 3000)]
-                wire = (
-                    b"".join(b"%x;note=1\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\nX-T: 1\r\n\r\n"
-                )
+        wire = coded(part[: thing.claim] if thing.claim < 0 else part, thing.coding)
+        for name, value in thing.later.items():
+            setattr(thing, name, value)
         if http.command == "HEAD":
-            return None
+            return
         if fault is None:
             http.wfile.write(wire)
-            return None
-        return self.fail(http, wire, fault)
+        else:
+            self.fail(http, wire, fault)
 
     def fail(self, http: Any, wire: bytes, fault: Fault) -> None:
         http.close_connection = True
@@ -224,3 +220,12 @@ class FaultServer:
             time.sleep(0.02)  # let what was sent arrive: a reset throws it away
             http.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             http.connection.close()
+
+
+def coded(part: bytes, coding: str) -> bytes:
+    """The bytes in a transfer coding: gzip, chunks of 3,000 bytes, or both."""
+    wire = gzip.compress(part) if "gzip" in coding else part
+    if "chunked" in coding:
+        pieces = [wire[at : at + 3000] for at in range(0, len(wire), 3000)]
+        wire = b"".join(b"%x;note=1\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\nX-T: 1\r\n\r\n"
+    return wire

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -176,7 +177,7 @@ class WriteContract(ReadContract):
 
     def test_write_that_fails_leaves_what_was_there_and_nothing_else(self) -> None:
         location = self.put("a", b"old")
-        with pytest.raises(ZeroDivisionError), self.storage.write(location) as file:
+        with suppress(ZeroDivisionError), self.storage.write(location) as file:
             file.write(b"half")
             raise ZeroDivisionError
         assert self.storage.read_all(location, limit=100) == b"old"

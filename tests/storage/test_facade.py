@@ -77,3 +77,15 @@ def test_reading_ahead_holds_no_more_than_its_bound() -> None:
     stream.close()
     pump._thread.join(10)
     assert body.closed == 1
+
+
+def test_stream_that_was_forgotten_ends_its_thread() -> None:
+    body = Endless()
+    stream = ReadAheadStream(ResumingStream(lambda *_: body, "x", 0, None, Attempts(RetryPolicy(), "x")))
+    stream.read(2 << 20)
+    stream.read(1)
+    thread = stream._pump._thread
+    del stream
+    thread.join(10)
+    assert not thread.is_alive()
+    assert body.closed == 1

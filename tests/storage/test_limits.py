@@ -119,9 +119,18 @@ def test_hosts_of_common_crawl_have_limits_that_a_user_can_change(clock) -> None
     assert limiter(clock, slots=3).limits_of("h") == HostLimits(None, 3)
 
 
-def test_folder_that_is_not_there_is_said(clock, tmp_path: Path) -> None:
+def test_folder_of_another_machine_limits_each_process(clock, tmp_path: Path) -> None:
+    limits = limiter(clock, str(tmp_path / "none"), rate=4)
+    limits.admit("h")
+    limits.admit("h")
+    assert clock.waits == [0.25]
+
+
+def test_folder_that_went_away_is_said(clock, tmp_path: Path) -> None:
+    limits = limiter(clock, str(tmp_path), slots=1)
+    tmp_path.rmdir()
     with pytest.raises(SourceError, match="shared limits"):
-        limiter(clock, str(tmp_path / "none"), slots=1).admit("h")
+        limits.admit("h")
 
 
 def test_connection_is_given_back_by_whatever_ends_a_stream(storage_with) -> None:

@@ -63,7 +63,7 @@ def test_pipe_is_read_forward_from_a_place_and_not_back(tmp_path: Path) -> None:
 def test_write_to_a_device_writes_in_place() -> None:
     with storage.write("/dev/null") as file:
         file.write(b"x")
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")

@@ -1,34 +1,35 @@
 """All pairs of hashes that differ in few bits, found without comparing all with all: the parts of a MapReduce job.
 
-    step 1  map     record -> (hash, URL)                                records without a hash, or with hash 0: none
-            reduce  `group` the URLs of a hash; its `pairs` (or its own line); `blocks` of the hash -> the group
-    step 2  reduce  `pairs_in` the block
-    step 3  reduce  the least distance of each pair of URLs              a URL with two hashes may be near another twice
+    step 1  map     each record gives (hash, URL); those without a hash, or with hash 0, take no part
+            reduce  the URLs of a hash are a `group`; its `pairs` are results, or, if it is too large, it is a result
+                    itself and goes on `by_first` URL; it goes to each of the `blocks` of the hash
+    step 2  reduce  the `pairs_in` a block are results
+    step 3  reduce  the least distance of each two URLs: one that was fetched twice may be near another twice
 
 Blocks: for pairs at most d bits apart the 64 bits are cut into d + 2 chunks. d differing bits leave at least two chunks
-alike, so each choice of two chunks, with their bits, is a block, and two near hashes meet in at least one. They may meet
-in several: the pair is given only in the first.
+alike, so each choice of two chunks, with their bits, is a block, and two near hashes meet in at least one. They may
+meet in several: the pair is given only in the first.
 
-    d                     0    1    2    3    4    5    6    7
-    blocks of a hash      1    3    6   10   15   21   28   36
-    bits of a block      64   42   32   25   21   18   16   14
+    d                         0    1    2    3    4    5    6    7
+    blocks of a hash          1    3    6   10   15   21   28   36
+    bits of a block, about   64   43   32   26   21   18   16   14
 
-The bits decide how many hashes meet by chance: n hashes spread evenly put n / 2^bits into a block. Common Crawl's own job
-had three of six chunks, 20 blocks of 31 to 33 bits for d = 3; the coarser cut halves what goes through the shuffle.
+The bits decide how many hashes meet by chance: n hashes spread evenly put n / 2^bits into a block. Common Crawl's own
+job took three of six chunks: 20 blocks of 31 to 33 bits for d = 3. Half as many is half as much to shuffle, and what
+meets in a block is not compared all with all either.
 
-Records with one hash are a group from the first step on, so that a page stored a million times is compared once. Nothing
-here depends on the order in which values come.
+Records with one hash are a group from the first step on, so that a page stored a million times is compared once. What
+comes out does not depend on the order in which values come.
 """
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import combinations, product
-from typing import IO, Any, Final, NamedTuple
+from itertools import combinations, pairwise, product
+from typing import IO, Final, NamedTuple
 
 __all__ = ["MAX_DISTANCE", "Block", "Group", "Pair", "blocks", "group", "pairs_in"]
 
@@ -75,7 +76,7 @@ def blocks(number: int, max_distance: int) -> Iterator[Block]:
 
     """
     number &= _ALL_BITS
-    return ((index, _bits_in(number, choice)) for index, choice in enumerate(_choices(max_distance)))
+    return ((index, choice.bits_of(number)) for index, choice in enumerate(_choices(max_distance)))
 
 
 def pairs_in(
@@ -83,42 +84,55 @@ def pairs_in(
     groups: Iterable[Group],
     max_distance: int,
     *,
-    max_held: int = 100_000,
+    max_held: int = 200_000,
     spool: Callable[[], IO[bytes]] = tempfile.TemporaryFile,
 ) -> Iterator[Pair]:
     """The near pairs between the groups of a block, unless they have met in an earlier block.
 
-    `block_index` is the first part of the block, `groups` have different hashes. At most `max_held` groups are held: the
-    others wait in a file that `spool` opens, and are compared among themselves afterwards.
+    `block_index` is the first part of the block; `groups` have different hashes. Groups are held until they have
+    `max_held` URLs; the others wait in a file that `spool` opens, and are compared among themselves afterwards.
     """
-    index = _Index(block_index, max_distance)
-    waiting: IO[bytes] | None = None
-    for one in groups:
-        for other, distance in index.near(one.hash):
-            for a, b in product(one.urls, other.urls):
-                if a != b:
-                    yield ((a, b) if a < b else (b, a)), distance
-        if len(index) < max_held:
-            index.add(one)
-        else:
-            waiting = waiting or spool()
-            waiting.write(json.dumps(one).encode() + b"\n")
-    if waiting is not None:
-        with waiting:
-            waiting.seek(0)
-            del index
-            later = (Group(*json.loads(line)) for line in waiting)
-            yield from pairs_in(block_index, later, max_distance, max_held=max_held, spool=spool)
+    arriving: Iterable[Group] | None = groups
+    while arriving is not None:
+        held = _HeldGroups(block_index, max_distance)
+        waiting: IO[bytes] | None = None
+        for one in arriving:
+            for other, distance in held.near(one.hash):
+                for a, b in product(one.urls, other.urls):
+                    if a != b:
+                        yield ((a, b) if a < b else (b, a)), distance
+            if held.url_count < max_held:
+                held.add(one)
+            else:
+                waiting = waiting or spool()
+                waiting.write(json.dumps(one).encode() + b"\n")
+        arriving = None if waiting is None else _read_again(waiting)
+
+
+def _read_again(file: IO[bytes]) -> Iterator[Group]:
+    with file:
+        file.seek(0)
+        for line in file:
+            yield Group(*json.loads(line))
 
 
 class _Choice(NamedTuple):
-    """Two chunks: their masks, where the bits of each go in a block; the chunks that lie before them."""
+    """Two chunks: their masks, and how far the bits of each are shifted in a block; masks of what lies outside them.
+
+    `earlier` are the chunks before the second, without the first: two hashes that differ in each of them have met in no
+    earlier block. `pieces` are the bits that the block leaves open, in one part more than may differ.
+    """
 
     first: int
     second: int
     first_shift: int
     second_shift: int
     earlier: tuple[int, ...]
+    pieces: tuple[int, ...]
+
+    def bits_of(self, number: int) -> int:
+        """The bits of a hash that are those of its block."""
+        return (number & self.first) >> self.first_shift | (number & self.second) >> self.second_shift
 
 
 @cache
@@ -126,63 +140,54 @@ def _choices(max_distance: int) -> list[_Choice]:
     """All choices of two chunks, in order. Chunks count from the low end; they are as equal as can be."""
     if not 0 <= max_distance <= MAX_DISTANCE:
         raise ValueError(f"distance: expected 0 to {MAX_DISTANCE} bits, got {max_distance}")
-    count = max_distance + 2
-    edges = [64 * edge // count for edge in range(count + 1)]
-    masks = [(1 << end) - (1 << start) for start, end in zip(edges, edges[1:], strict=False)]
+    bits = [1 << bit for bit in range(64)]
+    chunks = _cut(bits, max_distance + 2)
+    sizes = [chunk.bit_count() for chunk in chunks]
     return [
         _Choice(
-            masks[a],
-            masks[b],
-            edges[a],
-            edges[b] - (edges[a + 1] - edges[a]),
-            tuple(masks[c] for c in range(b) if c != a),
+            first=chunks[a],
+            second=chunks[b],
+            first_shift=sum(sizes[:a]),
+            second_shift=sum(sizes[:b]) - sizes[a],
+            earlier=(*chunks[:a], *chunks[a + 1 : b]),
+            pieces=_cut([bit for bit in bits if not bit & (chunks[a] | chunks[b])], max_distance + 1),
         )
-        for a, b in combinations(range(count), 2)
+        for a, b in combinations(range(len(chunks)), 2)
     ]
 
 
-def _bits_in(number: int, choice: _Choice) -> int:
-    return (number & choice.first) >> choice.first_shift | (number & choice.second) >> choice.second_shift
+def _cut(bits: Sequence[int], count: int) -> tuple[int, ...]:
+    """The masks of `count` parts of these bits."""
+    edges = [len(bits) * edge // count for edge in range(count + 1)]
+    return tuple(sum(bits[start:end]) for start, end in pairwise(edges))
 
 
-class _Index:
-    """The groups of one block that are held, found by hashes near to theirs.
+class _HeldGroups:
+    """Groups of one block, found by hashes near to theirs: of the pieces of the block, one at least must be alike."""
 
-    The block again, on a small scale: what the block leaves open is cut into d + 1 pieces, one of which must be alike.
-    """
+    __slots__ = ("_choice", "_max_distance", "_tables", "url_count")
 
     def __init__(self, block_index: int, max_distance: int) -> None:
-        self._choice = _choices(max_distance)[block_index]
-        self._max_distance = max_distance
-        shared = self._choice.first | self._choice.second
-        free = [1 << bit for bit in range(64) if not shared >> bit & 1]
-        count = max_distance + 1
-        edges = [len(free) * edge // count for edge in range(count + 1)]
-        self._pieces = [sum(free[start:end]) for start, end in zip(edges, edges[1:], strict=False)]
-        self._tables: list[dict[int, list[Group]]] = [defaultdict(list) for _ in self._pieces]
-        self._held = 0
-
-    def __len__(self) -> int:
-        return self._held
+        self._choice, self._max_distance = _choices(max_distance)[block_index], max_distance
+        self._tables: list[dict[int, list[Group]]] = [{} for _ in self._choice.pieces]
+        self.url_count = 0
 
     def add(self, one: Group) -> None:
         """Hold a group."""
-        self._held += 1
-        for piece, table in zip(self._pieces, self._tables, strict=True):
-            table[one.hash & piece].append(one)
+        self.url_count += len(one.urls)
+        for piece, table in zip(self._choice.pieces, self._tables, strict=True):
+            table.setdefault(one.hash & piece, []).append(one)
 
     def near(self, number: int) -> Iterator[tuple[Group, int]]:
         """The groups near a hash, with their distances, that no earlier block has brought together with it."""
-        for place, (piece, table) in enumerate(zip(self._pieces, self._tables, strict=True)):
+        _, _, _, _, earlier, pieces = self._choice
+        for place, (piece, table) in enumerate(zip(pieces, self._tables, strict=True)):
             for other in table.get(number & piece, ()):
                 differing = (number ^ other.hash) & _ALL_BITS
                 distance = differing.bit_count()
                 if (
                     distance <= self._max_distance
-                    and all(differing & earlier for earlier in self._choice.earlier)
-                    and all(differing & before for before in self._pieces[:place])
+                    and all(differing & chunk for chunk in earlier)
+                    and all(differing & before for before in pieces[:place])
                 ):
                     yield other, distance
-
-
-def _unused() -> Any: ...

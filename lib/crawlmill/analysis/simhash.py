@@ -3,8 +3,8 @@
     >>> text_simhash("abcde")
     2748145790002434242
 
-Texts that differ little have hashes that differ in few bits: a small edit moves two to six, unrelated texts are 25 to 40
-apart. `text_simhash` is defined over UTF-16 code units ("characters" in Java), nothing normalised, a byte order mark
+Texts that differ little have hashes that differ in few bits: a small edit moves two to six, unrelated texts are 25 to
+40 apart. `text_simhash` is defined over UTF-16 code units ("characters" in Java), nothing normalised, a byte order mark
 included:
 
 1. The text's distinct windows of four units; with fewer units than four the hash is 0.
@@ -12,9 +12,9 @@ included:
    `0xD74307D3FD3382DB`, whose highest bit is the lowest power. The first state is not 0 but the polynomial.
 3. A bit of the hash is 1 if it is 1 in more than half of the fingerprints. It is read as a signed number.
 
-A fingerprint is linear: it is the fingerprint of eight zero bytes, xor a word for each place and value of a byte. So all
-windows of a text go through tables, place by place: with numpy where it is installed, else with `bytes.translate`; the
-hashes are the same. Memory grows with the number of distinct windows, which in long texts is far below their length.
+A fingerprint is linear: it is the fingerprint of eight zero bytes, xor a word for each place and value of a byte. So
+all windows of a text go through tables, place by place: with numpy where it is installed, else with `bytes.translate`;
+the hashes are the same. Memory grows with the number of distinct windows, far below the length of a long text.
 
 Spec: none but the program (`SimHash`, `FPGenerator.std64`); the tests have what it computed. Charikar, "Similarity
 Estimation Techniques from Rounding Algorithms" (2002); Rabin, "Fingerprinting by Random Polynomials" (1981).
@@ -22,8 +22,10 @@ Estimation Techniques from Rounding Algorithms" (2002); Rabin, "Fingerprinting b
 
 from __future__ import annotations
 
+import re
 import sys
 from array import array
+from collections import Counter
 from functools import cache
 from typing import Any, Final
 
@@ -35,8 +37,12 @@ _POLYNOMIAL: Final = 0xD74307D3FD3382DB
 _ALL_BITS: Final = (1 << 64) - 1
 _UTF_16: Final = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 
+_SEEN_BY_PACKAGE: Final = re.compile(r"[\w\u4e00-\u9fcc]+")
+
 # Windows are gathered from so many units at a time, which bounds what is held besides the distinct ones.
 _PIECE_UNITS: Final = 1 << 20
+
+_SPREADING: Final = 0x9E3779B97F4A7C15  # 2^64 / golden ratio: Fibonacci hashing
 
 # Below so many units numpy takes longer to start than to work.
 _FEW_UNITS: Final = 200
@@ -56,17 +62,25 @@ def text_simhash(text: str) -> int:
 def package_simhash(text: str) -> int:
     """The hash of a text as the package `simhash` defines it by default: unsigned, 64 bits.
 
-    It sees letters, digits and underscores only, in lower case: windows of four, each as often as it occurs, under MD5.
+    Of the text in lower case it sees letters, digits and underscores, in windows of four that count as often as they
+    occur; their hash is MD5. A text without any of these is a text with one window, the empty one.
 
     Raises:
         MissingDependency: The package is not installed.
 
     """
     try:
-        from simhash import Simhash
+        from simhash import Simhash  # noqa: PLC0415
     except ImportError as error:
-        raise MissingDependency("hashing as the package simhash does needs it installed: pip install simhash") from error
-    value: int = Simhash(text).value
+        raise MissingDependency(
+            "hashing as the package simhash does needs it installed: pip install simhash"
+        ) from error
+    seen = "".join(_SEEN_BY_PACKAGE.findall(text.lower()))
+    windows = Counter(seen[start : start + 4] for start in range(max(len(seen) - 3, 1)))
+    # The package (2.1.2) counts in bytes where numpy is 2 or later, and stops at a window that occurs more than 255
+    # times. It takes weights that are no integers too, and those it counts in doubles.
+    weights = {window: number if number <= 255 else float(number) for window, number in windows.items()}
+    value: int = Simhash(weights).value
     return value
 
 
@@ -82,7 +96,7 @@ def _hash_in_arrays(units: bytes, np: Any) -> int:
     for start in range(0, len(all_units) - 3, _PIECE_UNITS):
         piece = all_units[start : start + _PIECE_UNITS + 3].astype(np.uint64)
         found = piece[:-3] << np.uint64(48) | piece[1:-2] << np.uint64(32) | piece[2:-1] << np.uint64(16) | piece[3:]
-        windows = np.unique(np.concatenate((windows, found)) if start else found)
+        windows = _distinct(np.concatenate((windows, found)), np)
     places = windows.astype(">u8").view(np.uint8).reshape(-1, 8)
     table, bits = _array_tables(np)
     prints = table[0].take(places[:, 0])
@@ -91,6 +105,14 @@ def _hash_in_arrays(units: bytes, np: Any) -> int:
     columns = prints.astype("<u8").view(np.uint8).reshape(-1, 8)
     ones = np.concatenate([np.bincount(columns[:, place], minlength=256) @ bits for place in range(8)])
     return int.from_bytes(np.packbits(2 * ones > len(windows), bitorder="little").tobytes(), "little")
+
+
+def _distinct(windows: Any, np: Any) -> Any:
+    """Each window once. Most are found by their slot in a table, so that few need sorting, which takes longer."""
+    slots = (windows * np.uint64(_SPREADING) >> np.uint64(48)).astype(np.intp)
+    owners, owned = np.zeros(1 << 16, np.uint64), np.zeros(1 << 16, np.bool_)
+    owners[slots], owned[slots] = windows, True
+    return np.concatenate((owners[owned], np.unique(windows[owners[slots] != windows])))
 
 
 def _hash_in_tables(units: bytes) -> int:
@@ -122,29 +144,18 @@ _BIT_OF_BYTE: Final = [bytes(byte >> bit & 1 for byte in range(256)) for bit in 
 @cache
 def _fingerprint_tables() -> list[list[int]]:
     """What each value of each of eight bytes adds to a fingerprint; the first has that of zero bytes in it."""
-    powers = [_POLYNOMIAL]  # of x, from the 64th on
+    tables, zeros = [[*map(_times_x8, range(256))]], _times_x8(_POLYNOMIAL)
     for _ in range(7):
-        powers.append(powers[-1] >> 1 ^ (_POLYNOMIAL if powers[-1] & 1 else 0))
-    remainders = [_xor(power for bit, power in enumerate(reversed(powers)) if byte >> bit & 1) for byte in range(256)]
-
-    def fed(state: int, byte: int) -> int:
-        state ^= byte
-        return state >> 8 ^ remainders[state & 255]
-
-    tables = [[fed(0, byte) for byte in range(256)]]
-    for _ in range(7):
-        tables.append([fed(word, 0) for word in tables[-1]])
-    zeros = _POLYNOMIAL
-    for _ in range(8):
-        zeros = fed(zeros, 0)
+        tables.append([*map(_times_x8, tables[-1])])
+        zeros = _times_x8(zeros)
     return [[word ^ zeros for word in tables[7]], *tables[6::-1]]
 
 
-def _xor(words: Any) -> int:
-    total = 0
-    for word in words:
-        total ^= word
-    return total
+def _times_x8(word: int) -> int:
+    """A remainder times x^8: what it becomes by one more byte of zeros."""
+    for _ in range(8):
+        word = word >> 1 ^ (_POLYNOMIAL if word & 1 else 0)
+    return word
 
 
 @cache
@@ -163,7 +174,7 @@ def _array_tables(np: Any) -> tuple[Any, Any]:
 def _numpy() -> Any:
     """The module numpy, or None where it is not installed."""
     try:
-        import numpy
+        import numpy as np  # noqa: PLC0415
     except ImportError:
         return None
-    return numpy
+    return np

@@ -7,8 +7,9 @@ tokenizer does it, A-Z to a-z and nothing else, NUL to U+FFFD; then read as UTF-
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from crawlmill import core
 from crawlmill.analysis.html_tokenizer import start_tag_names
 
 __all__ = ["TagCounter", "count_tags"]
@@ -17,28 +18,46 @@ __all__ = ["TagCounter", "count_tags"]
 class TagCounter:
     """Counts over many pages, held until they are drained.
 
-    `len()` is the number of spellings held ("DIV" and "div" are two), so at least the number of names `drain` gives.
+    `len()` is the number of spellings held, of which several may be one name, so at least the number of names that
+    `drain` gives.
     """
 
+    __slots__ = ("_counter",)
+
+    def __init__(self) -> None:
+        native = core.native()
+        self._counter = _PythonCounter() if native is None else native.TagCounter()
+
+    def add(self, page: bytes) -> None:
+        """Count one page, in an ASCII-compatible encoding."""
+        self._counter.add(page)
+
+    def __len__(self) -> int:
+        return len(self._counter)
+
+    def drain(self) -> Iterator[tuple[str, int]]:
+        """Each name once with its count, in no promised order. The counter is empty as soon as this is called."""
+        return iter(self._counter.drain())
+
+
+class _PythonCounter:
     __slots__ = ("_counts",)
 
     def __init__(self) -> None:
         self._counts: Counter[bytes] = Counter()
 
     def add(self, page: bytes) -> None:
-        """Count one page, in an ASCII-compatible encoding."""
         self._counts.update(start_tag_names(page))
 
     def __len__(self) -> int:
         return len(self._counts)
 
-    def drain(self) -> Iterator[tuple[str, int]]:
-        """Each name once with its count, in no promised order. The counter is empty as soon as this is called."""
+    def drain(self) -> Iterable[tuple[str, int]]:
         spellings, self._counts = self._counts, Counter()
         names: Counter[str] = Counter()
         for spelling, count in spellings.items():
             names[_folded(spelling)] += count
-        return iter(names.items())
+        return names.items()
 
 
 def count_tags(page: bytes) -> Counter[str]:

@@ -13,6 +13,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from crawlmill import core
+
 __all__ = ["WordCounter", "count_words"]
 
 _WORD = re.compile(r"\w+")
@@ -32,14 +34,36 @@ _ASCII_TO_WORDS = bytes(
 class WordCounter:
     """Counts over many documents, held until they are drained. `len()` is the number of distinct words held."""
 
-    __slots__ = ("_documents", "_words")
+    __slots__ = ("_counter",)
 
     def __init__(self, document_frequency: bool = False) -> None:
+        native = core.native()
+        make = _PythonCounter if native is None else native.WordCounter
+        self._counter = make(document_frequency)
+
+    def add(self, text: str) -> None:
+        """Count one document."""
+        self._counter.add(text)
+
+    def __len__(self) -> int:
+        return len(self._counter)
+
+    def drain(self) -> Iterator[tuple[str, int | list[int]]]:
+        """Each word once with its count, or with [count, documents it is in]; in no promised order.
+
+        The counter is empty as soon as this is called.
+        """
+        return iter(self._counter.drain())
+
+
+class _PythonCounter:
+    __slots__ = ("_documents", "_words")
+
+    def __init__(self, document_frequency: bool) -> None:
         self._words: Counter[str] = Counter()
         self._documents: Counter[str] | None = Counter() if document_frequency else None
 
     def add(self, text: str) -> None:
-        """Count one document."""
         words = _words_of(text)
         if self._documents is None:
             self._words.update(words)
@@ -53,10 +77,6 @@ class WordCounter:
         return len(self._words)
 
     def drain(self) -> Iterator[tuple[str, int | list[int]]]:
-        """Each word once with its count, or with [count, documents it is in]; in no promised order.
-
-        The counter is empty as soon as this is called.
-        """
         words, self._words = self._words, Counter()
         if self._documents is None:
             return iter(words.items())
@@ -70,7 +90,9 @@ def count_words(text: str) -> Counter[str]:
     >>> count_words("Don't panic: DON")
     Counter({'don': 2, 't': 1, 'panic': 1})
     """
-    return Counter(_words_of(text))
+    counter = WordCounter()
+    counter.add(text)
+    return Counter(dict(counter.drain()))
 
 
 def _words_of(text: str) -> Iterable[str]:

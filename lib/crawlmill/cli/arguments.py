@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from crawlmill.mr.options import add_storage, storage_options
+from crawlmill.mr.options import add_s3, add_storage, storage_options
 from crawlmill.storage import Storage
 from crawlmill.storage.base import Stream
 
@@ -28,7 +28,9 @@ class Parser(argparse.ArgumentParser):
 
 def add_storage_options(parser: argparse.ArgumentParser) -> None:
     """The options that say how locations are opened."""
-    add_storage(parser.add_argument_group("reading from the network").add_argument)
+    group = parser.add_argument_group("reading from the network")
+    add_storage(group.add_argument)
+    add_s3(group.add_argument)
 
 
 def make_storage(options: argparse.Namespace) -> Storage:

@@ -15,6 +15,9 @@ How a member is read:
 With `heads`, only the first bytes of each member are inflated, and only its guessed end and its ISIZE are known;
 whoever reads it must compare these with what the head declares, and asks for `reread` where they disagree.
 
+Once `ahead` is set, it is asked first, each time a member is at hand: it may move the window behind members that are
+whole, as many as it likes, and give what it makes of them. The member at which it stops is read as above.
+
 Deviations: bytes between members, zeros among them, are reported; `gzip` skips zeros in silence. A cut exactly between
 two members cannot be seen.
 """
@@ -25,6 +28,7 @@ import io
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from crawlmill.codecs.gzip_member import MAGIC, MAX_HEADER, header_length, inflate_member
 from crawlmill.codecs.inflate import MAX_WHOLE, Content, head_inflater, inflate_whole
@@ -146,6 +150,7 @@ class GzipReader:
         self._window = Window(source, start=start)
         self._on_problem, self._plausible, self._heads = on_problem, plausible, heads
         self._again = False
+        self.ahead: Callable[[Window], list[Any]] | None = None
 
     @property
     def offset(self) -> int:
@@ -156,7 +161,8 @@ class GzipReader:
         """Give the last member out once more, inflated and proven, before the one that follows it."""
         self._again = True
 
-    def __iter__(self) -> Iterator[Member]:
+    def __iter__(self) -> Iterator[Any]:
+        """The members: each a `Member`, or a list of what `ahead` gave."""
         window, heads = self._window, self._heads
         while window.hold(4) or window.held:
             at = window.at
@@ -165,6 +171,12 @@ class GzipReader:
                 continue
             length = self._guess_length()
             at = window.at
+            if length is not None and self.ahead is not None:
+                found = self.ahead(window)
+                if found:
+                    yield found
+                if window.at > at:
+                    continue
             if length is not None:
                 compressed = window.data[at : at + length]
                 offset = window.start + at

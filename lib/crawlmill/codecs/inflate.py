@@ -41,8 +41,9 @@ def _by_libdeflate(module: Any) -> Inflate:
         except failed:
             return b""
         # libdeflate proves CRC and length at the true end of the member, wherever that is, and ignores what follows.
-        # The true end is the end of these bytes if, and only if, its trailer is not found earlier.
-        return content if member.find(member[-8:], 10) == len(member) - 8 else b""
+        # The length of the content stands at the true end: if these bytes end with it, and it stands nowhere earlier,
+        # they end there. (An earlier one that is chance or a trick is for the zlib reader to judge.)
+        return content if member.find(member[-4:], 14) == len(member) - 4 else b""
 
     return inflate
 

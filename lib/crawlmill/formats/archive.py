@@ -5,6 +5,7 @@
 | `1f 8b 08` | gzip members; what the first sound one holds decides |
 | `WARC/` | plain WARC |
 | a URL line | plain ARC |
+| none of these, or gzip that holds none of these | what else the caller knows, if it is that |
 
 Where the first bytes are damaged, the first MiB is searched for a true gzip member or a whole WARC record.
 """
@@ -12,9 +13,12 @@ Where the first bytes are damaged, the first MiB is searched for a true gzip mem
 from __future__ import annotations
 
 import io
+import zlib
 from collections.abc import Callable, Iterator
 from itertools import chain
+from typing import Any
 
+from crawlmill import core
 from crawlmill.codecs.gzip import GzipReader, Member
 from crawlmill.codecs.gzip_member import MAGIC
 from crawlmill.codecs.source import ByteSource, Window
@@ -22,6 +26,7 @@ from crawlmill.errors import FormatError
 from crawlmill.formats import arc, warc_reader
 from crawlmill.formats.record import Record
 from crawlmill.formats.warc import WarcRecord, classify, is_warc_start
+from crawlmill.formats.warc_native import NativeReader
 
 __all__ = ["HEADS", "is_crawl_data", "read_archive"]
 
@@ -49,8 +54,11 @@ def read_archive(
     start: int = 0,
     part: bool = False,
     heads_only: bool = False,
+    types: frozenset[str] | None = None,
+    on_left_out: Callable[[int], None] = lambda _: None,
     on_problem: OnProblem,
     on_format: Callable[[str], None],
+    other: Callable[[bytes], Iterator[Record] | None] = lambda _: None,
 ) -> Iterator[Record]:
     """The records of an archive, from the offset `start` on.
 
@@ -59,9 +67,13 @@ def read_archive(
         start: Where reading begins, at a member or a record.
         part: A part of the file was asked for; in a plain file it may end with a record's block.
         heads_only: Prove boundaries and lengths only (of a gzipped WARC; everything else is read whole).
+        types: The types of records that are wanted; others may be left out. None for all.
+        on_left_out: Called with numbers of records left out.
         on_problem: Called for everything lost; reading goes on behind it.
         on_format: Called with `warc`, `wat`, `wet` or `arc` before the record that decides it is given. A warcinfo
             decides nothing.
+        other: Called with the first bytes where they do not begin a sound record: the records of something else than
+            these formats, or None.
 
     Raises:
         FormatError: `unknown-format`: no archive, or nothing of it could be read.
@@ -71,6 +83,9 @@ def read_archive(
     data = window.data
     if not data:
         raise FormatError("empty file", reason="unknown-format", offset=start, expected="an archive", actual="0 bytes")
+    if not _begins_record(data) and (records := other(data)) is not None:
+        yield from records
+        return
     container = _container(data)
     if container is None:
         window.hold(_SEARCHED)
@@ -78,12 +93,25 @@ def read_archive(
         container = "gzip" if _holds_member(data) else "warc" if warc_reader.holds_record(data) else None
     source.seek(start)
     if container == "gzip":
-        yield from _read_gzip(source, start, heads_only, on_problem, on_format)
+        heads = HEADS if heads_only else 0
+        native = core.native()
+        ahead = NativeReader(native, types, heads=heads, on_left_out=on_left_out) if native is not None else None
+        yield from _read_gzip(source, start, heads, ahead, on_problem, on_format)
     elif container in ("warc", "arc"):
         read = warc_reader.read_plain if container == "warc" else arc.read_plain
         yield from _named(read(source, start=start, part=part, on_problem=on_problem), container, on_format)
     else:
         raise _unknown(data, start)
+
+
+def _begins_record(data: bytes) -> bool:
+    """Whether the bytes begin with a record, plain or in a gzip member that is sound as far as that can be seen."""
+    if not data.startswith(MAGIC):
+        return _is_record_start(data)
+    try:
+        return _is_record_start(zlib.decompressobj(31).decompress(data, arc.MAX_LINE))
+    except zlib.error:
+        return False
 
 
 def _container(data: bytes) -> str | None:
@@ -95,12 +123,20 @@ def _container(data: bytes) -> str | None:
 
 
 def _read_gzip(
-    source: ByteSource, start: int, heads_only: bool, on_problem: OnProblem, on_format: Callable[[str], None]
+    source: ByteSource,
+    start: int,
+    heads: int,
+    ahead: NativeReader | None,
+    on_problem: OnProblem,
+    on_format: Callable[[str], None],
 ) -> Iterator[Record]:
-    reader = GzipReader(
-        source, start=start, on_problem=on_problem, plausible=_is_record_start, heads=HEADS if heads_only else 0
-    )
+    reader = GzipReader(source, start=start, on_problem=on_problem, plausible=_is_record_start, heads=heads)
     members = iter(reader)
+
+    def on_warc(name: str) -> None:
+        on_format(name)
+        reader.ahead = ahead  # not before: it does not say which record came first
+
     for first in members:
         head = _first_bytes(first)
         if not head:
@@ -108,7 +144,7 @@ def _read_gzip(
         rest = chain([first], members)
         if is_warc_start(head):
             records = warc_reader.read_members(rest, reread=reader.reread, on_problem=on_problem)
-            yield from _named(records, "warc", on_format)
+            yield from _named(records, "warc", on_warc)
         elif arc.is_arc_start(head):
             yield from _named(arc.read_members(rest, reread=reader.reread, on_problem=on_problem), "arc", on_format)
         else:

@@ -34,16 +34,19 @@ OnProblem = Callable[[FormatError], None]
 
 
 def read_members(
-    members: Iterable[Member], *, reread: Callable[[], None], on_problem: OnProblem
+    members: Iterable[Member | list[WarcRecord]], *, reread: Callable[[], None], on_problem: OnProblem
 ) -> Iterator[WarcRecord]:
     """The records of a gzipped WARC, each proven by its member before it is given, or, large ones, once it was read.
 
     Args:
-        members: What a `GzipReader` gives.
+        members: What a `GzipReader` gives; lists are of records that were read ahead.
         reread: Its method of that name.
         on_problem: Called with a FormatError for everything that is lost.
     """
     for member in members:
+        if isinstance(member, list):
+            yield from member
+            continue
         content = member.content
         if content is None:
             if member.head is None:

@@ -110,6 +110,8 @@ class Reading:
             start=start,
             part=self.item.length is not None,
             heads_only=options.heads_only and not options.verify,
+            types=types if not options.verify else None,
+            on_left_out=self._count,
             on_problem=self._lose,
             on_format=self._found_format,
         )
@@ -123,6 +125,9 @@ class Reading:
                     self.lose(error, record)
             if types is None or record.type in types:
                 yield record
+
+    def _count(self, records: int) -> None:
+        self.row.records += records
 
     def _keep(self, record: Record) -> bool:
         """Hold of a streamed record what a job may ask for."""

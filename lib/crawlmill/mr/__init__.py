@@ -10,12 +10,16 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from crawlmill.mr import task_report
+
 if TYPE_CHECKING:
     from crawlmill.mr.counting import CountJob
     from crawlmill.mr.job import CrawlJob, summing
 
 __all__ = ["CountJob", "CrawlJob", "summing"]
 
+# From here on: what is imported next may be what the node lacks.
+task_report.listen()
 
 _HOMES = {"CountJob": "counting", "CrawlJob": "job", "summing": "job"}
 

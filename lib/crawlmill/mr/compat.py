@@ -23,7 +23,18 @@ from shutil import which
 from types import ModuleType
 from typing import Any
 
-__all__ = ["MRJob", "MRJobRunner", "MRStep", "StepFailedException", "engine_runner", "stand_ins"]
+__all__ = [
+    "MRJOB_VERSION",
+    "MRJob",
+    "MRJobRunner",
+    "MRStep",
+    "RawValueProtocol",
+    "StepFailedException",
+    "combine_environments",
+    "engine_runner",
+    "load_conf",
+    "unarchive",
+]
 
 
 @total_ordering
@@ -82,6 +93,11 @@ def _module(name: str, **members: object) -> ModuleType:
 
 
 with stand_ins():
+    from mrjob import __version__ as MRJOB_VERSION  # noqa: N812
+    from mrjob.conf import _load_yaml_with_clear_tag as load_conf
+    from mrjob.conf import combine_local_envs as combine_environments
     from mrjob.job import MRJob
+    from mrjob.protocol import RawValueProtocol
     from mrjob.runner import MRJobRunner
     from mrjob.step import MRStep, StepFailedException
+    from mrjob.util import unarchive

@@ -10,8 +10,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import yaml
+
 import crawlmill
 from crawlmill.errors import UsageError
+from crawlmill.mr.compat import load_conf
 
 __all__ = ["conf_paths"]
 
@@ -20,19 +23,29 @@ def conf_paths(given: list[str] | None, script: str | None) -> list[str]:
     """The files to read; `given` are those of the command line (empty: none is wanted).
 
     Raises:
-        UsageError: A file that the user names is not there.
+        UsageError: A file that the user names is not there, or a file is no configuration.
     """
-    if given is not None:
-        for path in given:
-            if not Path(path).expanduser().exists():
-                raise UsageError(f"no such mrjob.conf: {path}")
-        return given
     named = os.environ.get("MRJOB_CONF")
-    if named:
-        if not Path(named).expanduser().exists():
-            raise UsageError(f"no such mrjob.conf, though $MRJOB_CONF names it: {named}")
-        return [named]
-    return [str(path) for path in _usual(script) if path.exists()][:1]
+    if given is not None:
+        paths = given
+    elif named:
+        paths = [named]
+    else:
+        paths = [str(path) for path in _usual(script) if path.exists()][:1]
+    for path in paths:
+        _check(path)
+    return paths
+
+
+def _check(path: str) -> None:
+    """What is wrong here, mrjob would answer with a traceback."""
+    try:
+        conf = load_conf(Path(path).expanduser().read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise UsageError(f"mrjob.conf cannot be read: {path}: {' '.join(str(error).split())}") from error
+    runners = conf.get("runners", {}) if isinstance(conf, dict) else None
+    if not isinstance(runners, dict) or not all(isinstance(each, dict | None) for each in runners.values()):
+        raise UsageError(f"no mrjob.conf: {path}: expected `runners:` with a mapping for each runner")
 
 
 def _usual(script: str | None) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""mrjob's own runners (Hadoop, EMR, Spark) as the launcher wants them: a task list in, files of output and rows out."""
+"""mrjob's own runners (EMR, Spark) as the launcher wants them: a task list in, files of output and rows out."""
 
 from __future__ import annotations
 
@@ -12,33 +12,36 @@ from crawlmill.errors import UsageError
 from crawlmill.mr.compat import StepFailedException, engine_runner
 from crawlmill.mr.failures import TaskError
 from crawlmill.mr.job import CrawlJob
+from crawlmill.mr.publish import OutputFolder
 from crawlmill.mr.runners import InlineRunner, LocalRunner
 from crawlmill.mr.shipping import zip_package
 from crawlmill.storage import Storage
 
 __all__ = ["EngineWork", "runner_class"]
 
-_TEMPORARY = ("_hadoop_tmp_dir", "_cloud_tmp_dir", "_spark_tmp_dir")
-_BINARIES = {"hadoop": "get_hadoop_bin", "spark": "get_spark_submit_bin"}
+_TEMPORARY = ("_cloud_tmp_dir", "_spark_tmp_dir")
+_BINARIES = {"spark": "get_spark_submit_bin"}
 
 
 def runner_class(alias: str | None) -> type[Any]:
     """The class of the runner that is called so; ours for one machine, mrjob's for engines."""
     ours = {runner.alias: runner for runner in (InlineRunner, LocalRunner)}
     alias = alias or LocalRunner.alias
+    if alias == "hadoop":
+        from crawlmill.mr.hadoop_runner import HadoopRunner  # noqa: PLC0415 - imports all of mrjob's
+
+        return HadoopRunner
     return ours[alias] if alias in ours else engine_runner(alias)
 
 
 class EngineWork:
     """A run on an engine, with the face that `MachineRunner` shows the launcher."""
 
-    output: Path | None = None
-
     def __init__(self, job: CrawlJob, scratch: Path, storage: Storage) -> None:
         job.options.py_files = [*(job.options.py_files or []), str(zip_package(scratch / "crawlmill.zip"))]
         self._runner = job.make_runner()
         self._scratch, self._storage, self._quiet = scratch, storage, job.options.quiet
-        self.parts: list[Path] = []
+        self.parts: list[Path | str] = []
         self.rows: list[Path] = []
         if find := _BINARIES.get(self._runner.alias):
             binary = getattr(self._runner, find)()[0]
@@ -47,6 +50,9 @@ class EngineWork:
         temporary = next(filter(None, (getattr(self._runner, name, None) for name in _TEMPORARY)))
         self._ledger_folder = posixpath.join(temporary, "ledger")
         self._runner._extra_args += ["--ledger-folder", self._ledger_folder]  # noqa: SLF001 - known only now
+
+    def write_to(self, output: OutputFolder | None) -> None:
+        """Output is fetched from where the engine keeps it, wherever it is to go."""
 
     def warm_up(self) -> None:
         """Nothing can begin before the inputs are known."""

@@ -13,6 +13,8 @@ _SHOWN: Final = {
     "runner": "where to run: local (default), inline, hadoop, emr or spark; with --help: the options of that runner",
     "output_dir": "a folder that does not exist yet, on any storage, for the results (default: stdout)",
     "conf_paths": "the mrjob.conf to read",
+    "s3_endpoint": "an S3 server other than Amazon's, such as MinIO",
+    "s3_region": "the region of the S3 buckets (default: by the AWS configuration)",
     "num_cores": "worker processes of the local runner (default: one per core)",
     "quiet": "print nothing on stderr while all goes well",
     "verbose": "say more on stderr: counters, failed attempts, what mrjob does",

@@ -30,21 +30,23 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Final
 
-from mrjob.protocol import RawValueProtocol
-
 from crawlmill.errors import CrawlmillError, FormatError, UsageError
 from crawlmill.formats.record import Record
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.mr import options as declared
-from crawlmill.mr.compat import MRJob, MRJobRunner
+from crawlmill.mr.compat import MRJob, MRJobRunner, RawValueProtocol
 from crawlmill.mr.help import describe, hide_rare
 from crawlmill.mr.monitor import EngineMonitor, Monitor
 from crawlmill.mr.protocols import JsonPairs
 from crawlmill.mr.rows import Pair, encode_rows, without_rows
+from crawlmill.mr.task_report import report
 from crawlmill.mr.tasks import decode_task
 from crawlmill.storage import Storage
 
-__all__ = ["CrawlJob", "summing"]
+__all__ = ["ROWS_BESIDE_OUTPUT", "CrawlJob", "summing"]
+
+ROWS_BESIDE_OUTPUT: Final = "beside-output"
+"""In place of a ledger folder: Hadoop's folder for the output of the attempt, which counts if the attempt does."""
 
 _LOOK_EVERY_S: Final = 0.1
 
@@ -86,7 +88,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     def __init__(self, args: list[str] | None = None) -> None:
         super().__init__(args)
-        self.monitor = EngineMonitor(self.set_status)
+        self.monitor = EngineMonitor(self.set_status, self.increment_counter)
 
     def process(self, record: Record) -> Iterable[Pair]:
         """The pairs of one record. A FormatError means that the record could not be taken: none of its pairs counts."""
@@ -142,6 +144,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
             cls().execute()
         except CrawlmillError as error:
             sys.stderr.write(f"{cls.name()}: {error}\n")
+            report(str(error))
             sys.exit(1)
 
     @classmethod
@@ -214,9 +217,13 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     def _keep_rows(self, rows: list[Pair]) -> None:
         """Write the rows where the launcher looks for them: a file per task, the same for each of its attempts."""
-        if rows and self.options.ledger_folder:
-            number = os.environ.get("mapreduce_task_partition", "0")  # noqa: SIM112 - Hadoop's name
-            with self.storage.write(f"{self.options.ledger_folder}/rows-{int(number):05}") as file:
+        folder = self.options.ledger_folder
+        if rows and folder:
+            number = int(os.environ.get("mapreduce_task_partition", "0"))  # noqa: SIM112 - Hadoop's name
+            place = f"{folder}/rows-{number:05}"
+            if folder == ROWS_BESIDE_OUTPUT:
+                place = f"{os.environ['mapreduce_task_output_dir']}/_rows-{number:05}"  # noqa: SIM112
+            with self.storage.write(place) as file:
                 encode_rows(rows, file)
 
     # Options and runners

@@ -19,8 +19,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.inputs.ledger import LedgerRow, Summary, complete
@@ -43,6 +44,11 @@ from crawlmill.mr.signals import stoppable
 from crawlmill.mr.tasks import cut, encode_task
 from crawlmill.storage import Storage, absolute, is_remote, redact
 from crawlmill.storage.locations import local_path
+
+if TYPE_CHECKING:
+    from crawlmill.mr.hadoop import HadoopWork
+
+    Work = MachineRunner | EngineWork | HadoopWork
 
 __all__ = ["launch"]
 
@@ -84,22 +90,29 @@ class _Launch:
         self.progress = Progress(console, self._judge, shown=options.progress and not options.quiet)
         (scratch / "limits").mkdir()
         storage_options = declared.storage_options(options, limits_folder=str(scratch / "limits"))
-        job.hand_on("--storage", json.dumps(storage_options.to_json()))
+        # Tasks on other machines cannot share this one's folder.
+        for_tasks = storage_options if self._on_this_machine else replace(storage_options, limits_folder=None)
+        job.hand_on("--storage", json.dumps(for_tasks.to_json()))
         self.storage = Storage(storage_options)
 
     def run(self) -> int:
         """Do it all; gives the exit code."""
         self._check_places()
-        output = OutputFolder(self.output_dir, self.storage) if self.output_dir else None
-        try:
-            with closing(self._work(output)) as work:
+        with closing(self._work()) as work:
+            output = OutputFolder(self.output_dir, self.storage) if self.output_dir else None
+            try:
+                work.write_to(output)
                 work.warm_up()
                 self._write_tasks(self._read_lists())
                 return self._finish(work, output, self._execute(work))
-        finally:
-            self.console.clear()
-            if output is not None:
-                output.discard()
+            finally:
+                self.console.clear()
+                if output is not None:
+                    output.discard()
+
+    @property
+    def _on_this_machine(self) -> bool:
+        return (self.options.runner or LocalRunner.alias) in (InlineRunner.alias, LocalRunner.alias)
 
     def _check_places(self) -> None:
         """Find out now, not after hours of work, that the ledger or a checkpoint cannot be written."""
@@ -109,19 +122,22 @@ class _Launch:
             if path.is_dir() or not os.access(path.parent, os.W_OK):
                 raise UsageError(f"the ledger cannot be written: {path}")
 
-    def _work(self, output: OutputFolder | None) -> MachineRunner | EngineWork:
+    def _work(self) -> Work:
         """The runner, told where things are."""
         options = self.options
         options.conf_paths = conf_paths(options.conf_paths, self.job.mr_job_script())
         options.args, options.output_dir = [str(self.scratch / "tasks.jsonl")], None
         options.local_tmp_dir = str(self.scratch)
-        if (options.runner or LocalRunner.alias) not in (InlineRunner.alias, LocalRunner.alias):
+        if not self._on_this_machine:
             if options.checkpoint:
                 raise UsageError(f"--checkpoint: only for inline and local, not for {options.runner}")
+            if options.runner == "hadoop":
+                from crawlmill.mr.hadoop import HadoopWork  # noqa: PLC0415 - imports much of mrjob
+
+                return HadoopWork(self.job, self.scratch, self.storage, self.progress)
             return EngineWork(self.job, self.scratch, self.storage)
         runner: MachineRunner = self.job.make_runner()
         runner.watch, runner.task_retries = self.progress, options.task_retries
-        runner.output = output.work if output is not None else None
         if options.checkpoint:
             runner.keep_in(Path(options.checkpoint))
         return runner
@@ -148,7 +164,7 @@ class _Launch:
         if self.limit.exceeded(totals.bad, len(self.ledger_order)):
             raise TooManyBadError("too many inputs are bad")
 
-    def _execute(self, work: MachineRunner | EngineWork) -> TaskError | TooManyBadError | None:
+    def _execute(self, work: Work) -> TaskError | TooManyBadError | None:
         """Run the tasks; gives what ended them before their time."""
         try:
             work.run()
@@ -161,9 +177,7 @@ class _Launch:
             self.console.clear()
         return None
 
-    def _finish(
-        self, work: MachineRunner | EngineWork, output: OutputFolder | None, ended: TaskError | TooManyBadError | None
-    ) -> int:
+    def _finish(self, work: Work, output: OutputFolder | None, ended: TaskError | TooManyBadError | None) -> int:
         ledger = self.scratch / "ledger.jsonl"
         summary = self._merge(work.rows, ledger, "the run ended before this input was read" if ended else None)
         excess = self.limit.exceeded(summary.not_ok, summary.inputs)
@@ -175,7 +189,7 @@ class _Launch:
             place = f"{self.output_dir.rstrip('/')}/_ledger.jsonl" if self.output_dir else None
             extras = {"_ledger.jsonl": ledger}
         if not failed:
-            if output is None or self.options.cat_output:
+            if output is None if self.options.cat_output is None else self.options.cat_output:
                 self._print_results(work.parts)
             if output is not None:
                 output.publish(work.parts, {**extras, "_run.json": self._report(summary)})
@@ -210,7 +224,7 @@ class _Launch:
         else:
             return None
         with self.storage.write(place) as file:
-            copy_to(file, ledger)
+            copy_to(file, ledger, self.storage)
         return redact(place)
 
     def _keep_so_far(self, files: list[Path], what: str) -> None:
@@ -224,16 +238,16 @@ class _Launch:
             said += f"; the ledger so far: {redact(place)}"
         self.console.say(said)
 
-    def _print_results(self, parts: list[Path]) -> None:
+    def _print_results(self, parts: list[Path | str]) -> None:
         try:
             for part in parts:
-                copy_to(self.job.stdout, part)
+                copy_to(self.job.stdout, part, self.storage)
             self.job.stdout.flush()
         except BrokenPipeError:
             # Whoever read our results has enough. What the interpreter flushes at its end must not complain either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
-    def _say_how_it_ended(self, work: MachineRunner | EngineWork, summary: Summary, place: str | None) -> None:
+    def _say_how_it_ended(self, work: Work, summary: Summary, place: str | None) -> None:
         if self.options.quiet and not summary.not_ok:
             return
         if self.options.verbose:
@@ -294,6 +308,6 @@ def _scratch(folder: str | None) -> Iterator[Path]:
     except OSError as error:
         raise UsageError(f"no temporary folder can be made: {error}") from error
     try:
-        yield Path(path)
+        yield Path(path).absolute()
     finally:
         shutil.rmtree(path, ignore_errors=True)

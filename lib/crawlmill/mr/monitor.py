@@ -10,7 +10,10 @@ from typing import Final, NamedTuple, Protocol
 from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.mr.rows import Pair, row_pair
 
-__all__ = ["EngineMonitor", "Monitor", "TaskMonitor", "Totals"]
+__all__ = ["COUNTERS", "EngineMonitor", "Monitor", "TaskMonitor", "Totals"]
+
+COUNTERS: Final = "crawlmill"
+"""The group of the counters that tell an engine how far its tasks are; named as the fields of `Totals`."""
 
 _STATUS_EVERY_S: Final = 10.0
 _REPORT_EVERY_S: Final = 0.25
@@ -40,22 +43,31 @@ class Monitor(Protocol):
 
 
 class EngineMonitor:
-    """Tells an engine, in lines of status, that its task is alive; rows go through the engine as pairs."""
+    """Tells an engine, in lines of status and by counters, how far its task is; rows go through the engine as pairs."""
 
-    def __init__(self, set_status: Callable[[str], None]) -> None:
-        self._set_status = set_status
+    def __init__(self, set_status: Callable[[str], None], count: Callable[[str, str, int], None]) -> None:
+        self._set_status, self._count = set_status, count
         self._due = 0.0
+        self._done = self._told = Totals()
 
     def beat(self, records: int, bytes_read: int) -> None:
         """A line of status every ten seconds."""
         if time.monotonic() >= self._due:
             self._due = time.monotonic() + _STATUS_EVERY_S
             self._set_status(f"{records:,} records, {bytes_read:,} bytes of the present input")
+            self._tell(self._done.plus(Totals(0, records, bytes_read)))
 
     def account(self, rank: int, row: LedgerRow) -> Iterable[Pair]:
         """The row as a pair."""
-        self.beat(row.records, row.bytes)
+        self._done = self._done.plus(Totals(1, row.records, row.bytes, row.outcome != "ok"))
+        self._tell(self._done)
         return (row_pair(rank, row),)
+
+    def _tell(self, totals: Totals) -> None:
+        for name, now, told in zip(Totals._fields, totals, self._told, strict=True):
+            if now != told:
+                self._count(COUNTERS, name, now - told)
+        self._told = totals
 
 
 @dataclass

@@ -23,6 +23,7 @@ __all__ = [
     "add_ending",
     "add_reading",
     "add_running",
+    "add_s3",
     "add_storage",
     "read_options",
     "storage_options",
@@ -93,7 +94,20 @@ def add_storage(add: Add) -> None:
         help="seconds without a byte after which a read is tried again (default: 60)")  # fmt: skip
     add("--retries", type=whole_number(0), default=8, metavar="N",
         help="tries without progress after which an input is given up (default: 8)")  # fmt: skip
+    add("--max-requests-per-second", type=_rate, metavar="N",
+        help="requests a second to one host, of the whole run (default: 5 to data.commoncrawl.org, 1 to "
+        "index.commoncrawl.org, else no limit)")  # fmt: skip
+    add("--max-connections-per-host", type=whole_number(1), metavar="N",
+        help="connections to one host at a time, of the whole run (default: 8 to data.commoncrawl.org, 2 to "
+        "index.commoncrawl.org, else no limit)")  # fmt: skip
+    add("--s3-requester-pays", action="store_true", help="pay for requests to S3 buckets that ask for it")
     add("--webhdfs", metavar="URL", help="WebHDFS address of the name node (default: from HADOOP_CONF_DIR)")
+
+
+def add_s3(add: Add) -> None:
+    """Where S3 answers; a job has these two from mrjob."""
+    add("--s3-endpoint", metavar="URL", help="an S3 server other than Amazon's, such as MinIO")
+    add("--s3-region", metavar="REGION", help="the region of the S3 buckets (default: by the AWS configuration)")
 
 
 def add_reading(add: Add) -> None:
@@ -131,7 +145,17 @@ def add_running(add: Add) -> None:
 
 def storage_options(options: argparse.Namespace, **more: Any) -> StorageOptions:
     """What storage is to do; `more` are settings that have no option."""
-    return StorageOptions(read_timeout_s=options.read_timeout, retries=options.retries, webhdfs=options.webhdfs, **more)
+    return StorageOptions(
+        read_timeout_s=options.read_timeout,
+        retries=options.retries,
+        max_requests_per_second=options.max_requests_per_second,
+        max_connections_per_host=options.max_connections_per_host,
+        s3_endpoint=options.s3_endpoint,
+        s3_region=options.s3_region,
+        s3_requester_pays=options.s3_requester_pays,
+        webhdfs=options.webhdfs,
+        **more,
+    )
 
 
 def storage_options_from(text: str) -> StorageOptions:
@@ -148,6 +172,16 @@ def read_options(options: argparse.Namespace) -> ReadOptions:
     if options.heads_only and options.verify:
         raise UsageError("--heads-only and --verify exclude each other: digests are of whole records")
     return ReadOptions(heads_only=options.heads_only, verify=options.verify, max_body=options.max_body)
+
+
+def _rate(text: str) -> float:
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = 0
+    if not 0 < rate < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
+    return rate
 
 
 def _seconds(text: str) -> float:

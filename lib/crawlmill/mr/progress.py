@@ -45,8 +45,11 @@ class Console:
         return "\r\x1b[K" if drawn else ""
 
     def _write(self, text: str) -> None:
-        self._stream.write(text.encode("utf-8", "backslashreplace"))
-        self._stream.flush()
+        try:
+            self._stream.write(text.encode("utf-8", "backslashreplace"))
+            self._stream.flush()
+        except BrokenPipeError:
+            pass  # nobody reads it; the run is none the worse for that
 
 
 class Progress:
@@ -57,6 +60,7 @@ class Progress:
 
     def __init__(self, console: Console, judge: Callable[[Totals], None], *, shown: bool) -> None:
         self.inputs = 0
+        self.phase = ""
         self._console, self._judge, self._shown = console, judge, shown
         self._done = Totals()
         self._at_work: dict[str, Totals] = {}
@@ -99,9 +103,13 @@ class Progress:
         totals = self._done
         for part in self._at_work.values():
             totals = totals.plus(part)
+        if self.phase and totals == Totals():
+            return f"{self.inputs:,} inputs, {self.phase}"
         speed = size(int(totals.bytes / seconds)) if seconds else "0 B"
         text = f"{totals.inputs:,}/{self.inputs:,} inputs, {totals.records:,} records, {size(totals.bytes)}, {speed}/s"
         text += f", {totals.bad:,} bad" if totals.bad else ""
+        if self.phase:
+            return f"{text}, {self.phase}"
         if totals.inputs == self.inputs:
             return f"{text}, reducing"
         if totals.inputs:

@@ -76,15 +76,15 @@ def decode_pair(line: bytes) -> tuple[Any, Any]:
     Raises:
         ValueError: This is no pair.
     """
-    name, tab, text = line.decode().rstrip("\r\n").partition("\t")
     try:
+        name, _, text = line.decode().rstrip("\r\n").partition("\t")
         key, key_end = _scan(name, 0)
         value, value_end = _scan(text, 0)
-    except StopIteration:
-        tab = ""
-    if not tab or key_end != len(name) or value_end != len(text):
-        raise ValueError(f"expected key TAB value in JSON, got {line[:80]!r}")
-    return key, value
+        if key_end == len(name) and value_end == len(text):
+            return key, value
+    except (StopIteration, ValueError):
+        pass
+    raise ValueError(f"expected key TAB value in JSON, got {line[:80]!r}")
 
 
 class JsonPairs:

@@ -14,7 +14,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from crawlmill.errors import CrawlmillError, SourceError, UsageError
@@ -27,7 +27,10 @@ _CHUNK = 1 << 20
 
 
 class OutputFolder:
-    """A folder in the making. `work` is a local folder for tasks to write in, where publishing is then a mere rename.
+    """A folder in the making.
+
+    `work` is a local folder for tasks to write in, where publishing is then a mere rename; `remote_work` the location
+    of one on HDFS, which is for the tasks to make.
 
     Raises:
         UsageError: The folder exists, or cannot be made.
@@ -42,28 +45,38 @@ class OutputFolder:
                 raise UsageError(f"the output folder exists: {redact(location)}")
             self._staging = _sibling(location) if storage.renames(location) else location
             self.work = None if is_remote(location) else self._make(local_path(self._staging))
+            self.remote_work: str | None = None
+            if self.work is None and storage.renames(location):
+                storage.make_folder(self._staging)
+                self.remote_work = join(self._staging, "work")
         except (SourceError, OSError) as error:
             raise UsageError(f"cannot write to the output folder {redact(location)}: {error}") from error
 
-    def put(self, name: str, content: bytes | Path) -> None:
-        """Add a file: these bytes, or this local file, which may be moved."""
+    def put(self, name: str, content: bytes | Path | str) -> None:
+        """Add a file: these bytes, or a local file or one at a location, which may be moved."""
         if self.work is not None and isinstance(content, Path) and self.work in content.parents:
             content.rename(self.work / name)
             return
+        if self.remote_work is not None and isinstance(content, str) and content.startswith(f"{self.remote_work}/"):
+            self._storage.rename(content, join(self._staging, name))
+            return
         with self._storage.write(join(self._staging, name)) as file:
-            if isinstance(content, Path):
-                copy_to(file, content)
-            else:
+            if isinstance(content, bytes):
                 file.write(content)
+            else:
+                copy_to(file, content, self._storage)
 
-    def publish(self, parts: Sequence[Path], extras: dict[str, bytes | Path]) -> None:
+    def publish(self, parts: Sequence[Path | str], extras: dict[str, bytes | Path]) -> None:
         """Put the parts, what goes with them, and _SUCCESS; then show the folder.
 
         Raises:
             CrawlmillError: Somebody else has made the folder meanwhile.
         """
         for number, part in enumerate(parts):
-            self.put(f"part-{number:05}", part)
+            suffix = PurePosixPath(part).suffix if isinstance(part, str) else ""  # of a compressed one
+            self.put(f"part-{number:05}{suffix}", part)
+        if self.remote_work is not None:
+            self._storage.remove(self.remote_work)
         if self.work is not None:
             for rest in self.work.iterdir():
                 if rest.is_dir():
@@ -100,10 +113,10 @@ class OutputFolder:
         return folder
 
 
-def copy_to(file: BinaryIO, path: Path) -> None:
-    """Append a local file to an open one."""
-    with path.open("rb") as source:
-        shutil.copyfileobj(source, file, _CHUNK)
+def copy_to(file: BinaryIO, source: Path | str, storage: Storage) -> None:
+    """Append a local file, or one at a location, to an open one."""
+    with source.open("rb") if isinstance(source, Path) else storage.open_stream(source) as stream:
+        shutil.copyfileobj(stream, file, _CHUNK)
 
 
 def _sibling(location: str) -> str:

@@ -9,11 +9,10 @@ import unicodedata
 from datetime import UTC, datetime
 from typing import Any
 
-import mrjob
-
 import crawlmill
 from crawlmill.codecs.inflate import decoders
 from crawlmill.inputs.ledger import Summary
+from crawlmill.mr.compat import MRJOB_VERSION
 from crawlmill.storage import redact
 
 __all__ = ["run_report"]
@@ -36,7 +35,7 @@ def run_report(
         "bytes": summary.bytes,
         "versions": {
             "crawlmill": crawlmill.__version__,
-            "mrjob": mrjob.__version__,
+            "mrjob": MRJOB_VERSION,
             "python": platform.python_version(),
             "unicode": unicodedata.unidata_version,
         },

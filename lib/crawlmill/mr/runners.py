@@ -23,14 +23,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from mrjob.util import unarchive
-
 from crawlmill.errors import UsageError
 from crawlmill.mr.attempt import Attempt, Result, run_attempt
 from crawlmill.mr.checkpoint import Checkpoint
-from crawlmill.mr.compat import MRJobRunner
+from crawlmill.mr.compat import MRJobRunner, combine_environments, unarchive
 from crawlmill.mr.monitor import Totals
 from crawlmill.mr.pool import Launchpad, Pool, Watch
+from crawlmill.mr.publish import OutputFolder
 from crawlmill.mr.shipping import zip_package
 from crawlmill.mr.shuffle import Run
 
@@ -73,12 +72,18 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         self.task_retries = 0
         self.output: Path | None = None
         self.checkpoint: Checkpoint | None = None
-        self.parts: list[Path] = []
+        self.parts: list[Path | str] = []
         self.rows: list[Path] = []
         self._counters: list[Counter[str]] = []
         self._job_class = mrjob_cls
         if self._opts["setup"]:
             raise UsageError(f"the {self.alias} runner runs no setup commands; found: {self._opts['setup'][0]}")
+
+    def _check_step(self, step: dict[str, Any], step_num: int) -> None:
+        substeps = [step.get(kind) or {} for kind in ("mapper", "combiner", "reducer")]
+        commands = any(each.get("type") == "command" or "pre_filter" in each for each in substeps)
+        if step["type"] != "streaming" or step.get("input_manifest") or commands:
+            raise UsageError(f"the {self.alias} runner runs steps of Python methods only; step {step_num + 1} is none")
 
     @property
     def workers(self) -> int:
@@ -91,6 +96,10 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         given = self._mr_job_extra_args()
         arguments = [each for before, each in pairwise(["", *given]) if "--storage" not in (before, each)]
         self.checkpoint = Checkpoint(folder, Path(self._script_path), arguments)
+
+    def write_to(self, output: OutputFolder | None) -> None:
+        """Have the last step write within this folder, if it is given and local."""
+        self.output = output.work if output is not None else None
 
     def warm_up(self) -> None:
         """Begin what can begin before the inputs are known."""
@@ -117,15 +126,15 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
     def _run_step(self, number: int, step: dict[str, Any]) -> None:
         """Map, and reduce if the step does: from the task list, or the parts of the step before, to new `parts`."""
         last = number + 1 == self._num_steps()
-        partitions = self._reducers(number) if "reducer" in step else 0
+        maps_to_do = sum(1 for _ in self._sources(number))
+        partitions = self._reducers(number, maps_to_do) if "reducer" in step else 0
         make = partial(
             Attempt, step=number, memory=self._memory(), substeps=tuple(step), environment=self._variables(number)
         )
-        sources = ((None, str(part)) for part in self.parts) if number else self._task_lines()
         base = self._new_folder(f"step-{number}-map", final=last and not partitions)
         maps = (
             make(base, kind="map", number=n, partitions=partitions, line=line, source=part)
-            for n, (line, part) in enumerate(sources)
+            for n, (line, part) in enumerate(self._sources(number))
         )
         runs: list[list[Run]] = [[] for _ in range(partitions)]
         done = []
@@ -178,15 +187,20 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         (folder / name).mkdir()
         return str(folder / name)
 
-    def _task_lines(self) -> Iterator[tuple[str, None]]:
+    def _sources(self, step: int) -> Iterator[tuple[str | None, str | None]]:
+        """What the map tasks of a step read: each a line of the task list, or a part of the step before."""
+        if step:
+            yield from ((None, str(part)) for part in self.parts)
+            return
         for path in self._get_input_paths():
             with open(path, "rb") as lines:  # noqa: PTH123
                 for line in lines:
                     yield line.decode().strip(), None
 
-    def _reducers(self, step: int) -> int:
+    def _reducers(self, step: int, maps: int) -> int:
+        """As many as the job wants; else a reducer per worker, but no more than there are map tasks."""
         wanted = self._jobconf_for_step(step).get("mapreduce.job.reduces")
-        return int(wanted) if wanted else self.workers
+        return int(wanted) if wanted else max(min(self.workers, maps), 1)
 
     def _memory(self) -> int:
         """What one task may hold for sorting: an eighth of the machine's memory, shared by all workers."""
@@ -196,10 +210,17 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
     def _variables(self, step: int) -> dict[str, str]:
         """The environment of the step's tasks, but for what is each task's own."""
         settings = {name.replace(".", "_"): str(value) for name, value in self._jobconf_for_step(step).items()}
-        return {**settings, "mapreduce_job_id": self.get_job_key(), **self._cmdenv()}
+        return {**settings, "mapreduce_job_id": self.get_job_key(), **self._wanted_environment()}
+
+    def _wanted_environment(self) -> dict[str, str]:
+        """The variables that the user wants tasks to have; paths are put before what there is."""
+        wanted = self._cmdenv()
+        combined = combine_environments(os.environ, wanted)
+        return {name: combined[name] for name in wanted if name in combined}
 
     def _fill(self, folder: Path) -> None:
         """Put into a task's folder what the job uploads."""
+        self._create_dir_archives()
         for name, path in self._working_dir_mgr.name_to_path("file").items():
             shutil.copy2(path, folder / name)
         for name, path in self._working_dir_mgr.name_to_path("archive").items():
@@ -212,6 +233,7 @@ class InlineRunner(MachineRunner):
     alias = "inline"
 
     def _execute(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Result]]:
+        sys.path += self._opts["py_files"]
         folder = self.scratch / "inline"
         if not folder.exists():
             folder.mkdir()
@@ -261,7 +283,7 @@ class LocalRunner(MachineRunner):
         if self._pool is None:
             package = zip_package(self.scratch / "crawlmill.zip", compiled=True)
             path = [str(package), *map(os.path.abspath, self._opts["py_files"]), *_python_path()]
-            environment = {**os.environ, **self._cmdenv(), "PYTHONPATH": os.pathsep.join(path)}
+            environment = {**os.environ, **self._wanted_environment(), "PYTHONPATH": os.pathsep.join(path)}
             pad = Launchpad(self.scratch, self._prepare, self._mr_job_extra_args(), environment)
             self._pool = Pool(pad, self._cores, self.task_retries, self.watch)
         return self._pool

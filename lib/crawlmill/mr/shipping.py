@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import importlib.util
 import marshal
+import sys
 import zipfile
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import CodeType
 from typing import Final
 
 import crawlmill
@@ -21,7 +23,7 @@ _UNCHECKED: Final = b"\1\0\0\0"  # flags of a hash-based .pyc that nobody compar
 
 
 def zip_package(target: Path, *, compiled: bool = False) -> Path:
-    """Write the package to `target`, with its compiled modules too if only this very Python will read it."""
+    """Write the package to `target`; if only this very Python will read it, with modules as this process knows them."""
     root = Path(crawlmill.__file__).parent
     if not root.is_dir():  # we run from such a zip ourselves
         raise FileNotFoundError(f"the package is not installed as files: {root}")
@@ -31,8 +33,10 @@ def zip_package(target: Path, *, compiled: bool = False) -> Path:
                 continue
             name = path.relative_to(root.parent)
             _add(archive, str(name), path.read_bytes())
-            if compiled and path.suffix == ".py":
-                _add(archive, str(name.with_suffix(".pyc")), _compiled(name, path))
+            if compiled and (code := _loaded_code(name)) is not None:
+                source_hash = importlib.util.source_hash(path.read_bytes())
+                header = importlib.util.MAGIC_NUMBER + _UNCHECKED + source_hash
+                _add(archive, str(name.with_suffix(".pyc")), header + marshal.dumps(code))
     return target
 
 
@@ -43,10 +47,8 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     archive.writestr(entry, content)
 
 
-def _compiled(name: Path, path: Path) -> bytes:
-    """The .pyc of a module. Importing its cached code is a tenth of the work of compiling it in every worker."""
+def _loaded_code(name: Path) -> CodeType | None:
+    """The code of a module that this process has imported: workers need the same ones, and compiling takes long."""
     module = ".".join(name.with_suffix("").parts).removesuffix(".__init__")
-    code = SourceFileLoader(module, str(path)).get_code(module)
-    return (
-        importlib.util.MAGIC_NUMBER + _UNCHECKED + importlib.util.source_hash(path.read_bytes()) + marshal.dumps(code)
-    )
+    loader = getattr(sys.modules.get(module), "__loader__", None)
+    return loader.get_code(module) if isinstance(loader, SourceFileLoader) else None

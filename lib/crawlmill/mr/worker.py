@@ -44,6 +44,7 @@ def serve(job_class: type[CrawlJob], line: int, arguments: list[str]) -> NoRetur
                 raise
             channel.send("hopeless", reason)
             sys.exit(1)
+        sys.stdout.flush()  # what user code printed: this process will be killed, not ended
         channel.send("done", result)
 
 

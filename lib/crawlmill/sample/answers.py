@@ -42,9 +42,11 @@ class Tally:
         """Count a page: its servers, and tags and words if it is an HTML page."""
         self._servers.update(page.servers)
         if page.document is not None:
-            self._shared.update(page.document.shared)
-            for fragment in page.document.own:
-                _add(self._tags, self._words, fragment, 1)
+            for fragment in page.document.fragments:
+                if fragment.shared:
+                    self._shared[fragment] += 1
+                else:
+                    _add(self._tags, self._words, fragment, 1)
 
     def answers(self) -> Answers:
         """The tables so far."""

@@ -1,10 +1,15 @@
-"""Templates of what most of a page consists of: running text, and dense markup with little text."""
+"""Templates of what most of a page consists of: running text, and dense markup with little text.
+
+`PASSAGE` is the paragraph that is filled anew for each realistic page; the others are filled for the pools.
+"""
 
 from __future__ import annotations
 
 from crawlmill.sample.fragments import Template
 
-__all__ = ["DENSE", "PROSE"]
+__all__ = ["DENSE", "PASSAGE", "PROSE"]
+
+PASSAGE = Template('<p class="t-[[number]]">[[passage]]</p>\n', tags="p", text="[[passage]]")
 
 PROSE = (
     Template(

@@ -98,6 +98,7 @@ def write_sample(
     files: int = 3,
     seed: int = 1,
     formats: Sequence[str] = FORMATS,
+    realistic: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Answers:
     """Write a crawl of `pages` pages in `files` files of each format to a folder that is empty or does not exist yet.
@@ -110,7 +111,7 @@ def write_sample(
     _check(folder, pages, files, formats)
     kinds = [kind for kind in FORMATS if kind in formats]
     layout = _layout(pages, files)
-    maker = PageMaker(seed, ordinary=frozenset(file.numbers.start for file in layout))
+    maker = PageMaker(seed, frozenset(file.numbers.start for file in layout), realistic=realistic)
     tally = Tally()
     try:
         for file in layout:

@@ -1,14 +1,14 @@
 """HTML documents of the sample crawl, put together from fragments, with what must be counted in them.
 
 Filling templates is slow, so each language and charset has pools of filled ones from which documents are made; only how
-a document begins and ends is its own.
+a document begins and ends is its own, and in a realistic crawl some paragraphs full of rare words.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crawlmill.sample.body_markup import DENSE, PROSE
+from crawlmill.sample.body_markup import DENSE, PASSAGE, PROSE
 from crawlmill.sample.dice import Dice
 from crawlmill.sample.fragments import Fragment, Template, fill
 from crawlmill.sample.odd_markup import ODD
@@ -24,42 +24,43 @@ _GROUPS: tuple[tuple[Template, ...], ...] = (PROSE, DENSE, SCRIPTS, ODD)
 _STYLES = ((8, 0, 1, 1), (7, 1, 1, 1), (5, 1, 3, 1), (3, 5, 1, 1), (3, 1, 5, 1), (1, 1, 7, 1))
 _VARIANTS = 6
 _SIZES = 500  # the smallest size in bytes, and how many times as large the largest is
+_SCALE = 3  # of realistic pages: those of a crawl are 100 to 130 KB on average
+_PASSAGES = 1 / 16  # of the prose of a realistic page: some 7,000 new words per MB of WET after 70 MB of it
 _MARKS = {"UTF-16LE": b"\xff\xfe", "UTF-16BE": b"\xfe\xff"}
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """An HTML document: its bytes, and the fragments it was made of.
-
-    `shared` come out of the pools: the same objects are met again in other documents. `own` are the beginning and the
-    end.
-    """
+    """An HTML document: its bytes, and the fragments it was made of, in order."""
 
     content: bytes
-    own: tuple[Fragment, Fragment]
-    shared: tuple[Fragment, ...]
+    fragments: tuple[Fragment, ...]
     charset: str
     languages: tuple[Language, ...]
 
-    def fragments(self) -> tuple[Fragment, ...]:
-        """All fragments, in order."""
-        return (self.own[0], *self.shared, self.own[1])
-
     def text(self) -> str:
         """What a reader sees, title first, line by line."""
-        return "\n".join(fragment.text for fragment in self.fragments() if fragment.text) + "\n"
+        return "\n".join([fragment.text for fragment in self.fragments if fragment.text]) + "\n"
 
 
 class Library:
-    """Makes documents; holds the pools of filled templates of the languages and charsets met so far."""
+    """Makes documents; holds the pools of filled templates of the languages and charsets met so far.
 
-    def __init__(self, seed: int) -> None:
+    `realistic`: documents are three times as large, and their words as varied as those of real pages.
+    """
+
+    def __init__(self, seed: int, *, realistic: bool = False) -> None:
         self._seed = seed
+        self._realistic = realistic
+        self._scale = _SCALE if realistic else 1
         self._lexicons: dict[tuple[str, str], Lexicon] = {}
         self._pools: dict[tuple[str, str], tuple[tuple[Fragment, ...], ...]] = {}
 
     def document(self, dice: Dice, *, host: str, here: str, charset: str = "") -> Document:
-        """A page of 500 bytes to 250 KB, about 40 KB on average, in a charset that its language uses or in this one."""
+        """A page of 500 bytes to 250 KB, about 40 KB on average, in a charset that its language uses or in this one.
+
+        Realistic ones have three times that.
+        """
         language = _language(dice, charset)
         charset = charset or _charset(language, dice)
         head, ending = dice.pick(HEADS), dice.pick(ENDINGS) if dice.chance(0.3) else ENDINGS[0]
@@ -71,32 +72,29 @@ class Library:
             pools.append(self._pool(other, charset))
         given = self._given(language, charset, dice, host, here)
         first = fill(head, self._lexicon(language, charset), dice, given)
-        size = _SIZES * _SIZES ** dice.random() - len(first.markup)
-        shared = _chosen(pools, size, dice)
+        size = _SIZES * _SIZES ** dice.random() * self._scale - len(first.markup)
+        inner = _chosen(pools, size, dice, self._lexicon(language, charset) if self._realistic else None)
         last = fill(ending, self._lexicon(languages[-1], charset), dice, given)
-        return self._assembled(first, shared, last, charset, languages)
+        return self._assembled((first, *inner, last), charset, languages)
 
     def small_document(self, dice: Dice, title: str, words: tuple[str, ...], *, host: str, here: str) -> Document:
         """The page that goes with a redirect or an error."""
         language = LANGUAGES[0][1]
         given = self._given(language, "UTF-8", dice, host, here) | {"title": Phrase(title, words)}
         page = fill(SMALL_PAGE, self._lexicon(language, "UTF-8"), dice, given)
-        nothing = fill(Template("", ""), self._lexicon(language, "UTF-8"), dice)
-        return self._assembled(page, (), nothing, "UTF-8", [language])
+        return self._assembled((page,), "UTF-8", [language])
 
     def plain_text(self, dice: Dice) -> str:
         """Some lines that could be mistaken for markup, in UTF-8, for bodies that are not HTML."""
         pool = self._pool(_language(dice, "UTF-8"), "UTF-8")
         return "".join(dice.pick(dice.pick(pool)).text + "\n<p>" for _ in range(dice.between(1, 12)))
 
-    def _assembled(
-        self, first: Fragment, shared: tuple[Fragment, ...], last: Fragment, charset: str, languages: list[Language]
-    ) -> Document:
-        markup = first.markup + "".join([fragment.markup for fragment in shared]) + last.markup
+    def _assembled(self, fragments: tuple[Fragment, ...], charset: str, languages: list[Language]) -> Document:
+        markup = "".join([fragment.markup for fragment in fragments])
         codec = self._lexicon(languages[0], charset).codec
         # Surrogates stand for stray bytes in pages that are otherwise UTF-8.
         content = _MARKS.get(charset, b"") + markup.encode(codec, "surrogateescape" if charset == "UTF-8" else "strict")
-        return Document(content, (first, last), shared, charset, tuple(languages))
+        return Document(content, fragments, charset, tuple(languages))
 
     def _given(self, language: Language, charset: str, dice: Dice, host: str, here: str) -> dict[str, Phrase]:
         known = self._lexicon(language, charset)
@@ -122,10 +120,10 @@ class Library:
             dice = Dice(self._seed, "pool", *key)
             self._pools[key] = tuple(
                 tuple(
-                    fill(template, known, dice)
+                    fill(template, known, dice, shared=True)
                     for template in group
                     if charset == "UTF-8" or not template.utf8_only
-                    for _ in range(_VARIANTS)
+                    for _ in range(_VARIANTS * self._scale)  # so that longer pages repeat themselves no more
                 )
                 for group in _GROUPS
             )
@@ -152,15 +150,24 @@ def _charset(language: Language, dice: Dice) -> str:
     return dice.pick(others) if others and dice.chance(0.2) else common
 
 
-def _chosen(pools: list[tuple[tuple[Fragment, ...], ...]], size: float, dice: Dice) -> tuple[Fragment, ...]:
-    """Fragments of about this many characters together: of the first pool, then of the others."""
+def _chosen(
+    pools: list[tuple[tuple[Fragment, ...], ...]], size: float, dice: Dice, rich: Lexicon | None
+) -> tuple[Fragment, ...]:
+    """Fragments of about this many characters together: of the first pool, then of the others.
+
+    With a rich lexicon, some prose is not out of the pools but made of it.
+    """
     shares = dice.pick(_STYLES)
     groups = [group for group, share in enumerate(shares) for _ in range(share)]
     chosen: list[Fragment] = []
     left = size
     while left > 0:
         pool = pools[-1] if left < size / 3 else pools[0]
-        fragment = dice.pick(pool[dice.pick(groups)])
+        group = dice.pick(groups)
+        if rich is not None and group == 0 and dice.chance(_PASSAGES):
+            fragment = fill(PASSAGE, rich, dice)
+        else:
+            fragment = dice.pick(pool[group])
         chosen.append(fragment)
         left -= len(fragment.markup)
     return tuple(chosen)

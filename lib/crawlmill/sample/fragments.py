@@ -5,8 +5,8 @@ reader sees and the links it holds. Filling the slots with phrases, addresses an
 word is ever found by looking at what was made.
 
 Slots are written `[[kind]]` or `[[kind2]]`: `text` (a sentence), `label` (a few words), `url` (an absolute or relative
-address), `token` (hexadecimal digits), `number`, and names that the caller gives. The same slot has the same value
-throughout a template. In markup values are escaped; in text and links they are not.
+address), `token` (hexadecimal digits), `number`, `passage` (sentences with rare words), and names that the caller
+gives. The same slot has the same value throughout a template. In markup values are escaped; in text and links they are not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 from crawlmill.sample.dice import Dice
 from crawlmill.sample.org_json import dumps
-from crawlmill.sample.prose import Lexicon, Phrase, label, sentence
+from crawlmill.sample.prose import Lexicon, Phrase, label, passage, sentence
 
 __all__ = ["Fragment", "Template", "fill"]
 
@@ -48,7 +48,10 @@ class Template:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fragment:
-    """A filled template; `links` is a list's JSON text without its brackets, `head` an object's, or empty."""
+    """A filled template; `links` is a list's JSON text without its brackets, `head` an object's, or empty.
+
+    `shared`: it comes out of a pool, and the same object is met again in other documents.
+    """
 
     markup: str
     tags: tuple[tuple[str, int], ...]
@@ -56,9 +59,12 @@ class Fragment:
     words: tuple[str, ...]
     links: str
     head: str
+    shared: bool = False
 
 
-def fill(template: Template, lexicon: Lexicon, dice: Dice, given: Mapping[str, Phrase] | None = None) -> Fragment:
+def fill(
+    template: Template, lexicon: Lexicon, dice: Dice, given: Mapping[str, Phrase] | None = None, *, shared: bool = False
+) -> Fragment:
     """The template with every slot filled; `given` are the values of slots that the page as a whole decides."""
     values = dict(given or ())
 
@@ -84,6 +90,7 @@ def fill(template: Template, lexicon: Lexicon, dice: Dice, given: Mapping[str, P
         (*words, *template.words.split()),
         dumps(filled(template.links))[1:-1],
         "" if template.head is None else dumps(filled(template.head)),
+        shared,
     )
 
 
@@ -101,6 +108,8 @@ def _drawn(kind: str, lexicon: Lexicon, dice: Dice) -> Phrase:
         return sentence(lexicon, dice)
     if kind == "label":
         return label(lexicon, dice)
+    if kind == "passage":
+        return passage(lexicon, dice)
     if kind == "url":
         return Phrase(_address(dice), ())
     if kind == "token":

@@ -120,10 +120,10 @@ class Page:
 class PageMaker:
     """Makes the pages of a crawl. Page 0 and those among `ordinary` are HTML with text, whatever the table says."""
 
-    def __init__(self, seed: int, ordinary: Container[int] = ()) -> None:
+    def __init__(self, seed: int, ordinary: Container[int] = (), *, realistic: bool = False) -> None:
         self._seed = seed
         self._ordinary = ordinary
-        self._library = Library(seed)
+        self._library = Library(seed, realistic=realistic)
 
     def page(self, number: int, segment_start: int) -> Page:
         """The page of this number, fetched within the three hours from `segment_start` (seconds since 1970)."""

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from crawlmill.sample.dice import Dice
 from crawlmill.sample.vocabulary import CAPITALS, COMMON, Language, Word
 
-__all__ = ["Lexicon", "Phrase", "label", "lexicon", "sentence"]
+__all__ = ["Lexicon", "Phrase", "label", "lexicon", "passage", "sentence"]
 
 # What Python calls the charsets that it knows under another name; UTF-16 pages carry a byte order mark of their own.
 _CODECS = {"UTF-16LE": "utf-16-le", "UTF-16BE": "utf-16-be", "TIS-620": "iso8859-11"}
+
+_RANKS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,35 @@ def sentence(lexicon: Lexicon, dice: Dice, *, fresh: float = 0.15) -> Phrase:
         words.append(word)
         written.append(word if place else CAPITALS.get(word[0], word[0]) + word[1:])
     return Phrase("".join(written) + dice.pick(lexicon.stops), tuple(words))
+
+
+def passage(lexicon: Lexicon, dice: Dice) -> Phrase:
+    """Sentences of 12 to 36 words together, whose words are drawn by Zipf's law.
+
+    The word of rank n comes 1/n times as often as the first, as in real text, so that however much is written, there
+    is always something new.
+    """
+    ranked = [_word_of_rank(lexicon, int(_RANKS ** dice.random()) - 1) for _ in range(dice.between(12, 36))]
+    written: list[str] = []
+    for place, word in enumerate(ranked):
+        if place % 12 == 0:
+            word = CAPITALS.get(word[0], word[0]) + word[1:]
+        written += (word, lexicon.stops[0] + " " if place % 12 == 11 else lexicon.gap)
+    return Phrase("".join(written), tuple(ranked))
+
+
+def _word_of_rank(lexicon: Lexicon, rank: int) -> str:
+    """The plain words of the language first, then numbers, one in ten, and numbers that are spelled in syllables."""
+    beyond = rank - len(lexicon.plain)
+    if beyond < 0:
+        return lexicon.plain[rank]
+    if beyond % 10 == 0:
+        return str(beyond)
+    base, spelled = len(lexicon.syllables), ""
+    while beyond:
+        beyond, syllable = divmod(beyond, base)
+        spelled += lexicon.syllables[syllable]
+    return spelled
 
 
 def label(lexicon: Lexicon, dice: Dice) -> Phrase:

@@ -87,9 +87,9 @@ class Backend(Protocol):
 class StorageOptions:
     """How storage behaves, as the launcher read it from the command line; travels to tasks as JSON.
 
-    `retries`: tries that may fail in a row after the first. `limits_folder`: an existing local folder through which
-    processes of one run share their politeness limits; None keeps them to the process. The limits themselves: None
-    means the defaults of `limits.py`.
+    `retries`: tries that may fail in a row after the first. `limits_folder`: a local folder through which the
+    processes of one run share their politeness limits; None, or a folder that is not there (as on another machine),
+    keeps them to the process. The limits themselves: None means the defaults of `limits.py`.
     """
 
     read_timeout_s: float = 60.0

@@ -112,8 +112,8 @@ class HdfsBackend:
             folder, _, name = location.rpartition("/")
             beside = f"{folder}/.{name}.{secrets.token_hex(4)}.tmp"
             try:
-                self._retrying(beside, lambda: self._put(beside, cast(IO[bytes], spool), size))
-                self._rename(beside, location, "OVERWRITE")
+                self._retrying(location, lambda: self._put(beside, cast(IO[bytes], spool), size))
+                self._rename(beside, location, "OVERWRITE", location)
             except BaseException:
                 self._give_up(beside)
                 raise
@@ -126,7 +126,7 @@ class HdfsBackend:
         """As `Backend.rename`."""
         if self.exists(target):
             raise UsageError("the target of a rename is there already", source=redact(target))
-        self._rename(source, target, "NONE")
+        self._rename(source, target, "NONE", source)
 
     def remove(self, location: str) -> None:
         """As `Backend.remove`. Raises: UsageError for the root."""
@@ -165,7 +165,8 @@ class HdfsBackend:
             raise _failure_of(written)
         written.drain()
 
-    def _rename(self, source: str, target: str, option: str) -> None:
+    def _rename(self, source: str, target: str, option: str, shown: str) -> None:
+        """`shown` is the location that an error names."""
         tries = 0
 
         def ask() -> None:
@@ -180,7 +181,7 @@ class HdfsBackend:
                     raise
                 self._status(target)
 
-        self._retrying(source, ask)
+        self._retrying(shown, ask)
 
     def _give_up(self, location: str) -> None:
         """Remove a file that is of no use any more, if that is possible."""

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -75,7 +76,11 @@ class _InMemory:
             if self._taken[host] >= slots:
                 return None
             self._taken[host] += 1
-        return lambda: self._taken.subtract([host])
+        return partial(self._give_back, host)
+
+    def _give_back(self, host: str) -> None:
+        with self._lock:
+            self._taken[host] -= 1
 
 
 class _InFolder:
@@ -141,9 +146,11 @@ class Limiter:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._given = HostLimits(requests_per_second, connections)
-        self._state = _InFolder(Path(folder)) if folder else _InMemory()
+        # On the nodes of a cluster the launcher's folder is not there: each task then keeps to the limits by itself.
+        self._state = _InFolder(Path(folder)) if folder and Path(folder).is_dir() else _InMemory()
         self._patience_s, self._clock, self._sleep = patience_s, clock, sleep
         self._held: Counter[str] = Counter()
+        self._lock = threading.Lock()
 
     def limits_of(self, host: str) -> HostLimits:
         """What the user gave, else what is known of the host."""
@@ -190,13 +197,15 @@ class Limiter:
             if self._held[host] and self._clock() > patient_until:
                 raise Failure(f"all {slots} connections allowed to {host} are in use, some of them by this process")
             self._sleep(_POLL_S)
-        self._held[host] += 1
         held = [give_back]
+        with self._lock:
+            self._held[host] += 1
 
         def release() -> None:
-            if held:
-                self._held[host] -= 1
-                held.pop()()
+            with self._lock:
+                last = held.pop() if held else _nothing
+                self._held[host] -= last is not _nothing
+            last()
 
         return release
 

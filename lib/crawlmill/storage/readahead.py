@@ -132,6 +132,9 @@ class ReadAheadStream:
         else:
             self._pump.stop()
 
+    def __del__(self) -> None:
+        self.close()  # a stream that was merely forgotten must not leave its thread and connection behind
+
     def __enter__(self) -> Self:
         return self
 

@@ -145,6 +145,7 @@ class ResumingStream:
         """Another stream over the same object, which asks when it is first read."""
         other = copy.copy(self)
         other._body, other._at, other._cancelled = None, self._start + offset, False  # noqa: SLF001 (of this class)
+        other._checked, other._checksum = self._start, 0  # noqa: SLF001 (a thread may be changing these)
         return other
 
     def cancel(self) -> None:

@@ -25,6 +25,7 @@ from crawlmill.errors import MissingDependency, SourceError, UsageError
 from crawlmill.storage.base import Backend, StorageOptions, Stream
 from crawlmill.storage.http_client import failure_of_error
 from crawlmill.storage.limits import Limiter
+from crawlmill.storage.locations import redact
 from crawlmill.storage.readahead import ReadAheadStream
 from crawlmill.storage.resume import Body, Identity, NothingLeft, ResumingStream
 from crawlmill.storage.retry import Attempts, Failure, RetryPolicy, failure_of_status, parse_retry_after, retrying
@@ -53,15 +54,12 @@ __all__ = ["S3Backend"]
 COMMON_CRAWL_HTTPS = "https://data.commoncrawl.org/"
 _READ_BYTES = 1 << 16
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
-_TRANSIENT_CODES = {
-    "RequestTimeout",
-    "SlowDown",
-    "InternalError",
-    "ServiceUnavailable",
-    "Throttling",
-    "OperationAborted",
+# What a code means where the HTTP status beside it says something else, or nothing.
+_MEANINGS = {
+    **dict.fromkeys(("SlowDown", "Throttling", "ThrottlingException", "ServiceUnavailable"), 503),
+    **dict.fromkeys(("RequestTimeout", "InternalError", "OperationAborted"), 500),
+    **dict.fromkeys(("ExpiredToken", "InvalidToken", "AuthorizationHeaderMalformed"), 403),
 }
-_DENIED_CODES = {"ExpiredToken", "InvalidToken", "AuthorizationHeaderMalformed", "InvalidRequest"}
 
 _log = logging.getLogger("crawlmill")
 
@@ -135,7 +133,7 @@ class S3Backend:
 
     def _open(self, location: str, start: int, length: int | None) -> Stream:
         opener = partial(self._get, *_bucket_and_key(location))
-        return ReadAheadStream(ResumingStream(opener, location, start, length, self._attempts(location)))
+        return ReadAheadStream(ResumingStream(opener, redact(location), start, length, self._attempts(location)))
 
     def size(self, location: str) -> int:
         """As `Backend.size`."""
@@ -164,7 +162,7 @@ class S3Backend:
             if not key.endswith("/"):
                 yield key[len(prefix) :]
         if not found:
-            raise SourceError("no object below this prefix", reason="not-found", source=location)
+            raise SourceError("no object below this prefix", reason="not-found", source=redact(location))
 
     @contextmanager
     def write(self, location: str) -> Iterator[BinaryIO]:
@@ -182,13 +180,13 @@ class S3Backend:
 
     def rename(self, source: str, target: str) -> None:  # noqa: ARG002
         """Raises: UsageError: S3 has no renames."""
-        raise UsageError("S3 has no renames", source=target)
+        raise UsageError("S3 has no renames", source=redact(target))
 
     def remove(self, location: str) -> None:
         """As `Backend.remove`. Raises: UsageError for a whole bucket."""
         bucket, key = _bucket_and_key(location)
         if not key.strip("/"):
-            raise UsageError("a whole bucket is not removed", source=location)
+            raise UsageError("a whole bucket is not removed", source=redact(location))
         self._ask(location, "delete_object", Bucket=bucket, Key=key)
         names = [{"Key": name} for name in self._keys_below(location)]
         for at in range(0, len(names), 1000):  # as many as one request takes
@@ -201,7 +199,7 @@ class S3Backend:
     def _remove(self, location: str, bucket: str, batch: Sequence[dict[str, str]]) -> None:
         answer = self._ask(location, "delete_objects", Bucket=bucket, Delete={"Objects": batch, "Quiet": True})
         for error in answer.get("Errors", ()):
-            raise SourceError(f"an object was not removed: {error['Code']}", reason="denied", source=location)
+            raise SourceError(f"an object was not removed: {error['Code']}", reason="denied", source=redact(location))
 
     def _keys_below(self, location: str) -> Iterator[str]:
         bucket, prefix = _bucket_and_key(location, folder=True)
@@ -249,7 +247,7 @@ class S3Backend:
 
     def _attempts(self, location: str) -> Attempts:
         host = _host(_bucket_and_key(location)[0])
-        return Attempts(self._policy, location, lambda wait_s: self._limiter.slow_down(host, wait_s))
+        return Attempts(self._policy, redact(location), lambda wait_s: self._limiter.slow_down(host, wait_s))
 
     def _or_https(
         self, location: str, by_s3: Callable[[], Result], by_https: Callable[[Backend, str], Result]
@@ -291,7 +289,7 @@ def _failure_of(error: Exception) -> Failure:
     if isinstance(error, ClientError):
         code = str(error.response.get("Error", {}).get("Code", ""))
         headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
-        status = 503 if code in _TRANSIENT_CODES else 403 if code in _DENIED_CODES else _status(error)
+        status = _MEANINGS.get(code, _status(error))
         failure = failure_of_status(status, "", "", parse_retry_after(headers.get("retry-after")))
         failure.what = f"HTTP {_status(error)}" + (f" {code}" if not code.isdigit() else "")
         return failure

@@ -1,0 +1,223 @@
+"""Runs contenders over the same input, in turn and each in a fresh process, and compares the medians.
+
+A comparison is a table: rows are contenders, columns what `measure.py` measured of them. All contenders run once, then
+all again (A B C, A B C, …), so that a machine that gets slower or busier does so for all of them. A goal is a ratio
+of two rows, or what one row may take beyond another; it is printed as met or missed, and nothing depends on it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any, Literal
+
+from bench.corpus import Workload
+
+__all__ = [
+    "Answer",
+    "AtLeast",
+    "AtMost",
+    "Comparison",
+    "Contender",
+    "Goal",
+    "Quantity",
+    "Row",
+    "Run",
+    "Verdict",
+    "compare",
+    "json_answer",
+    "run_once",
+]
+
+Quantity = Literal["cpu", "wall", "memory"]
+
+_MEASURE = Path(__file__).with_name("measure.py")
+# Settings of the user's shell must not decide what is measured.
+_SHED = ("PYTHON", "CRAWLMILL_", "SPARK_", "PYSPARK_", "MRJOB_", "HADOOP_", "JAVA_TOOL_OPTIONS")
+_SHOWN_ERROR_LINES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a contender found: distinct keys, and the sum of their counts. It shows whether the work is the same."""
+
+    keys: int
+    total: int
+
+
+def json_answer(scratch: Path) -> Answer:
+    """The answer that a loop prints as a JSON object."""
+    return Answer(**json.loads((scratch / "stdout").read_bytes()))
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A command to be measured.
+
+    Args:
+        name: The row's name.
+        command: What is run, in an empty folder.
+        env: Set beside the environment.
+        answer: Reads what it found, from that folder; its output lies there as `stdout` and `stderr`.
+    """
+
+    name: str
+    command: Sequence[str]
+    env: Mapping[str, str] = field(default_factory=dict)
+    answer: Callable[[Path], Answer] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of one contender; memory is None where it cannot be known."""
+
+    wall_s: float
+    cpu_s: float
+    rss_bytes: int | None
+    pss_bytes: int | None
+    load: float
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """All runs of a contender. `failure` says why there are none, or no more."""
+
+    name: str
+    runs: tuple[Run, ...]
+    answer: Answer | None = None
+    failure: str | None = None
+
+    def value(self, quantity: Quantity) -> float | None:
+        """The median: seconds, or bytes; None if it was not measured."""
+        values = [value for value in self.values(quantity) if value is not None]
+        return median(values) if values and self.failure is None else None
+
+    def values(self, quantity: Quantity) -> list[float | None]:
+        """One value per run."""
+        name = {"cpu": "cpu_s", "wall": "wall_s", "memory": "rss_bytes"}[quantity]
+        return [getattr(run, name) for run in self.runs]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a goal; `met` is None where it was not measured."""
+
+    text: str
+    met: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """`peer` takes at least `factor` times what `ours` takes."""
+
+    ours: str
+    peer: str
+    quantity: Quantity
+    factor: float
+
+    def judge(self, rows: Mapping[str, Row]) -> Verdict:
+        """The ratio of the medians, beside what it should be."""
+        what = f"{self.quantity}: {self.peer} / {self.ours}"
+        ours, peer = _value(rows, self.ours, self.quantity), _value(rows, self.peer, self.quantity)
+        if not ours or peer is None:
+            return Verdict(f"{what}: not measured, goal {self.factor:g}", None)
+        return Verdict(f"{what} = {peer / ours:.2f}, goal {self.factor:g}", peer / ours >= self.factor)
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """`ours` takes at most `seconds` more than `base`."""
+
+    ours: str
+    base: str
+    quantity: Quantity
+    seconds: float
+
+    def judge(self, rows: Mapping[str, Row]) -> Verdict:
+        """The difference of the medians, beside what it may be."""
+        what = f"{self.quantity}: {self.ours} - {self.base}"
+        ours, base = _value(rows, self.ours, self.quantity), _value(rows, self.base, self.quantity)
+        if ours is None or base is None:
+            return Verdict(f"{what}: not measured, goal at most {self.seconds:g} s", None)
+        return Verdict(f"{what} = {ours - base:.2f} s, goal at most {self.seconds:g} s", ours - base <= self.seconds)
+
+
+Goal = AtLeast | AtMost
+
+
+def _value(rows: Mapping[str, Row], name: str, quantity: Quantity) -> float | None:
+    return rows[name].value(quantity) if name in rows else None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A table, its input and its goals. `limit` names the row that the CPU of all others is divided by."""
+
+    section: str
+    title: str
+    workload: Workload | None
+    rows: tuple[Row, ...]
+    goals: tuple[Goal, ...] = ()
+    limit: str | None = None
+
+    def row(self, name: str) -> Row | None:
+        """The row of that name; None if there is none."""
+        return next((row for row in self.rows if row.name == name), None)
+
+    def verdicts(self) -> list[Verdict]:
+        """What became of the goals."""
+        rows = {row.name: row for row in self.rows}
+        return [goal.judge(rows) for goal in self.goals]
+
+
+def compare(
+    contenders: Sequence[Contender], workload: Workload | None, *, repeat: int, tell: Callable[[str], None]
+) -> tuple[Row, ...]:
+    """Run every contender `repeat` times, in turn. One that fails is not run again, and its row says why."""
+    for path in workload.paths if workload else ():
+        with Path(path).open("rb") as stream:  # everybody finds the input in the page cache
+            while stream.read(1 << 20):
+                pass
+    rows = {contender.name: Row(contender.name, ()) for contender in contenders}
+    for number in range(1, repeat + 1):
+        for contender in contenders:
+            row = rows[contender.name]
+            if row.failure is None:
+                tell(f"{contender.name}, {number} of {repeat}")
+                rows[contender.name] = _once_more(row, contender)
+    return tuple(rows.values())
+
+
+def _once_more(row: Row, contender: Contender) -> Row:
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        scratch = Path(folder)
+        result = run_once(contender, scratch)
+        if result["exit_code"] != 0:
+            errors = (scratch / "stderr").read_text("utf-8", "replace").strip().splitlines()[-_SHOWN_ERROR_LINES:]
+            return Row(row.name, row.runs, row.answer, f"exit code {result['exit_code']}: " + " | ".join(errors))
+        answer = contender.answer(scratch) if contender.answer else None
+    if row.runs and answer != row.answer:
+        return Row(row.name, row.runs, row.answer, f"found {row.answer}, then {answer}")
+    del result["exit_code"]
+    return Row(row.name, (*row.runs, Run(**result)), answer)
+
+
+def run_once(contender: Contender, scratch: Path) -> dict[str, Any]:
+    """Run a contender in an empty folder; what `measure.py` says of it."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(_SHED)} | dict(contender.env)
+    work, result = scratch / "work", scratch / "result.json"
+    work.mkdir()
+    with (scratch / "stdout").open("wb") as stdout, (scratch / "stderr").open("wb") as stderr:
+        subprocess.run(
+            [sys.executable, str(_MEASURE), str(result), *contender.command],
+            cwd=work, env=env, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, check=True,
+        )  # fmt: skip
+    measured: dict[str, Any] = json.loads(result.read_bytes())
+    return measured

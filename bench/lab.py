@@ -1,0 +1,124 @@
+"""What a section of the benchmark works with: inputs, contenders by name, and `compare`.
+
+A section is a module of bench/sections with a function `measure(lab)` that yields comparisons. Contenders of Crawlmill
+come once per core that is installed: `crawlmill` is pure Python, `crawlmill-native` has the native core; both read
+through the same libraries.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from bench.corpus import Corpus, Workload
+from bench.harness import Answer, Comparison, Contender, Goal, compare, json_answer
+from bench.machine import java_version
+from bench.peers import environment, spark_job
+
+__all__ = ["LIMIT", "SPARK", "Lab", "ours"]
+
+LIMIT = "inflate, libdeflate"
+SPARK = "cc-pyspark"
+
+_BENCH = Path(__file__).parent
+_ROOT = _BENCH.parent
+_CORES = ("python", "native") if importlib.util.find_spec("crawlmill_native") else ("python",)
+
+
+def ours(suffix: str = "") -> list[str]:
+    """The names of Crawlmill's rows, one per installed core."""
+    return [("crawlmill" if core == "python" else f"crawlmill-{core}") + suffix for core in _CORES]
+
+
+@dataclass(frozen=True)
+class Lab:
+    """Settings of a run; `cc_pyspark` is the folder of that project, `venvs` where environments of peers are made."""
+
+    corpus: Corpus
+    repeat: int
+    venvs: Path
+    cc_pyspark: Path | None
+    tell: Callable[[str], None]
+
+    @cached_property
+    def readers(self) -> Path:
+        """The interpreter that the loops of warcio and FastWARC run on."""
+        return environment(self.venvs, "readers")
+
+    @cached_property
+    def spark(self) -> Path | None:
+        """The interpreter that cc-pyspark runs on; None where it is not to be run, or cannot be."""
+        if self.cc_pyspark is None:
+            return None
+        if java_version() is None:
+            self.tell("no Java found: cc-pyspark is left out")
+            return None
+        return environment(self.venvs, "cc-pyspark")
+
+    def interpreters(self) -> dict[str, Path]:
+        """All interpreters that contenders run on, by name."""
+        found = {"crawlmill": Path(sys.executable), "readers": self.readers, "cc-pyspark": self.spark}
+        return {name: python for name, python in found.items() if python is not None}
+
+    def compare(
+        self,
+        section: str,
+        title: str,
+        contenders: Sequence[Contender],
+        workload: Workload | None,
+        *,
+        goals: Sequence[Goal] = (),
+        limit: str | None = None,
+    ) -> Comparison:
+        """Measure the contenders."""
+        self.tell(f"{section}: {title}: {workload or ''}")
+        rows = compare(contenders, workload, repeat=self.repeat, tell=lambda text: self.tell(f"  {text}"))
+        return Comparison(section, title, workload, rows, tuple(goals), limit)
+
+    def loops(self, work: str, workload: Workload, suffix: str = "") -> list[Contender]:
+        """Crawlmill's bare loop, on each core."""
+        command = [sys.executable, str(_BENCH / "loops/crawlmill_loop.py"), work, *workload.paths]
+        return [
+            Contender(name, command, {"CRAWLMILL_CORE": core}, json_answer)
+            for name, core in zip(ours(suffix), _CORES, strict=True)
+        ]
+
+    def reader_loop(self, reader: str, work: str, workload: Workload) -> Contender:
+        """The bare loop of a peer (`warcio`, `fastwarc`)."""
+        command = [str(self.readers), str(_BENCH / f"loops/{reader}_loop.py"), work, *workload.paths]
+        return Contender(reader, command, answer=json_answer)
+
+    def inflating(self, library: str, workload: Workload) -> Contender:
+        """Inflating every member once and nothing else."""
+        command = [str(self.readers), str(_BENCH / "loops/inflate_loop.py"), library, *workload.paths]
+        return Contender(f"inflate, {library}", command, answer=json_answer)
+
+    def jobs(self, script: str, workload: Workload, *options: str, suffix: str = "") -> list[Contender]:
+        """A job of Crawlmill on the local runner with two cores, on each core."""
+        command = [sys.executable, str(_ROOT / "jobs" / script), "-r", "local", "--num-cores", "2", "--no-progress",
+                   *options, workload.input_list]  # fmt: skip
+        return [
+            Contender(name, command, {"CRAWLMILL_CORE": core}, _pairs_answer)
+            for name, core in zip(ours(suffix), _CORES, strict=True)
+        ]
+
+    def spark_jobs(self, script: str, workload: Workload) -> list[Contender]:
+        """A job of cc-pyspark, if it can be run."""
+        if self.spark is None or self.cc_pyspark is None:
+            return []
+        return [spark_job(SPARK, self.cc_pyspark, self.spark, script, workload)]
+
+
+def _pairs_answer(scratch: Path) -> Answer:
+    """The answer of a job's output: lines of `key TAB count`, or of `key TAB [count,…]`."""
+    keys = total = 0
+    with (scratch / "stdout").open("rb") as lines:
+        for line in lines:
+            count = line.rpartition(b"\t")[2].lstrip(b"[")
+            keys += 1
+            total += int(count.partition(b",")[0])
+    return Answer(keys, total)

@@ -1,0 +1,80 @@
+"""The work of the jobs with Crawlmill's functions, without a job, a runner or a second process.
+
+    python crawlmill_loop.py WORK FILE…     prints {"keys": …, "total": …}
+
+Exits with 1 if anything of the files was lost: a benchmark is about whole files.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from crawlmill.analysis.servers import wat_servers
+from crawlmill.analysis.tags import TagCounter
+from crawlmill.analysis.words import WordCounter
+from crawlmill.formats.record import Record
+from crawlmill.inputs.lists import Input
+from crawlmill.inputs.reading import Reading, ReadOptions
+from crawlmill.storage import Storage
+
+
+def records(paths: list[str], *types: str, heads_only: bool = False) -> Iterator[Record]:
+    storage, options = Storage(), ReadOptions(heads_only=heads_only)
+    for path in paths:
+        reading = Reading(Input(path, path), storage, options, types=frozenset(types) or None)
+        yield from reading
+        if reading.row.lost:
+            sys.exit(f"{path}: {reading.row.problems[0].message}")
+
+
+def pass_records(paths: list[str]) -> dict[str, int]:
+    number = sum(1 for _ in records(paths))
+    return {"keys": number, "total": number}
+
+
+def take_blocks(paths: list[str]) -> dict[str, int]:
+    number = size = 0
+    for record in records(paths):
+        number += 1
+        size += len(record.block.head(record.content_length))
+    return {"keys": number, "total": size}
+
+
+def tags(paths: list[str]) -> dict[str, int]:
+    counter = TagCounter()
+    for record in records(paths, "response"):
+        if record.http.is_html:
+            counter.add(record.page())
+    counts = dict(counter.drain())
+    return {"keys": len(counts), "total": sum(counts.values())}
+
+
+def servers(paths: list[str], *, heads_only: bool = False) -> dict[str, int]:
+    counts: Counter[str | None] = Counter()
+    for record in records(paths, "metadata", heads_only=heads_only):
+        counts.update(wat_servers(record.body()) or ())
+    return {"keys": len(counts), "total": counts.total()}
+
+
+def servers_of_heads(paths: list[str]) -> dict[str, int]:
+    return servers(paths, heads_only=True)
+
+
+def words(paths: list[str]) -> dict[str, int]:
+    counter = WordCounter(document_frequency=True)
+    for record in records(paths, "conversion"):
+        counter.add(record.text())
+    frequencies = [counts[0] for _, counts in counter.drain() if isinstance(counts, list)]
+    return {"keys": len(frequencies), "total": sum(frequencies)}
+
+
+WORK: dict[str, Callable[[list[str]], dict[str, int]]] = {
+    "pass-records": pass_records, "take-blocks": take_blocks, "tags": tags,
+    "servers": servers, "servers-heads": servers_of_heads, "words": words,
+}  # fmt: skip
+
+if __name__ == "__main__":
+    print(json.dumps(WORK[sys.argv[1]](sys.argv[2:])))

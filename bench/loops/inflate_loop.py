@@ -1,0 +1,54 @@
+"""The limit: every gzip member of the files inflated once, at once, its content dropped.
+
+    python inflate_loop.py libdeflate|isal|zlib FILE…       prints {"keys": members, "total": bytes}
+
+Where the members end is read from `FILE.members` (their lengths, 8 bytes each, little-endian), since no inflater could
+know it beforehand; a reader has to find it out.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import zlib
+from array import array
+from collections.abc import Callable
+from pathlib import Path
+
+Inflate = Callable[[bytes], bytes | bytearray]
+
+
+def by_libdeflate() -> Inflate:
+    import deflate  # noqa: PLC0415  only the one that is measured is loaded
+
+    inflate: Inflate = deflate.gzip_decompress
+    return inflate
+
+
+def by_isal() -> Inflate:
+    from isal import isal_zlib  # noqa: PLC0415
+
+    return lambda member: isal_zlib.decompress(member, 31)
+
+
+def by_zlib() -> Inflate:
+    return lambda member: zlib.decompress(member, 31)
+
+
+def inflate_all(inflate: Inflate, paths: list[str]) -> dict[str, int]:
+    members = size = 0
+    for path in paths:
+        lengths = array("Q", Path(f"{path}.members").read_bytes())
+        if sys.byteorder == "big":
+            lengths.byteswap()
+        with Path(path).open("rb") as stream:
+            for length in lengths:
+                members += 1
+                size += len(inflate(stream.read(length)))
+    return {"keys": members, "total": size}
+
+
+INFLATERS = {"libdeflate": by_libdeflate, "isal": by_isal, "zlib": by_zlib}
+
+if __name__ == "__main__":
+    print(json.dumps(inflate_all(INFLATERS[sys.argv[1]](), sys.argv[2:])))

@@ -1,0 +1,28 @@
+"""Reading all records of WARC files, each proven to its end.
+
+Two tables, since libraries differ in what they do unasked: passing over the records, as the plain loop of each library
+does it (warcio and FastWARC parse HTTP headers there, Crawlmill does so on first use); and taking the bytes of every
+block, HTTP headers left alone by all three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bench.harness import AtLeast, Comparison, Goal
+from bench.lab import LIMIT, Lab, ours
+
+__all__ = ["measure"]
+
+
+def measure(lab: Lab) -> Iterator[Comparison]:
+    """Both tables."""
+    workload = lab.corpus.workload("warc")
+    limits = [lab.inflating(library, workload) for library in ("libdeflate", "isal", "zlib")]
+    goals: list[Goal] = []
+    for name in ours():
+        goals += [AtLeast(name, "warcio", "cpu", 3.3), AtLeast(name, "fastwarc", "cpu", 1.2)]
+    for work, title in (("pass-records", "passing over all records"), ("take-blocks", "taking every block")):
+        peers = [lab.reader_loop(reader, work, workload) for reader in ("warcio", "fastwarc")]
+        contenders = [*lab.loops(work, workload), *peers, *limits]
+        yield lab.compare("records", title, contenders, workload, goals=goals, limit=LIMIT)

@@ -1,0 +1,28 @@
+"""Counting HTML tags in WARC files: as bare functions in one process, and as whole jobs on two cores.
+
+Crawlmill counts what the WHATWG tokenizer calls start tags; the peers count what looks like a tag to a regex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bench.harness import AtLeast, Comparison, Goal
+from bench.lab import LIMIT, SPARK, Lab, ours
+
+__all__ = ["measure"]
+
+
+def measure(lab: Lab) -> Iterator[Comparison]:
+    """Both tables."""
+    workload = lab.corpus.workload("warc")
+    limit = lab.inflating("libdeflate", workload)
+    peers = [lab.reader_loop(reader, "tags", workload) for reader in ("warcio", "fastwarc")]
+    goals: list[Goal] = [AtLeast(name, "warcio", "cpu", 1.7) for name in ours()]
+    yield lab.compare("tags", "bare, one process", [*lab.loops("tags", workload), *peers, limit], workload,
+                      goals=goals, limit=LIMIT)  # fmt: skip
+    goals = []
+    for name in ours():
+        goals += [AtLeast(name, SPARK, "wall", 5), AtLeast(name, SPARK, "memory", 3)]
+    contenders = [*lab.jobs("tag_count.py", workload), *lab.spark_jobs("html_tag_count.py", workload), limit]
+    yield lab.compare("tags", "whole jobs, two cores", contenders, workload, goals=goals, limit=LIMIT)

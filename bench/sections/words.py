@@ -1,0 +1,25 @@
+"""Counting words and the texts they stand in, in WET files: as bare functions in one process, and as whole jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bench.harness import AtLeast, Comparison, Goal
+from bench.lab import LIMIT, SPARK, Lab, ours
+
+__all__ = ["measure"]
+
+
+def measure(lab: Lab) -> Iterator[Comparison]:
+    """Both tables."""
+    workload = lab.corpus.workload("wet")
+    limit = lab.inflating("libdeflate", workload)
+    peers = [lab.reader_loop(reader, "words", workload) for reader in ("warcio", "fastwarc")]
+    yield lab.compare(
+        "words", "bare, one process", [*lab.loops("words", workload), *peers, limit], workload, limit=LIMIT
+    )
+    goals: list[Goal] = []
+    for name in ours():
+        goals += [AtLeast(name, SPARK, "wall", 2.4), AtLeast(name, SPARK, "memory", 3)]
+    jobs = [*lab.jobs("word_count.py", workload, "--document-frequency"), *lab.spark_jobs("word_count.py", workload)]
+    yield lab.compare("words", "whole jobs, two cores", [*jobs, limit], workload, goals=goals, limit=LIMIT)

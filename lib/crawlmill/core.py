@@ -1,0 +1,57 @@
+"""Which core does the hot loops: the native one, a package of its own named `crawlmill_native`, or Python.
+
+Both give the same results. The native one is taken where it is installed and fits; `CRAWLMILL_CORE` names one of the
+two instead. What can be done by either asks `native()` at the time it is done.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Any, Final
+
+from crawlmill.errors import UsageError
+
+__all__ = ["name", "native"]
+
+_VARIABLE: Final = "CRAWLMILL_CORE"
+_API_VERSION: Final = 1
+"""What is called of the native core, and what it does, changes with this number; it must have the same."""
+
+
+@cache
+def native() -> Any | None:
+    """The module `crawlmill_native`, or None where Python is to do its work.
+
+    Raises:
+        UsageError: `CRAWLMILL_CORE` asks for what there is not.
+    """
+    wanted = os.environ.get(_VARIABLE) or None
+    if wanted not in (None, "native", "python"):
+        raise UsageError(f"{_VARIABLE}={wanted}: expected native or python")
+    if wanted == "python":
+        return None
+    try:
+        import crawlmill_native  # noqa: PLC0415 - it need not be there
+    except ImportError as error:
+        if wanted is None:
+            return None
+        raise UsageError(f"{_VARIABLE}=native: {error}; install it with `pip install ./native`") from error
+    found = getattr(crawlmill_native, "API_VERSION", None)
+    if found == _API_VERSION:
+        return crawlmill_native
+    if wanted is None:
+        return None
+    raise UsageError(
+        f"{_VARIABLE}=native: the native core that is installed is of another version; install it again",
+        expected=_API_VERSION, actual=str(found),
+    )  # fmt: skip
+
+
+def name() -> str:
+    """`native` or `python`.
+
+    Raises:
+        UsageError: As `native` does.
+    """
+    return "python" if native() is None else "native"

@@ -1,0 +1,236 @@
+"""`-r hadoop`: a run on a cluster of YARN and HDFS, with the face that `MachineRunner` shows the launcher.
+
+    RUN/tasks.jsonl       the task list; one line is one map task
+    RUN/step-output/0000  what a step writes that is not the last one
+    RUN/output            what the last step writes (beside the user's folder, if that is on HDFS)
+    RUN/reports/attempt_… why an attempt failed, in its own words (`task_report`)
+
+RUN is a folder on HDFS that is gone when the run has ended. Tasks write their ledger rows as `_rows-N` beside their
+output, so that Hadoop takes or throws away both together: failed, killed and speculative attempts leave nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import posixpath
+import shutil
+import subprocess
+import time
+import urllib.request
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from crawlmill.errors import SourceError, UsageError
+from crawlmill.mr.failures import Stopped, TaskError
+from crawlmill.mr.hadoop_driver import Driver, Log, TaskFailure
+from crawlmill.mr.hadoop_runner import HadoopRunner, user_name
+from crawlmill.mr.job import ROWS_BESIDE_OUTPUT, CrawlJob
+from crawlmill.mr.monitor import COUNTERS, Totals
+from crawlmill.mr.progress import Progress
+from crawlmill.mr.publish import OutputFolder
+from crawlmill.mr.shipping import zip_package
+from crawlmill.mr.task_report import PROPERTY
+from crawlmill.storage import Storage
+from crawlmill.storage.hadoop_conf import default_filesystem, namenode_urls, read_hadoop_conf
+
+__all__ = ["HadoopWork"]
+
+_LOGGER: Final = logging.getLogger("crawlmill.hadoop")
+_MOST_REPORT_BYTES: Final = 1 << 20
+_COUNTERS_EVERY_S: Final = 2.0
+_PATIENCE: Final = 5
+
+
+class HadoopWork:
+    """A run on a cluster. In the end `parts` are the files of its output, on HDFS, and `rows` local ones of rows.
+
+    Raises:
+        UsageError: There is no hadoop, no streaming jar, no NameNode that answers.
+    """
+
+    def __init__(self, job: CrawlJob, scratch: Path, storage: Storage, watch: Progress) -> None:
+        job.options.py_files = [*(job.options.py_files or []), str(zip_package(scratch / "crawlmill.zip"))]
+        self._scratch, self._storage, self._watch = scratch, storage, watch
+        self.parts: list[Path | str] = []
+        self.rows: list[Path] = []
+        self._counters: list[dict[str, int]] = []
+        quiet = logging.getLogger("mrjob")
+        level = quiet.level
+        quiet.setLevel(logging.ERROR)  # it warns of what ends the run with an error of ours
+        try:
+            self._runner: HadoopRunner = job.make_runner()
+            self._runner.find_programs()
+        finally:
+            quiet.setLevel(level)
+        self._runner.storage = storage
+        self._check_namenode()
+        self._runner.add_arguments(f"--ledger-folder={ROWS_BESIDE_OUTPUT}")
+        self._runner.add_properties({
+            "mapreduce.job.name": f"crawlmill {job.name()}",
+            "mapreduce.output.fileoutputformat.compress": "false",
+            PROPERTY: self._report_folders(),
+        })  # fmt: skip
+
+    def write_to(self, output: OutputFolder | None) -> None:
+        """Have the output made within this folder, if that is on HDFS; else it is fetched."""
+        if output is not None and output.remote_work is not None:
+            self._runner.write_to(output.remote_work)
+
+    def warm_up(self) -> None:
+        """Nothing can begin before the inputs are known."""
+
+    def run(self) -> None:
+        """Run the job and fetch its rows.
+
+        Raises:
+            TaskError: Hadoop could not run it to its end.
+            SourceError: HDFS is not to be reached any more.
+        """
+        self._runner.prepare()
+        for step in range(self._runner.steps):
+            self._run_step(step)
+        for name in self._storage.list(self._runner.output_of(0)):
+            if posixpath.basename(name).startswith("_rows-"):
+                self._fetch_rows(posixpath.join(self._runner.output_of(0), name))
+        output = self._runner.output_of(self._runner.steps - 1)
+        names = [name for name in self._storage.list(output) if not name.startswith(("_", "."))]
+        self.parts = [posixpath.join(output, name) for name in names]
+
+    def counters(self) -> list[dict[str, int]]:
+        """Counters of each step, by `group: name`."""
+        return self._counters
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        try:
+            self._storage.remove(self._runner.folder)
+        except SourceError as error:
+            self._watch.note(f"a temporary folder is left behind: {error}")
+        self._runner.cleanup()
+
+    def _run_step(self, step: int) -> None:
+        log, gauge = Log(), None
+        before = f"step {step + 1} of {self._runner.steps}, " if self._runner.steps > 1 else ""
+        environment = {**os.environ, "HADOOP_USER_NAME": user_name()}
+        driver = Driver(self._runner.command(step), environment)
+
+        def tick() -> None:
+            self._watch.phase = before + log.phase
+            if gauge is not None:
+                gauge.look()
+            self._watch.tick()
+
+        try:
+            for line in driver.lines(tick):
+                _LOGGER.info("%s", line)
+                if failure := log.feed(line):
+                    self._note(failure, log)
+                if step == 0 and gauge is None and log.tracking_url and log.job:
+                    gauge = _Gauge(log.tracking_url, log.job, self._watch)
+            code = driver.wait()
+        except Stopped:
+            driver.end()
+            self._kill(log.job)
+            raise
+        finally:
+            driver.end()
+        self._counters.append(log.counters)
+        if code or log.ended:
+            raise self._error(log)
+
+    def _note(self, failure: TaskFailure, log: Log) -> None:
+        trace = self._report_of(failure)
+        log.failures[-1] = replace(failure, said=_last_line(trace) or failure.said)
+        self._watch.note(f"task {failure.task} failed: {log.failures[-1].said}")
+
+    def _error(self, log: Log) -> TaskError:
+        """What the driver's failure means, in one line."""
+        if log.application is None:
+            return TaskError(f"Hadoop did not take the job: {log.complaint()}")
+        where = f"logs: yarn logs -applicationId {log.application}"
+        if not log.failures:
+            return TaskError(f"the job {log.ended or 'ended: ' + log.complaint()}; {where}")
+        # Of several tasks that failed, the one that did so most often is the one that ended the job.
+        often: dict[str, list[TaskFailure]] = {}
+        for failure in log.failures:
+            often.setdefault(failure.task, []).append(failure)
+        task, failures = max(often.items(), key=lambda item: len(item[1]))
+        times = f"{len(failures)} times, at last" if len(failures) > 1 else "once"
+        missing = "; the nodes' Python lacks a package" if "ModuleNotFoundError" in failures[-1].said else ""
+        return TaskError(f"task {task} failed {times}: {failures[-1].said}{missing}; {where}",
+                         self._report_of(failures[-1]))  # fmt: skip
+
+    def _report_of(self, failure: TaskFailure) -> str:
+        """What the attempt itself has said; empty if it had no time to (killed, no Python at all)."""
+        try:
+            return self._storage.read_all(self._reports(failure.attempt), limit=_MOST_REPORT_BYTES).decode()
+        except SourceError:
+            return ""
+
+    def _kill(self, job: str | None) -> None:
+        if job is not None:
+            subprocess.run([*self._runner.binary, "job", "-kill", job], stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)  # fmt: skip
+
+    def _fetch_rows(self, location: str) -> None:
+        rows = self._scratch / f"{len(self.rows)}.rows"
+        with self._storage.open_stream(location) as source, rows.open("wb") as file:
+            shutil.copyfileobj(source, file, 1 << 20)
+        self.rows.append(rows)
+
+    def _reports(self, name: str = "") -> str:
+        return posixpath.join(self._runner.folder, "reports", name)
+
+    def _report_folders(self) -> str:
+        """Where attempts may report, for `task_report`: a URL per NameNode."""
+        authority, _, path = self._reports().removeprefix("hdfs://").partition("/")
+        given = self._storage.options.webhdfs
+        if given:
+            urls = [given.rstrip("/").removesuffix("/webhdfs/v1")]
+        else:
+            conf = read_hadoop_conf()
+            urls = namenode_urls(authority or default_filesystem(conf), conf)
+        return ",".join(f"{url}/webhdfs/v1/{path.rstrip('/')}?user.name={user_name()}" for url in urls)
+
+    def _check_namenode(self) -> None:
+        quick = replace(
+            self._storage.options, retries=0, read_timeout_s=min(20.0, self._storage.options.read_timeout_s)
+        )
+        try:
+            with Storage(quick) as storage:
+                storage.exists(self._runner.folder)
+        except SourceError as error:
+            raise UsageError(f"-r hadoop: HDFS does not answer: {error}") from error
+
+
+class _Gauge:
+    """Asks the application now and then how much its tasks have read, for the line of progress."""
+
+    def __init__(self, tracking_url: str, job: str, watch: Progress) -> None:
+        self._url = f"{tracking_url.rstrip('/')}/ws/v1/mapreduce/jobs/{job}/counters"
+        self._watch = watch
+        self._due, self._failures = time.monotonic(), 0
+
+    def look(self) -> None:
+        """Ask, if it is time. Where nobody answers (a cluster may not let us), the phases are all that is shown."""
+        if time.monotonic() < self._due or self._failures >= _PATIENCE:
+            return
+        try:
+            request = urllib.request.Request(self._url, headers={"Accept": "application/json"})  # noqa: S310 - Hadoop's
+            with urllib.request.urlopen(request, timeout=3) as answer:  # noqa: S310
+                groups = json.load(answer)["jobCounters"]["counterGroup"]
+        except (OSError, ValueError, LookupError, TypeError):
+            self._failures += 1
+        else:
+            self._failures = 0
+            found = {c["name"]: c["mapCounterValue"] for g in groups if g["counterGroupName"] == COUNTERS
+                     for c in g["counter"]}  # fmt: skip
+            self._watch.progress("cluster", Totals(*(int(found.get(name, 0)) for name in Totals._fields)))
+        self._due = time.monotonic() + _COUNTERS_EVERY_S
+
+
+def _last_line(trace: str) -> str:
+    return trace.strip().rpartition("\n")[2][:300]

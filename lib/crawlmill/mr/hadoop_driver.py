@@ -1,0 +1,173 @@
+"""The `hadoop jar` process that submits a job and follows it, and what its lines say.
+
+Hadoop's client logs to stderr; understood are, whatever stands before them on the line:
+
+    Submitted application application_N_N          the job is YARN's from now on
+    Running job: job_N_N
+    The url to track the job: URL
+    map 33% reduce 0%
+    Task Id : attempt_…, Status : FAILED           and the line after it, which says why
+    Job job_N_N failed with state … due to: …
+    Counters: 54                                   and the indented lines after it
+    Retrying connect to server: HOST:PORT
+
+Spec: the sources of `org.apache.hadoop.mapreduce.Job` (3.4), as no document has it.
+"""
+
+from __future__ import annotations
+
+import re
+import selectors
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+__all__ = ["Driver", "Log", "TaskFailure"]
+
+_LOG4J: Final = re.compile(
+    r"^(?:\d\d[\d/-]*[ T][\d:,.]+,?\d* )?(?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL) +\S+ *:? (?P<message>.*)"
+)
+_APPLICATION: Final = re.compile(r"Submitted application (application_\d+_\d+)")
+_JOB: Final = re.compile(r"(?:Running job: |Submitting tokens for job: )(job_\d+_\d+)")
+_TRACKING: Final = re.compile(r"The url to track the job: (\S+)")
+_PHASE: Final = re.compile(r"map (\d+)% reduce (\d+)%")
+_FAILED_TASK: Final = re.compile(r"Task Id : (attempt_\d+_\d+_([mr])_(\d+)_\d+), Status : FAILED")
+_ENDED: Final = re.compile(r"Job (job_\d+_\d+) failed with state (\w+) due to: ?(.*)")
+_WAITING: Final = re.compile(r"Retrying connect to server: (?:[^/\s]*/)?([^\s;]+?)\.? ")
+_GROUP: Final = re.compile(r"^\t([^\t=]+)$")
+_COUNTER: Final = re.compile(r"^\t\t(.+)=(-?\d+)$")
+_TICK_S: Final = 0.5
+_LINES_KEPT: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFailure:
+    """An attempt at a task that failed; `said` is Hadoop's word on it, which knows no Python."""
+
+    attempt: str
+    kind: str
+    number: int
+    said: str
+
+    @property
+    def task(self) -> str:
+        """The task's name, as the other runners write it."""
+        return f"{self.kind}-{self.number:05}"
+
+
+@dataclass
+class Log:
+    """What the lines have said so far; `feed` them one by one."""
+
+    application: str | None = None
+    job: str | None = None
+    tracking_url: str | None = None
+    phase: str = "submitting"
+    ended: str | None = None
+    counters: dict[str, int] = field(default_factory=dict)
+    failures: list[TaskFailure] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._group: str | None = None
+        self._failed: re.Match[str] | None = None
+        self._complaints: list[str] = []
+        self._last: list[str] = []
+
+    def feed(self, line: str) -> TaskFailure | None:
+        """Take in a line; gives the failed attempt if the line completes the word on one."""
+        line = line.rstrip()
+        record = _LOG4J.match(line)
+        if self._count(line, record is not None) or not line.strip():
+            return None
+        self._last = [*self._last[1 - _LINES_KEPT :], line]
+        failure = self._why(record["message"] if record else line) if self._failed else None
+        message = record["message"] if record else line
+        if found := _PHASE.search(message):
+            self.phase = f"map {found[1]} %, reduce {found[2]} %"
+        elif found := _FAILED_TASK.search(message):
+            self._failed = found
+        elif found := _APPLICATION.search(message):
+            self.application, self.phase = found[1], "waiting for the cluster"
+            self.job = self.job or found[1].replace("application", "job", 1)
+        elif found := _JOB.search(message):
+            self.job = found[1]
+        elif found := _TRACKING.search(message):
+            self.tracking_url = found[1]
+        elif found := _ENDED.search(message):
+            self.job = found[1]
+            self.ended = f"{found[2].lower()}: {found[3].strip()}" if found[3].strip() else found[2].lower()
+        elif found := _WAITING.search(message):
+            self.phase = f"waiting for {found[1]}"
+        elif message == "Counters:" or re.match(r"Counters: \d+$", message):
+            self._group = ""
+        elif (record and record["level"] in ("ERROR", "FATAL")) or message.startswith("Exception in thread"):
+            self._complaints.append(re.sub(r'^Exception in thread "\S+" ', "", message))
+        return failure
+
+    def complaint(self) -> str:
+        """What seems to be the reason why the driver gave up without a word on the job."""
+        telling = [line for line in self._complaints if "Streaming Command Failed" not in line]
+        text = (telling or self._last or ["no word from it"])[0 if telling else -1].strip()
+        return text.removeprefix("Error Launching job : ")[:500]
+
+    def _why(self, text: str) -> TaskFailure:
+        """The failed attempt of the line before, now that Hadoop has given its reason."""
+        found, self._failed = self._failed, None
+        assert found is not None
+        kind = "map" if found[2] == "m" else "reduce"
+        said = re.sub(r"^(Error: |\[[^\]]*\])+", "", text.strip())
+        failure = TaskFailure(found[1], kind, int(found[3]), said[:300])
+        self.failures.append(failure)
+        return failure
+
+    def _count(self, line: str, is_record: bool) -> bool:
+        """Whether the line belongs to the counters, which end at the next line of the log."""
+        if self._group is None:
+            return False
+        if is_record:
+            self._group = None
+            return False
+        if found := _COUNTER.match(line):
+            self.counters[f"{self._group}: {found[1].strip()}"] = int(found[2])
+        elif found := _GROUP.match(line):
+            self._group = found[1].strip()
+        return True
+
+
+class Driver:
+    """The process, in a session of its own: Ctrl-C reaches the launcher, which decides."""
+
+    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )  # fmt: skip
+        self._rest = b""
+
+    def lines(self, tick: Callable[[], None]) -> Iterator[str]:
+        """The lines it writes, until it ends; `tick` is called twice a second or more often."""
+        stream = self._process.stdout
+        assert stream is not None
+        with selectors.DefaultSelector() as selector, stream:
+            selector.register(stream, selectors.EVENT_READ)
+            while True:
+                if selector.select(_TICK_S):
+                    piece = stream.read1(1 << 16)  # type: ignore[attr-defined]
+                    if not piece:
+                        break
+                    *lines, self._rest = (self._rest + piece).split(b"\n")
+                    yield from (line.decode("utf-8", "replace") for line in lines)
+                tick()
+        if self._rest:
+            yield self._rest.decode("utf-8", "replace")
+
+    def wait(self) -> int:
+        """Its exit code."""
+        return self._process.wait()
+
+    def end(self) -> None:
+        """End it at once; what it has submitted goes on."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()

@@ -1,0 +1,76 @@
+"""Why a task on a cluster failed, in its own words: the traceback, written to HDFS where the launcher looks for it.
+
+What Hadoop itself tells of a failed Python task is its exit code. Finding the rest (in logs that lie on the node,
+or in an archive of them) depends on the cluster and on who asks; this does not. The launcher names a WebHDFS folder
+in the job's configuration, which Hadoop hands to every task in its environment; a task that is about to die puts a
+file there, called as the attempt is. It can do so even where a package is missing, since only the standard library is
+used: `crawlmill.mr` listens before it imports anything else.
+
+Spec: WebHDFS REST API of Hadoop 3.4 (CREATE).
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import sys
+import traceback
+from types import TracebackType
+from typing import Final
+from urllib.parse import urlsplit
+
+__all__ = ["PROPERTY", "listen", "report"]
+
+PROPERTY: Final = "crawlmill.reports"
+"""The property that holds the folder's URLs, one per NameNode, with commas between; each may have a query."""
+
+_VARIABLE: Final = PROPERTY.replace(".", "_")  # as Hadoop names it
+_TIMEOUT_S: Final = 20
+_MOST_CHARACTERS: Final = 100_000
+
+
+def listen() -> None:
+    """In a task of a cluster, report whatever ends it. Elsewhere nothing changes."""
+    if _VARIABLE in os.environ:
+        sys.excepthook = _report_exception
+
+
+def report(text: str) -> None:
+    """Send the launcher a text whose last line says what was wrong, if this is a task of a cluster."""
+    folders = os.environ.get(_VARIABLE, "")
+    attempt = os.environ.get("mapreduce_task_attempt_id")  # noqa: SIM112 - Hadoop's name
+    if not folders or not attempt:
+        return
+    content = text[-_MOST_CHARACTERS:].encode("utf-8", "backslashreplace")
+    why = ""
+    for folder in folders.split(","):
+        path, _, query = folder.partition("?")
+        try:
+            place = _put(f"{path}/{attempt}?{query}&op=CREATE&overwrite=true", None)
+            if place:  # of a DataNode
+                _put(place, content)
+                return
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            why = f": {error}"
+    sys.stderr.write(f"the launcher could not be told why this task fails{why}\n")
+
+
+def _report_exception(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    text = "".join(traceback.format_exception(kind, error, trace))
+    sys.stderr.write(text)
+    report(text)
+
+
+def _put(url: str, content: bytes | None) -> str | None:
+    """One PUT; gives where it leads to. Raises: OSError, HTTPException, ValueError."""
+    parts = urlsplit(url)
+    connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = connect(parts.hostname or "", parts.port, timeout=_TIMEOUT_S)
+    try:
+        connection.request("PUT", f"{parts.path}?{parts.query}", content, {"Content-Type": "application/octet-stream"})
+        answer = connection.getresponse()
+        if answer.status >= 400:
+            raise http.client.HTTPException(f"HTTP {answer.status}")
+        return answer.headers["Location"]
+    finally:
+        connection.close()

@@ -1,0 +1,179 @@
+//! Gzip members within a buffer: where they may end, and whether they are whole. RFC 1952, section 2.3.
+//!
+//! What is not whole for certain is left to the Python reader, `crawlmill.codecs.gzip`, and its verdict.
+
+use libdeflater::Decompressor;
+use memchr::memmem;
+use zlib_rs::{Inflate, InflateFlush, Status};
+
+/// Bytes that a member may inflate to and be held whole.
+const MAX_WHOLE: usize = 16 << 20;
+
+/// Deflate cannot expand further.
+const MAX_RATIO: usize = 1032;
+
+/// The shortest member.
+const SHORTEST: usize = 20;
+
+const MAGIC: &[u8] = b"\x1f\x8b\x08";
+const RESERVED: u8 = 0xe0;
+const HEADER_CHECKSUM: u8 = 2;
+const EXTRA: u8 = 4;
+const NAME: u8 = 8;
+const COMMENT: u8 = 16;
+
+/// Finds and inflates members; holds what libdeflate and zlib-rs need for that.
+pub struct Members {
+    magic: memmem::Finder<'static>,
+    whole: Decompressor,
+    heads: Inflate,
+}
+
+impl Members {
+    pub fn new() -> Members {
+        Members { magic: memmem::Finder::new(MAGIC), whole: Decompressor::new(), heads: Inflate::new(false, 15) }
+    }
+
+    /// The bytes at `at` up to the next place that looks like the beginning of a member, if they look like one.
+    ///
+    /// Without such a place they go on to the end of `data` if that is the end of the file, and are None if not.
+    pub fn candidate<'a>(&self, data: &'a [u8], at: usize, ended: bool) -> Option<&'a [u8]> {
+        if !begins_member(data, at) {
+            return None;
+        }
+        let mut behind = at + 18;
+        while let Some(found) = data.get(behind..).and_then(|rest| self.magic.find(rest)) {
+            if begins_member(data, behind + found) {
+                return data.get(at..behind + found);
+            }
+            behind += found + 1;
+        }
+        if ended {
+            data.get(at..)
+        } else {
+            None
+        }
+    }
+
+    /// Inflates a member into `content`, which is as long as it declares to be; false unless it is whole.
+    pub fn inflate(&mut self, member: &[u8], content: &mut [u8]) -> bool {
+        if member.len() < SHORTEST || self.whole.gzip_decompress(member, content) != Ok(content.len()) {
+            return false;
+        }
+        // libdeflate has proven a member that begins here, with this length at its end, and ignores what follows. If
+        // these four bytes stand nowhere before, this end is the end of `member`.
+        let last = member.len() - 4;
+        memmem::find(&member[14..], &member[last..]) == Some(last - 14)
+    }
+
+    /// Inflates the beginning of a member that holds more than `head`: how many bytes there are of it.
+    ///
+    /// As the Python reader does it: from as many compressed bytes. None if they are damaged, or all of the member.
+    pub fn inflate_head(&mut self, member: &[u8], head: &mut [u8]) -> Option<usize> {
+        let compressed = &member[..member.len().min(head.len())];
+        let start = header_length(compressed)?;
+        self.heads.reset(false);
+        let status = self.heads.decompress(&compressed[start..], head, InflateFlush::SyncFlush).ok()?;
+        let size = usize::try_from(self.heads.total_out()).ok()?;
+        (status != Status::StreamEnd && size > 0).then_some(size)
+    }
+}
+
+fn begins_member(data: &[u8], at: usize) -> bool {
+    data.get(at..).and_then(|rest| rest.get(..4)).is_some_and(|four| four.starts_with(MAGIC) && four[3] & RESERVED == 0)
+}
+
+/// The length that a member declares for its content, in its last bytes.
+pub fn declared_size(member: &[u8]) -> Option<usize> {
+    let last: [u8; 4] = member.get(member.len().checked_sub(4)?..)?.try_into().ok()?;
+    usize::try_from(u32::from_le_bytes(last)).ok()
+}
+
+/// That length, if the member is one to be inflated at once: not empty, not large, without a checksum of its header.
+pub fn whole_size(member: &[u8]) -> Option<usize> {
+    let size = declared_size(member)?;
+    let sane = (1..=MAX_WHOLE).contains(&size) && size <= member.len().saturating_mul(MAX_RATIO);
+    (sane && member.len() >= SHORTEST && member[3] & (RESERVED | HEADER_CHECKSUM) == 0).then_some(size)
+}
+
+/// Bytes of the gzip header; None if it is not all there, or has a checksum.
+fn header_length(member: &[u8]) -> Option<usize> {
+    let flags = *member.get(3)?;
+    if flags & (RESERVED | HEADER_CHECKSUM) != 0 {
+        return None;
+    }
+    let mut at = 10;
+    if flags & EXTRA != 0 {
+        let length = member.get(at..at + 2)?;
+        at += 2 + usize::from(u16::from_le_bytes([length[0], length[1]]));
+    }
+    for flag in [NAME, COMMENT] {
+        if flags & flag != 0 {
+            at += memchr::memchr(0, member.get(at..)?)? + 1;
+        }
+    }
+    (at <= member.len()).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{header_length, whole_size, Members};
+    use libdeflater::{CompressionLvl, Compressor};
+
+    fn member(content: &[u8]) -> Vec<u8> {
+        let mut compressor = Compressor::new(CompressionLvl::default());
+        let mut out = vec![0; compressor.gzip_compress_bound(content.len())];
+        let length = compressor.gzip_compress(content, &mut out).unwrap();
+        out.truncate(length);
+        out
+    }
+
+    fn inflate(member: &[u8]) -> Option<Vec<u8>> {
+        let mut content = vec![0; whole_size(member)?];
+        Members::new().inflate(member, &mut content).then_some(content)
+    }
+
+    #[test]
+    fn member_is_cut_out_and_inflated() {
+        let (first, second) = (member(b"one, one, one"), member(b"two"));
+        let data = [&first[..], &second[..]].concat();
+        let members = Members::new();
+        assert_eq!(members.candidate(&data, 0, false), Some(&first[..]));
+        assert_eq!(members.candidate(&data, first.len(), false), None);
+        assert_eq!(members.candidate(&data, first.len(), true), Some(&second[..]));
+        assert_eq!(members.candidate(&data, data.len(), true), None);
+        assert_eq!(members.candidate(&data, usize::MAX, true), None);
+        assert_eq!(inflate(&first).unwrap(), b"one, one, one");
+    }
+
+    #[test]
+    fn only_exactly_one_whole_member_is_whole() {
+        let whole = member(b"some content, some content");
+        for end in 0..whole.len() {
+            assert_eq!(inflate(&whole[..end]), None);
+        }
+        for at in 0..whole.len() * 8 {
+            let mut flipped = whole.clone();
+            flipped[at / 8] ^= 1 << (at % 8);
+            // What a flip leaves whole (a time, bits that pad) holds the same.
+            assert!(inflate(&flipped).is_none_or(|content| content == b"some content, some content"), "bit {at}");
+        }
+        let size = &whole[whole.len() - 4..];
+        assert_eq!(inflate(&[&whole[..], size].concat()), None);
+        assert_eq!(inflate(&[&whole[..], &whole[whole.len() - 8..]].concat()), None);
+    }
+
+    #[test]
+    fn hostile_lengths_are_refused() {
+        let mut lying = member(b"content");
+        let last = lying.len() - 4;
+        for size in [0, 8, 1 << 20, 16 << 20, (16 << 20) + 1, u32::MAX] {
+            lying[last..].copy_from_slice(&size.to_le_bytes());
+            assert_eq!(inflate(&lying), None);
+        }
+        assert_eq!(header_length(&[0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0, 0xff, 0xff]), None);
+        assert_eq!(header_length(&[0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 0, b'a']), None);
+        assert_eq!(header_length(&[0x1f, 0x8b, 8, 24, 0, 0, 0, 0, 0, 0, b'a', 0, 0]), Some(13));
+        assert_eq!(header_length(&[0x1f, 0x8b, 8, 2, 0, 0, 0, 0, 0, 0, 0, 0]), None);
+    }
+}

@@ -1,0 +1,91 @@
+"""Hosts of URLs, sound and not, and the domains they belong to."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from crawlmill.analysis import hosts
+from crawlmill.analysis.hosts import host_kind, host_of, registered_domain, top_level_domain
+from crawlmill.errors import MissingDependency
+
+HOSTS = {
+    "http://www.example.com/a?b#c": "www.example.com",
+    "HTTPS://WWW.Example.COM:8080": "www.example.com",
+    "http://example.com.": "example.com",
+    "http://example.com:": "example.com",
+    "http://example.com?q": "example.com",
+    "http://example.com#f": "example.com",
+    "http://example.com\\path": "example.com",
+    " http://example.com/": "example.com",
+    "ftp://user:p@ss@example.com/": "example.com",
+    "http://a_b.-x-.example.com/": "a_b.-x-.example.com",
+    "http://bücher.de/": "xn--bcher-kva.de",
+    "http://b%C3%BCcher.de/": "xn--bcher-kva.de",
+    "http://пример.рф/": "xn--e1afmkfd.xn--p1ai",
+    "http://localhost/": "localhost",
+    "http://192.0.2.1:80/": "192.0.2.1",
+    "http://[2001:DB8::1]:80/": "[2001:db8::1]",
+    "http://1.2.3.com/": "1.2.3.com",
+    "http://www.insuranceforpets.net]www.x.com/": None,
+    "http://a%3Fb.com/": None,
+    "http://%ff.com/": None,
+    "http://a..b.com/": None,
+    "http://.com/": None,
+    "http:///path": None,
+    "http://": None,
+    "http://[::1/": None,
+    "http://[::g]/": None,
+    "http://a b.com/": None,
+    "http://a\0.com/": None,
+    "http://a.com:port/": None,
+    "http://256.1.1.1/": None,
+    "http://1.2.3/": None,
+    "http://3232235777/": None,
+    "http://" + "a" * 64 + ".com/": None,
+    "http://" + "a." * 126 + "com/": None,
+    "http://" + "é" * 70 + ".com/": None,
+    "mailto:a@example.com": None,
+    "//example.com/": None,
+    "example.com": None,
+    "": None,
+}
+
+
+@pytest.mark.parametrize("url", HOSTS, ids=lambda url: ascii(url)[:40])
+def test_host_of_a_url_is_a_host_or_nothing(url):
+    host = host_of(url)
+    assert host == HOSTS[url]
+    assert host is None or host_kind(host) is not None
+
+
+@pytest.mark.parametrize(
+    ("host", "kind", "tld", "domain"),
+    [
+        ("www.example.com", "name", "com", "example.com"),
+        ("a.b.example.co.uk", "name", "uk", "example.co.uk"),
+        ("example.com", "name", "com", "example.com"),
+        ("me.blogspot.com", "name", "com", "blogspot.com"),  # blogspot.com is in the private section only
+        ("co.uk", "name", "uk", None),
+        ("com", "name", "com", None),
+        ("www.city.kawasaki.jp", "name", "jp", "city.kawasaki.jp"),  # an exception to *.kawasaki.jp
+        ("a.b.kawasaki.jp", "name", "jp", "a.b.kawasaki.jp"),
+        ("www.harbour.example", "name", "example", "harbour.example"),  # a suffix the list does not have
+        ("a.xn--e1afmkfd.xn--p1ai", "name", "xn--p1ai", "xn--e1afmkfd.xn--p1ai"),
+        ("localhost", "name", "localhost", None),
+        ("192.0.2.1", "ipv4", None, None),
+        ("[2001:db8::1]", "ipv6", None, None),
+        ("not a host", None, None, None),
+    ],
+)
+def test_host_has_kind_top_level_domain_and_registered_domain(host, kind, tld, domain):
+    assert (host_kind(host), top_level_domain(host), registered_domain(host)) == (kind, tld, domain)
+
+
+def test_list_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "publicsuffixlist", None)
+    hosts._suffixes.cache_clear()
+    registered_domain.cache_clear()
+    with pytest.raises(MissingDependency, match="pip install publicsuffixlist"):
+        registered_domain("www.example.com")

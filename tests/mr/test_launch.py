@@ -1,0 +1,353 @@
+"""The launcher, in this process: how runs end, what they publish, and what users get wrong."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+from tests import builders
+from tests.mr.helpers import rows, run_here
+
+from crawlmill.inputs.ledger import LedgerRow
+from crawlmill.mr import CountJob
+
+INLINE = ("-r", "inline")
+
+
+class UriCount(CountJob):
+    """Count URIs."""
+
+    formats = ("warc",)
+    types = ("response",)
+    heads_suffice = True
+
+    def process(self, record):
+        yield record.uri, 1
+
+
+class NeedsBodies(UriCount):
+    """Needs bodies."""
+
+    heads_suffice = False
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path_factory, monkeypatch):
+    """A folder for temporary files, in which no run may leave any but a ledger."""
+    folder = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    yield folder
+    assert {path.name.rpartition("-")[0] for path in folder.iterdir()} <= {"crawlmill-ledger"}
+
+
+@pytest.fixture
+def mixed(crawl):
+    """A list of a good, a cut, a missing and a foreign file."""
+    crawl.warc("good.warc.gz", "http://e.org/1", "http://e.org/2")
+    crawl.warc("cut.warc.gz", "http://e.org/1", "http://e.org/3", cut=9)
+    crawl.write("notes.warc.gz", b"nothing of a crawl\n" * 9)
+    return crawl.list("good.warc.gz", "cut.warc.gz", "gone.warc.gz", "notes.warc.gz", "good.warc.gz")
+
+
+COUNTS = {'"http://e.org/1"': 2, '"http://e.org/2"': 1}
+OUTCOMES = {"cut.warc.gz": "partial", "gone.warc.gz": "failed", "good.warc.gz": "ok", "notes.warc.gz": "failed"}
+
+
+def test_run_with_bad_inputs_counts_the_rest_sums_up_and_ends_with_2(mixed, tmp_path):
+    ended = run_here(UriCount, *INLINE, "--ledger", tmp_path / "l", mixed)
+    assert (ended.code, ended.pairs) == (2, COUNTS)
+    found = rows(tmp_path / "l")
+    assert {name: row["outcome"] for name, row in found.items()} == OUTCOMES
+    assert {name: set(row["lost"]) for name, row in found.items()} == {
+        "cut.warc.gz": {"truncated"}, "gone.warc.gz": {"not-found"}, "good.warc.gz": set(),
+        "notes.warc.gz": {"unknown-format"},
+    }  # fmt: skip
+    lines = ended.err.splitlines()
+    assert lines[0] == "1 repeated line left out"
+    assert re.fullmatch(r"4 inputs: 1 ok, 1 partial, 2 failed; 5 records, [\d.]+ [kM]?B read in [\d.]+ s", lines[1])
+    assert [line.split()[1] for line in lines[2:5]] == ["cut.warc.gz:", "gone.warc.gz:", "notes.warc.gz:"]
+    assert lines[5:] == [f"ledger: {tmp_path / 'l'}"]
+
+
+def test_run_with_all_ok_ends_with_0_and_keeps_no_ledger(crawl, temporary):
+    ended = run_here(UriCount, *INLINE, crawl.list(crawl.warc("a", "http://e.org/1")))
+    assert (ended.code, ended.pairs) == (0, {'"http://e.org/1"': 1})
+    assert len(ended.err.splitlines()) == 1
+    assert list(temporary.iterdir()) == []
+
+
+def test_ledger_without_a_place_is_kept_in_a_temporary_folder_only_for_bad_inputs(mixed, temporary):
+    ended = run_here(UriCount, *INLINE, mixed)
+    place = ended.err.splitlines()[-1].removeprefix("ledger: ")
+    assert Path(place).parent.parent == temporary
+    assert len(rows(Path(place))) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (("--on-bad-input", "fail"), 1),
+        (("--on-bad-input", "skip"), 2),
+        (("--max-bad-inputs", "2"), 1),
+        (("--max-bad-inputs", "3"), 2),
+        (("--max-bad-inputs", "74.9%"), 1),
+        (("--max-bad-inputs", "75%"), 2),
+    ],
+)
+def test_bad_inputs_above_the_limit_fail_the_job_and_publish_nothing(mixed, tmp_path, options, code):
+    out = tmp_path / "out"
+    ended = run_here(UriCount, *INLINE, *options, "--output-dir", out, mixed)
+    assert ended.code == code
+    assert ended.out == ""
+    place = out / "_ledger.jsonl" if code == 2 else tmp_path / "out.failed.jsonl"
+    assert out.exists() == (code == 2)
+    assert set(rows(place)) == set(OUTCOMES)
+    if code == 1:
+        assert re.search(r"(\d) of 4 inputs are bad, more than --\S+ \S+ allows; nothing is published\n$", ended.err)
+
+
+def test_run_stops_as_soon_as_too_many_inputs_are_bad(crawl, tmp_path):
+    crawl.warc("z.warc.gz", "http://e.org/")
+    lst = crawl.list("gone1", "gone2", "z.warc.gz")
+    ended = run_here(UriCount, *INLINE, "--max-bad-inputs", "1", "--ledger", tmp_path / "l", lst)
+    assert ended.code == 1
+    assert rows(tmp_path / "l")["z.warc.gz"]["lost"] == {"unaccounted": 1}
+
+
+def test_few_bad_inputs_under_fail_still_end_with_0_if_there_are_none(crawl):
+    assert run_here(UriCount, *INLINE, "--on-bad-input", "fail", crawl.list(crawl.warc("a"))).code == 0
+
+
+def test_first_ten_bad_inputs_are_shown_and_all_are_in_the_ledger(crawl, tmp_path):
+    names = [f"gone-{n:02}" for n in range(25)]
+    ended = run_here(UriCount, *INLINE, "--ledger", tmp_path / "l", crawl.list(*names))
+    assert (ended.code, ended.out) == (2, "")
+    assert len(set(re.findall(r"gone-\d\d", ended.err))) == 10
+    assert sorted(rows(tmp_path / "l")) == names
+
+
+def test_output_folder_holds_parts_ledger_report_and_success(mixed, tmp_path):
+    out = tmp_path / "new" / "out"
+    ended = run_here(UriCount, *INLINE, "--output-dir", out, mixed)
+    assert (ended.code, ended.out) == (2, "")
+    assert sorted(path.name for path in out.iterdir()) == ["_SUCCESS", "_ledger.jsonl", "_run.json", "part-00000"]
+    assert (out / "part-00000").read_text() == '"http://e.org/1"\t2\n"http://e.org/2"\t1\n'
+    assert (out / "_SUCCESS").read_bytes() == b""
+    assert set(rows(out / "_ledger.jsonl")) == set(OUTCOMES)
+    report = json.loads((out / "_run.json").read_text())
+    assert (report["job"], report["runner"], report["records"]) == ("test_launch", "inline", 5)
+    assert report["inputs"] == {"all": 4, "ok": 1, "partial": 1, "failed": 2}
+    assert report["versions"]["mrjob"] == "0.7.4"
+    assert [path.name for path in out.parent.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("options", [(), ("--cat-output",)])
+def test_ledger_given_beside_an_output_folder_goes_where_it_was_given(crawl, tmp_path, options):
+    lst = crawl.list(crawl.warc("a", "http://e.org/1"))
+    (tmp_path / "l").write_text("old")
+    ended = run_here(UriCount, *INLINE, "--output-dir", tmp_path / "out", "--ledger", tmp_path / "l", *options, lst)
+    assert ended.out == ('"http://e.org/1"\t1\n' if options else "")
+    assert len(rows(tmp_path / "l")) == 1
+    assert not (tmp_path / "out/_ledger.jsonl").exists()
+    assert (tmp_path / "out/part-00000").exists()
+
+
+def test_several_steps_leave_only_the_last_ones_output(crawl, tmp_path):
+    lst = crawl.list(crawl.warc("a", "http://e.org/1", "http://e.org/2"))
+    run_here(UriCount, *INLINE, "--top", "1", "--output-dir", tmp_path / "out", lst)
+    assert (tmp_path / "out/part-00000").read_text() == '"http://e.org/1"\t1\n'
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "out", "x.paths"]
+
+
+def test_quiet_run_says_nothing_unless_something_was_lost(crawl, mixed):
+    good = crawl.list(crawl.warc("a", "http://e.org/1"), crawl.folder / "a", name="good")
+    assert run_here(UriCount, *INLINE, "--quiet", good).err == ""
+    assert "4 inputs" in run_here(UriCount, *INLINE, "--quiet", mixed).err
+
+
+def test_several_lists_gzip_and_stdin_are_one_run(crawl, tmp_path):
+    for name in "abc":
+        crawl.warc(f"{name}.warc.gz", f"http://{name}.org/")
+    one = crawl.list("a.warc.gz", name="one")
+    two = crawl.write("two.gz", gzip.compress(b"b.warc.gz\na.warc.gz\n"))
+    ended = run_here(UriCount, *INLINE, one, "-", two, stdin=f"{tmp_path}/c.warc.gz".encode())
+    assert ended.pairs == {f'"http://{name}.org/"': 1 for name in "abc"}
+    assert "1 repeated line left out" in ended.err
+
+
+def test_ranges_are_read_and_accounted_for_one_by_one(crawl, tmp_path):
+    path = crawl.warc("a.warc.gz", *(f"http://e.org/{n}" for n in range(3)))
+    data = path.read_bytes()
+    starts = [found.start() for found in re.finditer(rb"\x1f\x8b\x08", data)] + [len(data)]
+    lines = [f"{path}\t{starts[n]}\t{starts[n + 1] - starts[n]}" for n in (3, 1)]
+    ended = run_here(UriCount, *INLINE, "--ledger", tmp_path / "l", crawl.list(*lines))
+    assert ended.pairs == {'"http://e.org/0"': 1, '"http://e.org/2"': 1}
+    found = rows(tmp_path / "l")
+    assert {name: (row["records"], row["bytes"], row["offset"]) for name, row in found.items()} == {
+        line: (1, starts[n + 1] - starts[n], starts[n]) for line, n in zip(lines, (3, 1), strict=True)
+    }
+
+
+def test_unaccounted_input_is_failed(crawl, tmp_path, monkeypatch):
+    class Forgetful(UriCount):
+        """Forgets one input."""
+
+        def mapper(self, key, line):
+            return super().mapper(key, line) if "forgotten" not in line else iter(())
+
+    lst = crawl.list(crawl.warc("forgotten", "http://e.org/"), crawl.warc("a", "http://e.org/"))
+    ended = run_here(Forgetful, *INLINE, "--ledger", tmp_path / "l", lst)
+    assert ended.code == 2
+    assert rows(tmp_path / "l")[str(crawl.folder / "forgotten")]["lost"] == {"unaccounted": 1}
+
+
+def test_input_accounted_for_twice_fails_the_run(crawl, tmp_path):
+    class Double(UriCount):
+        """Accounts for its inputs twice."""
+
+        def mapper(self, key, line):
+            yield from super().mapper(key, line)
+            yield from self.monitor.account(0, LedgerRow("x", "x"))
+
+    out = tmp_path / "out"
+    ended = run_here(Double, *INLINE, "--output-dir", out, crawl.list(crawl.warc("a")))
+    assert ended.code == 1
+    assert "two rows" in ended.err
+    assert not out.exists()
+
+
+def test_heads_only_is_said_in_the_ledger(crawl, tmp_path):
+    lst = crawl.list(crawl.warc("a", "http://e.org/1"))
+    ended = run_here(UriCount, *INLINE, "--heads-only", "--ledger", tmp_path / "l", lst)
+    assert ended.code == 0
+    assert [row["verified"] for row in rows(tmp_path / "l").values()] == [False]
+
+
+def test_secrets_of_an_input_are_shown_nowhere(crawl, tmp_path):
+    lst = crawl.list("http://user:topsecret@127.0.0.1:9/x?token=topsecret")
+    out = tmp_path / "out"
+    ended = run_here(UriCount, *INLINE, "--retries", "0", "--output-dir", out, lst)
+    assert ended.code == 2
+    shown = ended.out + ended.err + "".join(path.read_text() for path in out.iterdir())
+    assert "topsecret" not in shown
+    assert "http://…@127.0.0.1:9/x?token=…" in shown
+
+
+# What users get wrong
+
+MISTAKES = [
+    ((), "input list"),
+    (("nowhere.paths",), "nowhere.paths"),
+    (("empty.paths",), "empty"),
+    (("a.warc.gz",), "list"),
+    (("good.paths", "a.warc.gz"), "list"),
+    (("--output-dir", "there", "good.paths"), "there"),
+    (("--output-dir", "a.warc.gz/out", "good.paths"), "a.warc.gz"),
+    (("--ledger", "there", "good.paths"), "there"),
+    (("--ledger", "nowhere/l", "good.paths"), "nowhere"),
+    (("--max-bad-inputs", "banana", "good.paths"), "banana"),
+    (("--max-bad-inputs", "-1", "good.paths"), "-1"),
+    (("--max-bad-inputs", "101%", "good.paths"), "101%"),
+    (("--max-bad-inputs", "nan%", "good.paths"), "nan%"),
+    (("--on-bad-input", "maybe", "good.paths"), "maybe"),
+    (("--top", "many", "good.paths"), "many"),
+    (("--top", "0", "good.paths"), "--top"),
+    (("--min-count", "x", "good.paths"), "--min-count"),
+    (("--retries", "-1", "good.paths"), "--retries"),
+    (("--read-timeout", "0", "good.paths"), "--read-timeout"),
+    (("--max-body", "0", "good.paths"), "--max-body"),
+    (("--no-such-option", "good.paths"), "no-such-option"),
+    (("--min-c", "5", "good.paths"), "--min-c"),
+    (("--output", "x", "good.paths"), "--output"),
+    (("-r", "nosuch", "good.paths"), "nosuch"),
+    (("-r", "hadoop", "good.paths"), "hadoop"),
+    (("-r", "hadoop", "--checkpoint", "c", "good.paths"), "--checkpoint"),
+    (("-r", "local", "--num-cores", "0", "good.paths"), "--num-cores"),
+    (("-c", "nowhere.conf", "good.paths"), "nowhere.conf"),
+    (("-c", "broken.conf", "good.paths"), "broken.conf"),
+    (("--verify", "--heads-only", "good.paths"), "--verify"),
+]
+
+
+@pytest.mark.parametrize(
+    ("args", "word"), MISTAKES, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_mistake_ends_before_anything_runs_with_one_line(crawl, monkeypatch, args, word):
+    crawl.warc("a.warc.gz", "http://e.org/")
+    crawl.list("a.warc.gz", name="good.paths")
+    crawl.list("# nothing", name="empty.paths")
+    crawl.write("there/part-00000", b"old\n")
+    crawl.write("broken.conf", b"runners: [\n")
+    for name in os.environ:
+        if "HADOOP" in name:
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.chdir(crawl.folder)
+    before = sorted(crawl.folder.rglob("*"))
+    ended = run_here(UriCount, *(() if "-r" in args else INLINE), *args)
+    assert (ended.code, ended.out) == (1, "")
+    assert word in ended.err
+    assert len(ended.err.splitlines()) == 1, ended.err
+    assert sorted(crawl.folder.rglob("*")) == before
+
+
+def test_heads_only_for_a_job_that_needs_bodies_is_a_mistake(crawl):
+    ended = run_here(NeedsBodies, *INLINE, "--heads-only", crawl.list(crawl.warc("a")))
+    assert ended.code == 1
+    assert "needs the bodies" in ended.err
+
+
+def test_format_that_the_job_cannot_count_fails_the_input(crawl, tmp_path):
+    crawl.write("a.wet.gz", builders.pack([builders.warcinfo(), builders.conversion("http://e.org/", "x")]))
+    ended = run_here(UriCount, *INLINE, "--ledger", tmp_path / "l", crawl.list("a.wet.gz"))
+    assert ended.code == 2
+    row = rows(tmp_path / "l")["a.wet.gz"]
+    assert (row["outcome"], row["format"], set(row["lost"])) == ("failed", "wet", {"unsupported-format"})
+
+
+# Checkpoints
+
+
+def test_checkpoint_spares_reading_inputs_that_were_ok_and_does_the_others_again(crawl, tmp_path):
+    files = [crawl.warc(name, f"http://{name}.org/") for name in ("b", "a")]
+    late = crawl.folder / "late"
+    lst = crawl.list(*files, late)
+    first = run_here(UriCount, *INLINE, "--checkpoint", tmp_path / "c", "--ledger", tmp_path / "l", lst)
+    assert first.code == 2
+    assert len(list((tmp_path / "c").iterdir())) == 2
+    opened = []
+
+    class Watched(UriCount):
+        """Knows what it reads."""
+
+        def read(self, reading):
+            opened.append(reading.item.given)
+            return super().read(reading)
+
+    crawl.warc("late", "http://a.org/")
+    more = crawl.list(crawl.warc("0", "http://0.org/"), *reversed(files), late, name="more")
+    second = run_here(Watched, *INLINE, "--checkpoint", tmp_path / "c", "--ledger", tmp_path / "l", more)
+    assert second.code == 0
+    assert second.pairs == {'"http://0.org/"': 1, '"http://a.org/"': 2, '"http://b.org/"': 1}
+    assert opened == [str(crawl.folder / "0"), str(late)]
+    assert {row["records"] for row in rows(tmp_path / "l").values()} == {2}
+
+
+@pytest.mark.parametrize("options", [("--min-count", "2"), ("--verify",), ("--max-body", "5")])
+def test_checkpoint_of_other_options_is_not_used(crawl, tmp_path, options):
+    lst = crawl.list(crawl.warc("a", "http://e.org/"))
+    for more in ((), options):
+        run_here(UriCount, *INLINE, "--checkpoint", tmp_path / "c", *more, lst)
+    assert len(list((tmp_path / "c").iterdir())) == 2
+
+
+def test_checkpoint_of_a_file_that_has_changed_is_not_used(crawl, tmp_path):
+    for uri in ("http://e.org/old", "http://e.org/newer"):
+        lst = crawl.list(crawl.warc("a", uri))
+        ended = run_here(UriCount, *INLINE, "--checkpoint", tmp_path / "c", lst)
+    assert ended.pairs == {'"http://e.org/newer"': 1}

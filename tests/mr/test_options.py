@@ -1,0 +1,27 @@
+"""The limit of bad inputs."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from crawlmill.mr.options import BadLimit
+
+
+@pytest.mark.parametrize(
+    ("text", "bad", "inputs", "exceeded"),
+    [
+        ("0", 0, 5, False), ("0", 1, 5, True), ("2", 2, 5, False), ("2", 3, 5, True),
+        ("0%", 1, 1000, True), ("40%", 2, 5, False), ("40%", 3, 5, True), ("33.4%", 1, 3, False), ("33.3%", 1, 3, True),
+        ("100%", 5, 5, False),
+    ],
+)  # fmt: skip
+def test_limit_is_exceeded_by_more_than_it_says(text, bad, inputs, exceeded):
+    assert BadLimit.parse(text).exceeded(bad, inputs) is exceeded
+
+
+@pytest.mark.parametrize("text", ["", "%", "x", "-1", "-1%", "101%", "nan%", "inf%", "1.5", "5 %x"])
+def test_limit_that_is_none_is_refused(text):
+    with pytest.raises(argparse.ArgumentTypeError, match="number or a percentage"):
+        BadLimit.parse(text)

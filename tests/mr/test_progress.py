@@ -1,0 +1,77 @@
+"""What a person sees while a run goes on."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+
+from crawlmill.mr.attempt import Attempt, Result
+from crawlmill.mr.monitor import Totals
+from crawlmill.mr.progress import Console, Progress
+
+
+class Terminal(io.BytesIO):
+    """stderr as a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("crawlmill.mr.progress.time.monotonic", lambda: now[0])
+    return now
+
+
+def done(progress, number, totals):
+    progress.done(Attempt("/", 0, "map", number, 1), Result((), totals, {}))
+
+
+def test_progress_on_a_terminal_redraws_one_line_with_what_tasks_have_done(clock, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    stream = Terminal()
+    progress = Progress(Console(stream), lambda totals: None, shown=True)
+    progress.inputs = 8
+    done(progress, 0, Totals(1, 1000, 30_000_000, 0))
+    clock[0] += 10
+    progress.progress("map-00001", Totals(1, 500, 10_000_000, 1))
+    progress.note("task map-00002 failed")
+    clock[0] += 10
+    progress.progress("map-00001", None)
+    text = stream.getvalue().decode()
+    first, rest = text.split("\r\x1b[K", 1)
+    assert first == "2/8 inputs, 1,500 records, 40.0 MB, 4.0 MB/s, 1 bad, 0:00:30 left"
+    assert rest.startswith("task map-00002 failed\n")
+    assert rest.endswith("1/8 inputs, 1,000 records, 30.0 MB, 1.5 MB/s, 0:02:20 left")
+
+
+def test_progress_elsewhere_is_a_line_every_ten_seconds(clock):
+    stream = io.BytesIO()
+    progress = Progress(Console(stream), lambda totals: None, shown=True)
+    progress.inputs = 100
+    for n in range(35):
+        clock[0] += 1
+        done(progress, n, Totals(1, 10, 1000, 0))
+    assert len(stream.getvalue().splitlines()) == 3
+    assert not re.search(rb"[\r\x1b]", stream.getvalue())
+
+
+def test_progress_that_is_not_wanted_is_not_shown_but_judged(clock):
+    stream, judged = Terminal(), []
+    progress = Progress(Console(stream), judged.append, shown=False)
+    progress.inputs = 2
+    clock[0] += 100
+    done(progress, 0, Totals(1, 2, 3, 1))
+    done(progress, 1, Totals(1, 2, 3, 0))
+    assert stream.getvalue() == b""
+    assert judged == [(1, 2, 3, 1), (2, 4, 6, 1)]
+
+
+def test_line_longer_than_the_terminal_is_cut(clock, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "20")
+    stream = Terminal()
+    Console(stream).draw("x" * 50)
+    assert stream.getvalue() == b"x" * 19

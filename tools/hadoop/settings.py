@@ -1,0 +1,182 @@
+"""The configuration of a Hadoop on one small machine: every file that its daemons, clients and tasks read.
+
+Sized for two cores and 8 GB of memory: three tasks beside the application's master, heaps of 200 to 300 MB, heartbeats
+four times a second. All addresses are on loopback, with ports that were free. Deviations from a usual cluster:
+
+* no history server and no log aggregation: the logs of tasks stay in `data/userlogs` until the cluster is stopped;
+* the NodeManager recovers its containers when it is started again (without that, a job whose maps it held fails);
+* permissions are off, and whoever says so is any user.
+"""
+
+# ruff: noqa: INP001 - a script and what it imports
+
+from __future__ import annotations
+
+import getpass
+import socket
+from contextlib import ExitStack
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+__all__ = ["free_ports", "write_settings"]
+
+_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+_EXECUTOR = "org.apache.hadoop.yarn.server.nodemanager.DefaultContainerExecutor"
+_WEBAPPS = ("hdfs", "datanode", "secondary", "static")
+_LOG4J = """\
+log4j.rootLogger=INFO,console
+log4j.appender.console=org.apache.log4j.ConsoleAppender
+log4j.appender.console.target=System.err
+log4j.appender.console.layout=org.apache.log4j.PatternLayout
+log4j.appender.console.layout.ConversionPattern=%d{yyyy-MM-dd HH:mm:ss,SSS} %p %c{2}: %m%n
+log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR
+"""
+_HADOOP = """\
+#!/bin/sh
+# `hadoop` as far as jobs use it: the classes behind its commands.
+home=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+conf=${HADOOP_CONF_DIR:-$home/etc/hadoop}
+command=$1
+[ $# -gt 0 ] && shift
+case $command in
+    version) class=org.apache.hadoop.util.VersionInfo ;;
+    fs) class=org.apache.hadoop.fs.FsShell ;;
+    jar) class=org.apache.hadoop.util.RunJar ;;
+    job) class=org.apache.hadoop.mapred.JobClient ;;
+    classpath) echo "$conf:$home/lib/*"; exit ;;
+    *) echo "usage: hadoop version|fs|jar|job|classpath" >&2; exit 1 ;;
+esac
+exec "@JAVA@" @JVM@ -Xmx256m -XX:+IgnoreUnrecognizedVMOptions --add-opens=java.base/java.lang=ALL-UNNAMED \\
+    $HADOOP_CLIENT_OPTS -cp "$conf:$home/lib/*${HADOOP_CLASSPATH:+:$HADOOP_CLASSPATH}" "$class" "$@"
+"""
+
+Properties = dict[str, object]
+
+
+def free_ports(count: int) -> list[int]:
+    """So many ports that nobody listens on."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+def write_settings(home: Path, java: Path) -> dict[str, str]:
+    """Write `etc/hadoop` and `bin/hadoop` below `home`; gives the addresses of the web interfaces by daemon."""
+    conf, data = home / "etc/hadoop", home / "data"
+    addresses = iter([f"127.0.0.1:{port}" for port in free_ports(14)])
+    core, hdfs = _core(data, next(addresses)), _hdfs(data, *(next(addresses) for _ in range(4)))
+    yarn = _yarn(home, data, *(next(addresses) for _ in range(8)))
+    mapred = _mapred(home, next(addresses).rpartition(":")[2])
+    conf.mkdir(parents=True, exist_ok=True)
+    for name, properties in (("core", core), ("hdfs", hdfs), ("yarn", yarn), ("mapred", mapred)):
+        (conf / f"{name}-site.xml").write_text(_xml(properties), encoding="utf-8")
+    (conf / "capacity-scheduler.xml").write_text(_xml(_SCHEDULER), encoding="utf-8")
+    (conf / "log4j.properties").write_text(_LOG4J, encoding="utf-8")
+    for name in _WEBAPPS:  # no jar holds the pages of HDFS, and without their folders it does not start
+        page = conf / "webapps" / name / "WEB-INF" / "web.xml"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text("<web-app/>\n", encoding="utf-8")
+    command = home / "bin" / "hadoop"
+    command.parent.mkdir(exist_ok=True)
+    command.write_text(_HADOOP.replace("@JAVA@", str(java)).replace("@JVM@", _JVM), encoding="utf-8")
+    command.chmod(0o755)
+    return {
+        "namenode": str(hdfs["dfs.namenode.http-address"]),
+        "resourcemanager": str(yarn["yarn.resourcemanager.webapp.address"]),
+    }
+
+
+def _core(data: Path, namenode: str) -> Properties:
+    return {
+        "fs.defaultFS": f"hdfs://{namenode}",
+        "hadoop.tmp.dir": data / "tmp",
+        "hadoop.http.staticuser.user": getpass.getuser(),
+    }
+
+
+def _hdfs(data: Path, namenode_web: str, datanode: str, datanode_web: str, datanode_ipc: str) -> Properties:
+    return {
+        "dfs.replication": 1,
+        "dfs.permissions.enabled": "false",
+        "dfs.namenode.name.dir": f"file://{data}/namenode",
+        "dfs.namenode.http-address": namenode_web,
+        "dfs.namenode.datanode.registration.ip-hostname-check": "false",
+        "dfs.namenode.safemode.extension": 0,
+        "dfs.datanode.data.dir": f"file://{data}/datanode",
+        "dfs.datanode.hostname": "127.0.0.1",
+        "dfs.datanode.address": datanode,
+        "dfs.datanode.http.address": datanode_web,
+        "dfs.datanode.ipc.address": datanode_ipc,
+        "dfs.client.block.write.replace-datanode-on-failure.enable": "false",
+    }
+
+
+def _yarn(home: Path, data: Path, *addresses: str) -> Properties:
+    manager, scheduler, tracker, admin, manager_web, node, localizer, node_web = addresses
+    return {
+        "yarn.resourcemanager.hostname": "127.0.0.1",
+        "yarn.resourcemanager.address": manager,
+        "yarn.resourcemanager.scheduler.address": scheduler,
+        "yarn.resourcemanager.resource-tracker.address": tracker,
+        "yarn.resourcemanager.admin.address": admin,
+        "yarn.resourcemanager.webapp.address": manager_web,
+        "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": 250,
+        "yarn.nodemanager.hostname": "127.0.0.1",
+        "yarn.nodemanager.address": node,  # recovery needs it to stay the same
+        "yarn.nodemanager.localizer.address": localizer,
+        "yarn.nodemanager.webapp.address": node_web,
+        "yarn.nodemanager.aux-services": "mapreduce_shuffle",
+        "yarn.nodemanager.container-executor.class": _EXECUTOR,
+        "yarn.nodemanager.local-dirs": data / "containers",
+        "yarn.nodemanager.log-dirs": data / "userlogs",
+        "yarn.nodemanager.recovery.enabled": "true",
+        "yarn.nodemanager.recovery.dir": data / "recovery",
+        "yarn.node-attribute.fs-store.root-dir": f"file://{data}/node-attribute",
+        "yarn.nodemanager.resource.memory-mb": 2048,
+        "yarn.nodemanager.resource.cpu-vcores": 4,
+        "yarn.nodemanager.vmem-check-enabled": "false",
+        "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": 99.5,
+        "yarn.nodemanager.disk-health-checker.min-free-space-per-disk-mb": 256,
+        "yarn.scheduler.minimum-allocation-mb": 256,
+        "yarn.scheduler.maximum-allocation-mb": 2048,
+        "yarn.log-aggregation-enable": "false",
+        "yarn.application.classpath": f"{home}/etc/hadoop,{home}/lib/*",
+    }
+
+
+def _mapred(home: Path, shuffle_port: str) -> Properties:
+    return {
+        "mapreduce.framework.name": "yarn",
+        "mapreduce.application.classpath": f"{home}/lib/*",
+        "mapreduce.shuffle.port": shuffle_port,
+        "yarn.app.mapreduce.am.resource.mb": 512,
+        "yarn.app.mapreduce.am.command-opts": f"-Xmx300m {_JVM}",
+        "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": 250,
+        "mapreduce.map.memory.mb": 512,
+        "mapreduce.map.java.opts": f"-Xmx200m {_JVM}",
+        "mapreduce.map.speculative": "false",
+        "mapreduce.reduce.memory.mb": 512,
+        "mapreduce.reduce.java.opts": f"-Xmx200m {_JVM}",
+        "mapreduce.reduce.speculative": "false",
+        "mapreduce.task.io.sort.mb": 32,
+        "mapreduce.client.progressmonitor.pollinterval": 250,
+        "mapreduce.client.completion.pollinterval": 250,
+    }
+
+
+_SCHEDULER: Properties = {
+    "yarn.scheduler.capacity.root.queues": "default",
+    "yarn.scheduler.capacity.root.default.capacity": 100,
+    "yarn.scheduler.capacity.maximum-am-resource-percent": 0.5,
+    "yarn.scheduler.capacity.node-locality-delay": 0,
+}
+
+
+def _xml(properties: Properties) -> str:
+    entries = "".join(
+        f"  <property><name>{name}</name><value>{escape(str(value))}</value></property>\n"
+        for name, value in properties.items()
+    )
+    return f'<?xml version="1.0"?>\n<configuration>\n{entries}</configuration>\n'
