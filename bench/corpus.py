@@ -71,12 +71,15 @@ class Corpus:
         self._folder = data / f"{scale.name}-{scale.pages}-{scale.files}"
         self._sizes: dict[str, dict[str, int]] | None = None
 
-    def workload(self, kind: str) -> Workload:
-        """The files of one kind that come nearest to the size the scale wants: an even number, for two cores."""
+    def workload(self, kind: str, *, megabytes: float | None = None) -> Workload:
+        """The files of one kind that come nearest to the size the scale wants: an even number, for two cores.
+
+        `megabytes` wants another size, if that is less.
+        """
         sizes = self._made()
         paths = [path for path in sizes if f"/{kind}/" in path]
-        return self._workload(kind, paths[: whole_files([sizes[path]["compressed"] for path in paths],
-                                                        self.scale.megabytes[kind] * 1e6)])  # fmt: skip
+        wanted = min(self.scale.megabytes[kind], megabytes or self.scale.megabytes[kind])
+        return self._workload(kind, paths[: whole_files([sizes[path]["compressed"] for path in paths], wanted * 1e6)])
 
     def samples_file(self, name: str) -> Path:
         """Where the samples of a profile are written."""
@@ -118,9 +121,7 @@ class Corpus:
         scale = self.scale
         sys.stderr.write(f"making the {scale.name} crawl ({scale.pages:,} pages) in {self._folder}, once\n")
         shutil.rmtree(self._folder, ignore_errors=True)
-        write_sample(
-            self._folder, pages=scale.pages, files=scale.files, seed=_SEED, realistic=True, progress=_tell
-        )
+        write_sample(self._folder, pages=scale.pages, files=scale.files, seed=_SEED, realistic=True, progress=_tell)
         sizes: dict[str, dict[str, int]] = {}
         for path in sorted(self._folder.glob("crawl-data/*/segments/*/*/*.gz")):
             lengths, inflated = member_lengths(path)

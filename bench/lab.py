@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -105,6 +105,21 @@ class Lab:
             Contender(name, command, {"CRAWLMILL_CORE": core}, _pairs_answer)
             for name, core in zip(ours(suffix), _CORES, strict=True)
         ]
+
+    def inline_jobs(
+        self, script: str, input_list: str, *options: str, suffix: str, env: Mapping[str, str]
+    ) -> list[Contender]:
+        """A job of Crawlmill in one process, on each core."""
+        command = [sys.executable, str(_ROOT / "jobs" / script), "-r", "inline", "--no-progress", *options, input_list]
+        return [
+            Contender(name, command, {**env, "CRAWLMILL_CORE": core}, _pairs_answer)
+            for name, core in zip(ours(suffix), _CORES, strict=True)
+        ]
+
+    def network_loop(self, kind: str, locations: Sequence[str], env: Mapping[str, str]) -> Contender:
+        """warcio's loop over the network: `http` by requests, `s3` by boto3 and a temporary file."""
+        command = [str(self.readers), str(_BENCH / "loops/warcio_network_loop.py"), kind, *locations]
+        return Contender(f"warcio, {kind}", command, env, json_answer)
 
     def spark_jobs(self, script: str, workload: Workload) -> list[Contender]:
         """A job of cc-pyspark, if it can be run."""

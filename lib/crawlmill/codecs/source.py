@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["ByteSource", "CannotGoBackError", "Window"]
+__all__ = ["ByteSource", "CannotGoBackError", "Replay", "Window"]
 
 
 class ByteSource(Protocol):
@@ -21,6 +21,25 @@ class ByteSource(Protocol):
 
 class CannotGoBackError(Exception):
     """A source was asked to continue at an offset, and only goes forward."""
+
+
+class Replay:
+    """A source of which some bytes were read already, which are given again; no second request is made for them."""
+
+    def __init__(self, source: ByteSource, data: bytes) -> None:
+        self._source, self._data = source, data
+
+    def read(self, n: int, /) -> bytes:
+        """Read up to `n` bytes."""
+        if not self._data:
+            return self._source.read(n)
+        piece, self._data = self._data[:n], self._data[n:]
+        return piece
+
+    def seek(self, offset: int, /) -> int:
+        """Continue at an absolute offset of the source."""
+        self._data = b""
+        return self._source.seek(offset)
 
 
 class Window:

@@ -16,12 +16,11 @@ import io
 import zlib
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Any
 
 from crawlmill import core
 from crawlmill.codecs.gzip import GzipReader, Member
 from crawlmill.codecs.gzip_member import MAGIC
-from crawlmill.codecs.source import ByteSource, Window
+from crawlmill.codecs.source import ByteSource, Replay, Window
 from crawlmill.errors import FormatError
 from crawlmill.formats import arc, warc_reader
 from crawlmill.formats.record import Record
@@ -91,7 +90,7 @@ def read_archive(
         window.hold(_SEARCHED)
         data = window.data
         container = "gzip" if _holds_member(data) else "warc" if warc_reader.holds_record(data) else None
-    source.seek(start)
+    source = Replay(source, data)
     if container == "gzip":
         heads = HEADS if heads_only else 0
         native = core.native()
@@ -109,7 +108,7 @@ def _begins_record(data: bytes) -> bool:
     if not data.startswith(MAGIC):
         return _is_record_start(data)
     try:
-        return _is_record_start(zlib.decompressobj(31).decompress(data, arc.MAX_LINE))
+        return _is_record_start(zlib.decompressobj(31).decompress(data, HEADS))
     except zlib.error:
         return False
 
