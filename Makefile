@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETTINGS := setup.cfg pyproject.toml
 
-.PHONY: demo test lint docs bench wheel clean
+.PHONY: demo test lint docs bench wheel clean hadoop-up hadoop-down
 
 demo: $(VENV)/.installed
 	@bash tools/demo.sh
@@ -23,6 +23,14 @@ docs: $(VENV)/.tested
 
 bench: $(VENV)/.installed
 	$(BIN)/python bench/run.py $(BENCH)
+
+# eval "$(make -s hadoop-up)": export lines come on stdout, all else on stderr.
+hadoop-up:
+	@$(MAKE) -s $(VENV)/.installed >&2
+	@$(BIN)/python tools/hadoop/cluster.py start
+
+hadoop-down:
+	@$(PYTHON) tools/hadoop/cluster.py stop
 
 wheel: $(VENV)/.installed
 	$(BIN)/pip wheel -q --no-deps --wheel-dir dist .

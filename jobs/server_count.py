@@ -13,6 +13,7 @@ except ModuleNotFoundError:  # not installed: this is the project's own folder
     from crawlmill.mr import CountJob
 
 from crawlmill.analysis.servers import servers_of_headers, wat_servers
+from crawlmill.formats.valid_metadata import valid_metadata
 
 if TYPE_CHECKING:
     from crawlmill.formats.record import Record
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 class ServerCount(CountJob):
     """Count web servers, as their Server headers name them.
 
-    Reads WARC, ARC and WAT, and gives the same counts for the same pages. Each distinct value of a response counts
-    once; a response without a value counts under null.
+    Reads WARC, ARC, WAT, and metadata of 2012. The first three give the same counts for the same pages: each distinct
+    value of a response counts once. Metadata hold only the last value. A response without a value counts under null.
 
     A result line is a value and its count: "nginx"<TAB>12
     """
 
-    formats = ("warc", "arc", "wat")
+    formats = ("warc", "arc", "wat", "metadata")
     types = ("response", "metadata")
     heads_suffice = True
 
@@ -36,6 +37,9 @@ class ServerCount(CountJob):
         """Count the servers of a response."""
         if record.type == "response":
             servers = servers_of_headers(record.http.get_all("Server")) if record.holds_http else None
+        elif record.format == "sequencefile":  # of 2012; attempts that failed have no headers
+            headers = valid_metadata(record.body()).fields.get("http_headers")
+            servers = None if headers is None else servers_of_headers([headers.get("server", "")])
         else:  # of WAT; the metadata records of a WARC are no JSON
             servers = wat_servers(record.body()) if record.content_type == "application/json" else None
         for server in servers or ():

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 class WordCount(CountJob):
     """Count the words of a crawl's extracted texts.
 
-    Reads WET. A word is a maximal run of letters, digits and underscores, as Python's regular expressions know them, in
-    the lower-cased text.
+    Reads WET, and textData of 2012. A word is a maximal run of letters, digits and underscores, as Python's regular
+    expressions know them, in the lower-cased text.
 
     A result line is a word and its count: "word"<TAB>1234; with --document-frequency the number of texts that hold the
     word follows: "word"<TAB>[1234,56]
     """
 
-    formats = ("wet",)
-    types = ("conversion",)
+    formats = ("wet", "text_data")
+    types = ("conversion", "text_data")
 
     def configure_args(self) -> None:
         """Declare --document-frequency."""

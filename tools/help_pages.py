@@ -1,6 +1,6 @@
 """Writes docs/commands.md and docs/jobs.md from what `--help` prints: of every command, and of every job.
 
-What all jobs have in common is told once, below them.
+What all jobs, or nearly all commands, have in common is told once, below them.
 
     python tools/help_pages.py
 """
@@ -28,7 +28,10 @@ stderr, and works in a pipe.
 Exit codes: 0 all well, 1 a mistake of the user, 2 something was lost, partial or failed, 130 Ctrl-C, 143 SIGTERM.
 
 The rest of this page is what `--help` prints; `python tools/help_pages.py` writes it.
+The options for reading from the network, which nearly all commands have, are [told once](#reading-from-the-network).
 """
+
+_NETWORK = re.compile(r"\nreading from the network:\n((?:  .*\n)+)")
 
 _JOBS_HEAD = """\
 # Jobs
@@ -52,10 +55,12 @@ def help_of(*command: str) -> str:
 
 def commands_page() -> str:
     """docs/commands.md: the help of `crawlmill`, then that of each of its commands."""
+    helps = {name: help_of("-m", "crawlmill", name) for name in COMMANDS}
+    network = next(found[1] for text in helps.values() if (found := _NETWORK.search(text)))
     parts = [_COMMANDS_HEAD, _fenced(help_of("-m", "crawlmill"))]
-    for name in COMMANDS:
-        parts += [f"## {name}\n", _fenced(help_of("-m", "crawlmill", name))]
-    return "\n".join(parts)
+    for name, text in helps.items():
+        parts += [f"## {name}\n", _fenced(_NETWORK.sub("", text))]
+    return "\n".join([*parts, "## Reading from the network\n", _fenced(network)])
 
 
 def jobs_page() -> str:

@@ -1,16 +1,18 @@
 //! The counters as Python sees them. Each is used by one thread at a time; another that interferes gets an exception.
 
-use hashbrown::hash_map::IntoIter;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use crate::letters::{characters, Letters, Unknown, IRREGULAR};
+use crate::letters::{characters, Letters, Stop};
 use crate::tags::TagCounts;
 use crate::words::{Counts, WordCounts};
 
 /// Bytes of a text or page from which on other threads may run while it is counted.
 const WORTH_DETACHING: usize = 4 << 10;
+
+// Python aligns its objects to no more than that.
+const _: () = assert!(align_of::<TagCounter>() <= 8 && align_of::<WordCounter>() <= 8);
 
 /// Counts the start tags of pages.
 #[pyclass(module = "crawlmill_native")]
@@ -69,11 +71,12 @@ impl WordCounter {
             let replaced = text.call_method1("encode", ("utf-8", "replace"))?.call_method1("decode", ("utf-8",))?;
             return self.add(replaced.cast::<PyString>()?);
         };
-        if utf8.is_ascii() || !utf8.contains(IRREGULAR) {
-            return self.add_utf8(text.py(), utf8);
-        }
-        let lowered = text.call_method0("lower")?;
-        self.add_utf8(text.py(), lowered.cast::<PyString>()?.to_str()?)
+        self.add_valid(text.py(), utf8)
+    }
+
+    /// Count one text, in UTF-8; what is none counts as U+FFFD.
+    fn add_utf8(&mut self, text: &Bound<'_, PyBytes>) -> PyResult<()> {
+        self.add_valid(text.py(), &String::from_utf8_lossy(text.as_bytes()))
     }
 
     fn __len__(&self) -> usize {
@@ -83,23 +86,67 @@ impl WordCounter {
     /// An iterator over (word, count), or (word, [count, documents]); the counter is empty from now on.
     fn drain(&mut self) -> DrainedWords {
         let counts = std::mem::take(&mut self.counts).into_counts();
-        DrainedWords { counts, document_frequency: self.document_frequency }
+        DrainedWords { counts: Box::new(counts), document_frequency: self.document_frequency }
+    }
+}
+
+/// What a WordCounter held.
+#[pyclass(module = "crawlmill_native")]
+pub struct DrainedWords {
+    counts: Box<dyn Iterator<Item = (String, Counts)> + Send + Sync>,
+    document_frequency: bool,
+}
+
+#[pymethods]
+impl DrainedWords {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<(String, Bound<'py, PyAny>)>> {
+        let Some((word, counts)) = self.counts.next() else {
+            return Ok(None);
+        };
+        let number = if self.document_frequency {
+            PyList::new(py, [counts.words, u64::from(counts.documents)])?.into_any()
+        } else {
+            counts.words.into_pyobject(py)?.into_any()
+        };
+        Ok(Some((word, number)))
     }
 }
 
 impl WordCounter {
-    fn add_utf8(&mut self, py: Python<'_>, text: &str) -> PyResult<()> {
+    fn add_valid(&mut self, py: Python<'_>, text: &str) -> PyResult<()> {
+        if self.add_regular(py, text)? {
+            return Ok(());
+        }
+        let lowered = PyString::new(py, text).call_method0("lower")?;
+        if self.add_regular(py, lowered.cast::<PyString>()?.to_str()?)? {
+            return Ok(());
+        }
+        Err(unknown_lower_case())
+    }
+
+    /// Count one text; false, and nothing is counted, if Python has to lower it.
+    fn add_regular(&mut self, py: Python<'_>, text: &str) -> PyResult<bool> {
         let counts = &mut self.counts;
         let mut from = 0;
-        while let Err(Unknown { chunk, at }) = if text.len() < WORTH_DETACHING {
-            counts.add_text(text, from, &LETTERS)
-        } else {
-            py.detach(|| counts.add_text(text, from, &LETTERS))
-        } {
-            learn(py, chunk)?;
-            from = at;
+        loop {
+            let added = if text.len() < WORTH_DETACHING {
+                counts.add_text(text, from, &LETTERS)
+            } else {
+                py.detach(|| counts.add_text(text, from, &LETTERS))
+            };
+            match added {
+                Ok(()) => return Ok(true),
+                Err(Stop::Irregular) => return Ok(false),
+                Err(Stop::Unknown { chunk, at }) => {
+                    learn(py, chunk)?;
+                    from = at;
+                }
+            }
         }
-        Ok(())
     }
 }
 
@@ -112,32 +159,9 @@ fn learn(py: Python<'_>, chunk: usize) -> PyResult<()> {
     if LETTERS.learn(chunk, found.cast::<PyString>()?.to_str()?) {
         return Ok(());
     }
-    Err(PyRuntimeError::new_err("str.lower() of this Python has a case that this module does not know"))
+    Err(unknown_lower_case())
 }
 
-/// What a WordCounter held.
-#[pyclass(module = "crawlmill_native")]
-pub struct DrainedWords {
-    counts: IntoIter<Box<[u8]>, Counts>,
-    document_frequency: bool,
-}
-
-#[pymethods]
-impl DrainedWords {
-    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        this
-    }
-
-    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyString>, Bound<'py, PyAny>)>> {
-        let Some((word, counts)) = self.counts.next() else {
-            return Ok(None);
-        };
-        let word = PyString::from_bytes(py, &word)?;
-        let number = if self.document_frequency {
-            PyList::new(py, [counts.words, counts.documents])?.into_any()
-        } else {
-            counts.words.into_pyobject(py)?.into_any()
-        };
-        Ok(Some((word, number)))
-    }
+fn unknown_lower_case() -> PyErr {
+    PyRuntimeError::new_err("str.lower() of this Python does what this module does not know; set CRAWLMILL_CORE=python")
 }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::words::lower_ascii;
+use crate::words::LOWER_ASCII;
 
 /// Characters that Python is asked about at a time.
 pub const CHUNK: usize = 1 << 10;
@@ -11,17 +11,21 @@ const CHUNKS: usize = 0x11_0000 / CHUNK;
 /// Whose lower case is more than one character, or depends on the characters around: İ and Σ.
 pub const IRREGULAR: [char; 2] = ['\u{130}', '\u{3a3}'];
 
-/// For each character its lower case if that is part of words, else NUL; known in chunks.
+/// In a table, what no character is in UTF-8.
+const ASK_PYTHON: [u8; 4] = [0xff; 4];
+
+/// For each character its lower case in UTF-8 if that is part of words, else NUL; known in chunks.
 pub struct Letters {
-    chunks: [OnceLock<Box<[char; CHUNK]>>; CHUNKS],
+    chunks: [OnceLock<Box<[[u8; 4]; CHUNK]>>; CHUNKS],
 }
 
-/// A chunk that `Letters` must be told before it can go on.
+/// Why a text cannot be lowered to its end.
 #[derive(Debug, PartialEq)]
-pub struct Unknown {
-    pub chunk: usize,
-    /// Where in the text the character stands that it is needed for.
-    pub at: usize,
+pub enum Stop {
+    /// `Letters` must be told a chunk first: for the character that stands here in the text.
+    Unknown { chunk: usize, at: usize },
+    /// There is an irregular character: Python itself must lower this text.
+    Irregular,
 }
 
 /// The characters of a chunk that Python can be asked about: all but surrogates and irregular ones.
@@ -43,37 +47,65 @@ impl Letters {
         if characters(chunk).count() != lowered.chars().count() {
             return false;
         }
-        let mut table = Box::new(['\0'; CHUNK]);
+        let mut table = Box::new([[0; 4]; CHUNK]);
         for (character, lower) in characters(chunk).zip(lowered.chars()) {
-            table[character as usize % CHUNK] = lower;
+            lower.encode_utf8(&mut table[character as usize % CHUNK]);
+        }
+        for irregular in IRREGULAR.map(|character| character as usize) {
+            if irregular / CHUNK == chunk {
+                table[irregular % CHUNK] = ASK_PYTHON;
+            }
         }
         let _ = self.chunks[chunk].set(table); // another thread may have been first, with the same
         true
     }
 
     /// Appends the lower-cased text from this place on, with a NUL for each character that is in no word.
-    pub fn lower_words(&self, text: &str, from: usize, lowered: &mut Vec<u8>) -> Result<(), Unknown> {
-        let rest = text.get(from..).unwrap_or_default();
+    pub fn lower_words(&self, text: &str, from: usize, lowered: &mut Vec<u8>) -> Result<(), Stop> {
+        let mut rest = text.as_bytes().get(from..).unwrap_or_default();
         lowered.reserve(rest.len());
-        let mut utf8 = [0; 4];
-        for (at, character) in rest.char_indices() {
-            if character.is_ascii() {
-                lowered.push(lower_ascii(character as u8));
+        while let Some(&byte) = rest.first() {
+            if let Some(eight) = rest.first_chunk::<8>().filter(|eight| eight.is_ascii()) {
+                lowered.extend_from_slice(&eight.map(|byte| LOWER_ASCII[usize::from(byte)]));
+                rest = &rest[8..];
                 continue;
             }
-            let code = character as usize;
-            let Some(table) = self.chunks[code / CHUNK].get() else {
-                return Err(Unknown { chunk: code / CHUNK, at: from + at });
+            if byte < 0x80 {
+                lowered.push(LOWER_ASCII[usize::from(byte)]);
+                rest = &rest[1..];
+                continue;
+            }
+            let (code, length) = decode(byte, rest);
+            let Some(table) = self.chunks.get(code / CHUNK).and_then(OnceLock::get) else {
+                return Err(Stop::Unknown { chunk: code / CHUNK, at: text.len() - rest.len() });
             };
-            lowered.extend_from_slice(table[code % CHUNK].encode_utf8(&mut utf8).as_bytes());
+            match table[code % CHUNK] {
+                ASK_PYTHON => return Err(Stop::Irregular),
+                [lower, 0, ..] => lowered.push(lower),
+                [one, two, 0, _] => lowered.extend_from_slice(&[one, two]),
+                [one, two, three, 0] => lowered.extend_from_slice(&[one, two, three]),
+                four => lowered.extend_from_slice(&four),
+            }
+            rest = rest.get(length..).unwrap_or_default();
         }
         Ok(())
     }
 }
 
+/// The character at the beginning of valid UTF-8 whose first byte is not ASCII, and its length.
+fn decode(first: u8, bytes: &[u8]) -> (usize, usize) {
+    let bits = |at: usize| usize::from(bytes.get(at).copied().unwrap_or_default() & 0x3f);
+    let first = usize::from(first);
+    match first {
+        ..0xe0 => ((first & 0x1f) << 6 | bits(1), 2),
+        ..0xf0 => ((first & 0x0f) << 12 | bits(1) << 6 | bits(2), 3),
+        _ => ((first & 0x07) << 18 | bits(1) << 12 | bits(2) << 6 | bits(3), 4),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{characters, Letters, Unknown, CHUNK, IRREGULAR};
+    use super::{characters, Letters, Stop, CHUNK, IRREGULAR};
 
     fn lower(character: char) -> char {
         let lower = character.to_lowercase().next().unwrap_or(character);
@@ -88,12 +120,13 @@ mod tests {
     fn text_is_lowered_and_cut_as_soon_as_its_letters_are_known() {
         let (letters, text, mut found) = (Letters::new(), "ÀB c\u{301}Д–漢\u{1f600}_", Vec::new());
         let (mut from, mut asked) = (0, Vec::new());
-        while let Err(Unknown { chunk, at }) = letters.lower_words(text, from, &mut found) {
+        while let Err(Stop::Unknown { chunk, at }) = letters.lower_words(text, from, &mut found) {
             assert!(letters.learn(chunk, &characters(chunk).map(lower).collect::<String>()));
             asked.push(chunk * CHUNK);
             from = at;
         }
         assert_eq!(found, "àb\0c\0д\0漢\0_".as_bytes());
+        assert_eq!(letters.lower_words("aΣ", 0, &mut found), Err(Stop::Irregular));
         assert_eq!(asked, [0, 0x400, 0x2000, 0x6c00, 0x1f400]);
     }
 

@@ -21,10 +21,13 @@ type Row<'py> = (Bound<'py, PyString>, usize, usize, usize, u64, Bound<'py, PyBy
 /// inflated, and what is proven is that its header, block and closing line ends come to the length it declares.
 #[pyclass(module = "crawlmill_native")]
 pub struct RecordReader {
-    members: Members,
+    members: Box<Members>,
     wanted: [bool; TYPES.len()],
     heads: usize,
 }
+
+// Python aligns its objects to no more than that, and what searches with SIMD may ask for more: hence the box.
+const _: () = assert!(align_of::<RecordReader>() <= 8);
 
 #[pymethods]
 impl RecordReader {
@@ -32,7 +35,7 @@ impl RecordReader {
     #[pyo3(signature = (types, heads = 0))]
     fn new(types: Option<Vec<String>>, heads: usize) -> RecordReader {
         let wanted = TYPES.map(|name| types.as_ref().is_none_or(|types| types.iter().any(|wanted| wanted == name)));
-        RecordReader { members: Members::new(), wanted, heads }
+        RecordReader { members: Box::new(Members::new()), wanted, heads }
     }
 
     /// read(data, at, ended) -> (position behind, records left out, rows)

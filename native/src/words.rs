@@ -1,76 +1,125 @@
 //! Counts of the words of texts, and of the texts that hold each word.
 
-use hashbrown::hash_map::IntoIter;
 use hashbrown::HashMap;
 
-use crate::letters::{Letters, Unknown};
+use crate::letters::{Letters, Stop};
+
+/// Bytes of the words that are counted by themselves, without a place of their own in memory: most are no longer.
+const SHORT: usize = 16;
+
+/// Bytes of a buffer that is kept for the next text.
+const MOST_KEPT: usize = 1 << 20;
 
 /// What is known of a word: how often it was seen, in how many texts, and the last of them.
+///
+/// Texts are numbered in 32 bits, which keeps this small: a counter is drained before it has seen as many.
+#[derive(Default)]
 pub struct Counts {
     pub words: u64,
-    pub documents: u64,
-    last: u64,
+    pub documents: u32,
+    last: u32,
+}
+
+impl Counts {
+    fn add(&mut self, document: u32) {
+        self.words += 1;
+        self.documents += u32::from(self.last != document);
+        self.last = document;
+    }
+}
+
+/// The bytes of a short word, which has no NUL, and NULs behind it.
+#[derive(PartialEq, Eq, Hash)]
+struct Short(u64, u64);
+
+impl Short {
+    fn new(bytes: u128) -> Short {
+        Short(bytes as u64, (bytes >> 64) as u64)
+    }
+
+    fn bytes(&self) -> [u8; SHORT] {
+        (u128::from(self.0) | u128::from(self.1) << 64).to_le_bytes()
+    }
 }
 
 /// Counts by lower-cased word.
 #[derive(Default)]
 pub struct WordCounts {
-    counts: HashMap<Box<[u8]>, Counts>,
-    documents: u64,
+    short: HashMap<Short, Counts>,
+    long: HashMap<Box<[u8]>, Counts>,
+    documents: u32,
     lowered: Vec<u8>,
 }
 
 impl WordCounts {
     /// Count one text.
     ///
-    /// If it holds characters that `letters` does not know yet, this comes to nothing, and must be tried again with all
-    /// of the same text, from the place that `Unknown` names.
-    pub fn add_text(&mut self, text: &str, from: usize, letters: &Letters) -> Result<(), Unknown> {
+    /// If `letters` stops, this comes to nothing. It may go on with the same text, from where `Unknown` says.
+    pub fn add_text(&mut self, text: &str, from: usize, letters: &Letters) -> Result<(), Stop> {
         if from == 0 {
             self.lowered.clear();
         }
         letters.lower_words(text, from, &mut self.lowered)?;
-        self.documents += 1;
+        self.documents = self.documents.wrapping_add(1);
         let mut lowered = std::mem::take(&mut self.lowered);
-        for word in lowered.split(|&byte| byte == 0) {
-            if !word.is_empty() {
-                self.add_word(word);
-            }
-        }
+        lowered.extend_from_slice(&[0; 2 * SHORT]); // so that each word may be looked at in one piece
+        self.add_words(&lowered);
         lowered.clear();
         lowered.shrink_to(MOST_KEPT);
         self.lowered = lowered;
         Ok(())
     }
 
-    fn add_word(&mut self, word: &[u8]) {
-        if let Some(counts) = self.counts.get_mut(word) {
-            counts.words += 1;
-            counts.documents += u64::from(counts.last != self.documents);
-            counts.last = self.documents;
-        } else {
-            self.counts.insert(word.into(), Counts { words: 1, documents: 1, last: self.documents });
+    /// Count words that NULs part and end.
+    fn add_words(&mut self, mut lowered: &[u8]) {
+        while let Some(bytes) = lowered.first_chunk::<SHORT>() {
+            let bytes = u128::from_le_bytes(*bytes);
+            let blanks = (bytes.trailing_zeros() / 8) as usize;
+            if blanks > 0 {
+                lowered = &lowered[blanks..];
+                continue;
+            }
+            let mut length = first_zero(bytes);
+            if length < SHORT || lowered.get(SHORT) == Some(&0) {
+                let key = if length < SHORT { bytes & ((1 << (8 * length)) - 1) } else { bytes };
+                self.short.entry(Short::new(key)).or_default().add(self.documents);
+            } else {
+                length = memchr::memchr(0, lowered).unwrap_or(lowered.len());
+                let word = &lowered[..length];
+                match self.long.get_mut(word) {
+                    Some(counts) => counts.add(self.documents),
+                    None => self.long.entry(word.into()).or_default().add(self.documents),
+                }
+            }
+            lowered = &lowered[length..];
         }
     }
 
     pub fn len(&self) -> usize {
-        self.counts.len()
+        self.short.len() + self.long.len()
     }
 
-    pub fn into_counts(self) -> IntoIter<Box<[u8]>, Counts> {
-        self.counts.into_iter()
+    /// Each word with its counts.
+    pub fn into_counts(self) -> impl Iterator<Item = (String, Counts)> + Send + Sync {
+        let short = self.short.into_iter().map(|(word, counts)| (word.bytes().into(), counts));
+        let words = short.chain(self.long);
+        words.map(|(word, counts): (Box<[u8]>, Counts)| {
+            let word = String::from_utf8_lossy(&word);
+            (word.trim_end_matches('\0').to_owned(), counts)
+        })
     }
 }
 
-/// Bytes of a buffer that is kept for the next text.
-const MOST_KEPT: usize = 1 << 20;
+/// How many bytes stand before the first that is 0.
+fn first_zero(bytes: u128) -> usize {
+    const ONES: u128 = u128::MAX / 0xff;
+    // The lowest bit that this leaves belongs to the first zero byte; those above may be wrong.
+    let zeros = bytes.wrapping_sub(ONES) & !bytes & (ONES << 7);
+    (zeros.trailing_zeros() / 8) as usize
+}
 
 /// The lower case of an ASCII byte that is part of words; 0 for all others.
-pub fn lower_ascii(byte: u8) -> u8 {
-    LOWER[usize::from(byte)]
-}
-
-const LOWER: [u8; 256] = {
+pub const LOWER_ASCII: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
     while byte < 128 {
@@ -85,19 +134,47 @@ const LOWER: [u8; 256] = {
 
 #[cfg(test)]
 mod tests {
-    use super::WordCounts;
+    use super::{first_zero, WordCounts};
     use crate::letters::Letters;
+
+    fn counted(texts: &[&str]) -> Vec<(String, u64, u32)> {
+        let mut counts = WordCounts::default();
+        for text in texts {
+            counts.add_text(text, 0, &Letters::new()).unwrap();
+        }
+        let length = counts.len();
+        let mut found: Vec<_> = counts.into_counts().map(|(word, n)| (word, n.words, n.documents)).collect();
+        assert_eq!(found.len(), length);
+        found.sort_unstable();
+        found
+    }
 
     #[test]
     fn words_and_documents_are_counted() {
-        let mut counts = WordCounts::default();
-        for text in ["A b-a _1", "a", "", " . "] {
-            counts.add_text(text, 0, &Letters::new()).unwrap();
+        let found = counted(&["A b-a _1", "a", "", " . "]);
+        assert_eq!(found, [("_1".into(), 1, 1), ("a".into(), 3, 2), ("b".into(), 1, 1)]);
+    }
+
+    #[test]
+    fn words_of_every_length_are_told_apart() {
+        for length in 1..40 {
+            for blanks in 1..20 {
+                let (word, other) = ("x".repeat(length), "x".repeat(length - 1) + "y");
+                let blank = " ".repeat(blanks);
+                let found = counted(&[&format!("{word}{blank}{other}{blank}{word}"), &word, &other.to_uppercase()]);
+                assert_eq!(found, [(word, 3, 2), (other, 2, 2)]);
+            }
         }
-        assert_eq!(counts.len(), 3);
-        let mut found: Vec<_> =
-            counts.into_counts().map(|(word, counts)| (word, counts.words, counts.documents)).collect();
-        found.sort_unstable();
-        assert_eq!(found, [(b"_1"[..].into(), 1, 1), (b"a"[..].into(), 3, 2), (b"b"[..].into(), 1, 1)]);
+    }
+
+    #[test]
+    fn first_zero_is_found() {
+        for at in 0..16 {
+            let mut bytes = [1_u8; 16];
+            bytes[at..].fill(0);
+            bytes[15] = 0x80;
+            let expected = bytes.iter().position(|&byte| byte == 0).unwrap_or(16);
+            assert_eq!(first_zero(u128::from_le_bytes(bytes)), expected);
+        }
     }
 }

@@ -249,7 +249,7 @@ def test_names_of_a_cut_page_are_the_first_ones_of_the_whole(page):
 def test_long_page_goes_through_the_loop_with_the_same_names(monkeypatch):
     page = b"<p><svg><title/></svg><script><b></script>" * 30
     at_once = start_tag_names(page)
-    monkeypatch.setattr(html_tokenizer, "_AT_ONCE_BYTES", 100)
+    monkeypatch.setattr(html_tokenizer, "AT_ONCE_BYTES", 100)
     in_turn = start_tag_names(page)
     assert type(in_turn) is not list
     assert list(in_turn) == list(at_once) == [b"p", b"svg", b"title", b"script"] * 30

@@ -85,8 +85,9 @@ def run_console(block, where, project, environment):
         f"{_INSTEAD.get(command, command)}\n__code=$?; printf '{_MARK}%s{_MARK}' $__code; (exit $__code)\n"
         for command, _ in shown
     )
-    parts = run(["bash", "-c", script], project, environment).stdout.split(_MARK)
-    assert len(parts) == 2 * len(shown) + 1, f"{where}: the shell ended early:\n{parts[-1]}"
+    done = run(["bash", "-c", script], project, environment)
+    parts = done.stdout.split(_MARK)
+    assert len(parts) == 2 * len(shown) + 1, f"{where}: the shell ended early ({done.returncode}):\n{parts[-1]}"
     after = [command for command, _ in shown[1:]] + [""]
     for (command, expected), printed, code, following in zip(shown, parts[::2], parts[1::2], after, strict=False):
         assert (too_vague := vague(expected)) is None, f"{where}: matches too much: {too_vague}"

@@ -1,4 +1,4 @@
-"""`server_count`: the same pages as WARC, ARC and WAT give the same counts, made by hand."""
+"""`server_count`: the same pages as WARC, ARC and WAT give the same counts, made by hand; metadata of 2012."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 
 import pytest
 from tests import builders
+from tests.formats.sequencefiles import block_file
 from tests.mr.helpers import PROJECT, rows, run, run_here
 
 SCRIPT = PROJECT / "jobs" / "server_count.py"
@@ -85,3 +86,27 @@ def test_wat_record_that_is_no_json_is_lost_and_the_others_count(job, crawl, tmp
     assert (ended.code, ended.pairs) == (2, {'"nginx"': 1})
     [row] = rows(tmp_path / "l").values()
     assert (row["outcome"], row["format"], row["lost"]) == ("partial", "wat", {"bad-json": 1})
+
+
+def attempt(**fields):
+    return json.dumps({"attempt_time": 1341708194671, "disposition": "SUCCESS", **fields}).encode()
+
+
+def test_metadata_of_2012_count_the_header_that_they_keep(job, crawl, tmp_path):
+    elsewhere = {"redirect_from": {"source_url": "http://e.org/", "http_headers": {"server": "other"}}}
+    values = [
+        attempt(http_headers={"response": "HTTP/1.1 200 OK", "server": " nginx "}),
+        attempt(http_headers={"server": "nginx"}, **elsewhere),
+        attempt(http_headers={"server": "  "}),
+        attempt(http_headers={}, **elsewhere),
+        attempt(**elsewhere),  # no response
+        b'{"attempt_time":1,"disposition":"FAILURE","failure_reason":"DNSFailure"}',
+        attempt(http_headers={"server": 7}),
+    ]
+    lst = crawl.list(crawl.write("m", block_file([(b"http://e.org/%d" % n, v) for n, v in enumerate(values)])))
+    ended = run_here(job.ServerCount, "-r", "inline", "--ledger", tmp_path / "l", lst)
+    assert (ended.code, ended.pairs) == (2, {'"nginx"': 2, "null": 2})
+    [row] = rows(tmp_path / "l").values()
+    assert (row["format"], row["records"], row["lost"]) == ("sequencefile", 7, {"bad-json": 1})
+    texts = crawl.list(crawl.write("t", block_file([(b"http://e.org/", b"text")])))
+    assert run_here(job.ServerCount, "-r", "inline", texts).code == 2

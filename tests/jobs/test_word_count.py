@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests import builders
+from tests.formats.sequencefiles import block_file
 from tests.mr.helpers import PROJECT, run, run_here
 
 SCRIPT = PROJECT / "jobs" / "word_count.py"
@@ -50,3 +51,17 @@ def test_warc_given_to_word_count_fails_as_unsupported(job, crawl):
     ended = run_here(job.WordCount, "-r", "inline", crawl.list(crawl.warc("a", "http://e.org/")))
     assert (ended.code, ended.out) == (2, "")
     assert "unsupported-format" in ended.err
+
+
+@pytest.mark.parametrize(("options", "counts"), [((), COUNTS), (("--document-frequency",), BOTH)])
+def test_text_data_of_2012_have_the_same_words(job, crawl, options, counts):
+    records = [(b"http://e.org/%d" % n, text.encode()) for n, text in enumerate(TEXTS)]
+    ended = run_here(job.WordCount, "-r", "inline", *options, crawl.list(crawl.write("t", block_file(records))))
+    assert (ended.code, ended.pairs) == (0, counts)
+
+
+def test_text_data_that_is_no_utf8_is_lost_alone(job, crawl):
+    lst = crawl.list(crawl.write("t", block_file([(b"a", b"one\xff"), (b"b", b"two"), (b"\xff", b"three")])))
+    ended = run_here(job.WordCount, "-r", "inline", lst)
+    assert (ended.code, ended.pairs) == (2, {'"two"': 1, '"three"': 1})
+    assert "bad-encoding" in ended.err

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crawlmill.errors import FormatError
 from crawlmill.inputs.lists import Input
-from crawlmill.mr.tasks import cut, decode_task, encode_task
+from crawlmill.mr.tasks import MOST_TASKS_HERE, MOST_TASKS_ON_ENGINES, cut, decode_task, encode_task
 
 
 def ranked(items):
@@ -24,21 +24,22 @@ def spans(count, *, files=3, length=1000):
 
 
 def test_whole_files_are_a_task_each_in_the_order_of_the_list():
-    assert list(cut(ranked(whole(5)))) == [[pair] for pair in ranked(whole(5))]
+    assert list(cut(ranked(whole(5)), most=50)) == [[pair] for pair in ranked(whole(5))]
 
 
-def test_more_than_fifty_thousand_files_share_tasks():
-    tasks = list(cut(ranked(whole(120_000))))
-    assert {len(task) for task in tasks} == {3}
-    assert len(tasks) == 40_000
+@pytest.mark.parametrize(("most", "count", "share"), [(MOST_TASKS_ON_ENGINES, 100_001, 3), (MOST_TASKS_HERE, 6000, 3)])
+def test_very_many_files_share_tasks(most, count, share):
+    sizes = [len(task) for task in cut(ranked(whole(count)), most=most)]
+    assert len(sizes) <= most
+    assert set(sizes[:-1]) == {share}
 
 
 def test_few_ranges_are_a_task_each():
-    assert [len(task) for task in cut(ranked(spans(8)))] == [1] * 8
+    assert [len(task) for task in cut(ranked(spans(8)), most=50)] == [1] * 8
 
 
 def test_many_ranges_come_in_batches_grouped_by_file_and_rising_by_offset():
-    tasks = list(cut(ranked(spans(100_000))))
+    tasks = list(cut(ranked(spans(100_000)), most=50))
     assert max(map(len, tasks)) == 1000
     assert len(tasks) == 100
     places = [(item.location, item.offset) for task in tasks for _, item in task]
@@ -46,12 +47,12 @@ def test_many_ranges_come_in_batches_grouped_by_file_and_rising_by_offset():
 
 
 def test_batches_of_ranges_end_at_256_mib():
-    tasks = list(cut(ranked(spans(2000, length=100 << 20))))
+    tasks = list(cut(ranked(spans(2000, length=100 << 20)), most=50))
     assert {len(task) for task in tasks} == {2}
 
 
 def test_inputs_per_task_is_obeyed_for_files_and_ranges():
-    tasks = list(cut(ranked(whole(5) + spans(5)), per_task=2))
+    tasks = list(cut(ranked(whole(5) + spans(5)), 2, most=50))
     assert [len(task) for task in tasks] == [2, 2, 1, 2, 2, 1]
 
 
@@ -61,7 +62,7 @@ def test_inputs_per_task_is_obeyed_for_files_and_ranges():
 )
 def test_every_input_is_in_exactly_one_task(shapes, per_task):
     items = [Input(str(n), f"/{file}", *((n, size) if part else ())) for n, (part, file, size) in enumerate(shapes)]
-    tasks = list(cut(ranked(items), per_task))
+    tasks = list(cut(ranked(items), per_task, most=50))
     assert sorted(rank for task in tasks for rank, _ in task) == list(range(len(items)))
     assert all(tasks)
 

@@ -41,10 +41,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-__all__ = ["start_tag_names"]
+__all__ = ["AT_ONCE_BYTES", "CONSTRUCT", "CONTENT", "TAG_END", "start_tag_names"]
 
 # A page longer than this goes through the loop, which holds no list of its tags.
-_AT_ONCE_BYTES = 6 << 20
+AT_ONCE_BYTES = 6 << 20
 
 _RAW_TEXT = ("script", "style", "title", "textarea", "iframe", "noembed", "noframes", "xmp", "plaintext")
 
@@ -124,9 +124,9 @@ _LEAD = re.compile(_BETWEEN.encode())
 _START_TAG = re.compile(_start_tag().encode())
 
 # For the loop: the next construct, of a tag only its name; and the pieces that follow it.
-_CONSTRUCT = re.compile(rf"<(?:(/?)({_NAME})|{_DECLARATION}|[/?]{_BOGUS_COMMENT})".encode())
-_TAG_END = re.compile(_REST_AND_SLASH.encode())
-_CONTENT = {name.encode(): re.compile(_raw_text(name).encode()) for name in _RAW_TEXT}
+CONSTRUCT = re.compile(rf"<(?:(/?)({_NAME})|{_DECLARATION}|[/?]{_BOGUS_COMMENT})".encode())
+TAG_END = re.compile(_REST_AND_SLASH.encode())
+CONTENT = {name.encode(): re.compile(_raw_text(name).encode()) for name in _RAW_TEXT}
 
 
 def start_tag_names(page: bytes) -> Iterable[bytes]:
@@ -137,7 +137,7 @@ def start_tag_names(page: bytes) -> Iterable[bytes]:
 
     Spec: HTML Living Standard, 13.2.5, with the deviations named above.
     """
-    if len(page) <= _AT_ONCE_BYTES:
+    if len(page) <= AT_ONCE_BYTES:
         lead = _LEAD.match(page)
         # Nothing behind the last ">" counts; leaving it out keeps a page that was cut within a tag out of the loop.
         names: list[bytes] = _START_TAG.findall(page, lead.end() if lead else 0, page.rfind(b">") + 1)
@@ -150,12 +150,12 @@ def _walk(page: bytes) -> Iterator[bytes]:
     """Construct by construct, with the count of open `<svg>` and `<math>`."""
     depth = {b"svg": 0, b"math": 0}
     at = 0
-    while construct := _CONSTRUCT.search(page, at):
+    while construct := CONSTRUCT.search(page, at):
         at = construct.end()
         slash, spelling = construct.groups()
         if spelling is None:
             continue
-        end = _TAG_END.match(page, at)
+        end = TAG_END.match(page, at)
         if end is None:
             return
         at = end.end()
@@ -168,6 +168,6 @@ def _walk(page: bytes) -> Iterator[bytes]:
         self_closing = end[1].endswith(b"/")
         if name in depth:
             depth[name] += not self_closing
-        elif (content := _CONTENT.get(name)) and not (self_closing and any(depth.values())):
+        elif (content := CONTENT.get(name)) and not (self_closing and any(depth.values())):
             raw_text = content.match(page, at)
             at = raw_text.end() if raw_text else at

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from crawlmill import core
-from crawlmill.analysis.html_tokenizer import start_tag_names
+from crawlmill.analysis.html_skimmer import skim_tag_names
 
 __all__ = ["TagCounter", "count_tags"]
 
@@ -47,7 +47,7 @@ class _PythonCounter:
         self._counts: Counter[bytes] = Counter()
 
     def add(self, page: bytes) -> None:
-        self._counts.update(start_tag_names(page))
+        self._counts.update(skim_tag_names(page))
 
     def __len__(self) -> int:
         return len(self._counts)

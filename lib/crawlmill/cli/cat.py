@@ -3,9 +3,14 @@
 Parts: raw, the compressed member as it is; record, the same inflated; headers, its header and its HTTP header; payload,
 the HTTP body without transfer and content codings; text, the payload as UTF-8.
 
+Of a SequenceFile, --offset and --index are those that `records` shows, and the file is read from its beginning. Parts:
+record, key and value with a tab between them and a line feed behind, as Hadoop prints them; headers, the key; payload,
+the value. There is no raw, since records share their bytes.
+
 Examples:
   crawlmill cat crawl.warc.gz --offset 1023 --part payload > page.html
   crawlmill cat https://data.commoncrawl.org/crawl-data/... --offset 1023 --length 17351 --part text
+  crawlmill cat textData-00000 --offset 118 --index 3 --part text
 """
 
 from __future__ import annotations
@@ -13,12 +18,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from functools import partial
 
 from crawlmill.cli.arguments import make_storage
-from crawlmill.errors import FormatError, UsageError
+from crawlmill.errors import CrawlmillError, FormatError, UsageError
 from crawlmill.formats.archive import read_archive
+from crawlmill.formats.key_value import KeyValueRecord
 from crawlmill.formats.record import Record
-from crawlmill.inputs.reading import Span
+from crawlmill.inputs.lists import Input
+from crawlmill.inputs.reading import Reading, Span, is_in_sequencefile
 from crawlmill.storage import Storage
 
 __all__ = ["add_arguments", "run"]
@@ -31,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("location", metavar="LOCATION", help="the archive")
     parser.add_argument("--offset", type=int, required=True, metavar="N", help="the byte at which the member begins")
     parser.add_argument("--length", type=int, metavar="N", help="bytes of the member: no others are read")
-    parser.add_argument("--index", type=int, default=0, metavar="N", help="which record of the member (default 0)")
+    parser.add_argument(
+        "--index", type=int, metavar="N", help="which record of the member or block (default: the first)"
+    )
     parser.add_argument("--part", choices=("raw", "record", "headers", "payload", "text"), default="record",
                         help="what is printed (default record)")  # fmt: skip
 
@@ -55,17 +65,15 @@ def run(options: argparse.Namespace) -> int:
 def _pieces(storage: Storage, options: argparse.Namespace) -> Iterator[bytes]:
     with storage.open_stream(options.location, options.offset, options.length) as stream:
         records = read_archive(
-            Span(stream, options.offset), start=options.offset, part=True, on_problem=_fail, on_format=lambda _: None
-        )
-        record = next((record for number, record in enumerate(records) if number == options.index), None)
-        if record is None or record.offset != options.offset or record.index != options.index:
-            raise FormatError(
-                "no record begins here", reason="bad-header", expected=f"record {options.index} of a member",
-                actual="none" if record is None else f"the next one at {record.offset}",
-            )  # fmt: skip
+            Span(stream, options.offset), start=options.offset, part=True, on_problem=_fail, on_format=lambda _: None,
+            other=partial(_key_values, storage, options),
+        )  # fmt: skip
+        record = _chosen(records, options.offset, options.index)
         if options.part != "raw":
             yield from _parts(record, options.part)
             return
+        if isinstance(record, KeyValueRecord):
+            raise UsageError("--part raw: a record of a SequenceFile has no bytes of its own")
         record.block.drain()
         while record.length is None and next(records, None) is not None:
             pass
@@ -76,11 +84,49 @@ def _pieces(storage: Storage, options: argparse.Namespace) -> Iterator[bytes]:
         yield storage.read_range(options.location, options.offset + at, min(_PIECE, length - at))
 
 
+def _chosen(records: Iterator[Record], offset: int, index: int | None) -> Record:
+    """The record of this offset and, if it is given, index."""
+    record = None
+    for record in records:
+        if record.offset > offset:
+            break
+        if record.offset == offset and index in (None, record.index):
+            return record
+    raise FormatError(
+        "no record begins here", reason="bad-header", expected=f"record {index or 0} of a member or block",
+        actual="none" if record is None or record.offset <= offset else f"the next one at {record.offset}",
+    )  # fmt: skip
+
+
+def _key_values(storage: Storage, options: argparse.Namespace, data: bytes) -> Iterator[Record] | None:
+    """The records of a SequenceFile from its beginning: only so have they the indexes that a listing shows."""
+    location: str = options.location
+    if not is_in_sequencefile(storage, location, options.offset, data):
+        return None
+    return _up_to(options.offset, Reading(Input(location, location), storage))
+
+
+def _up_to(offset: int, reading: Reading) -> Iterator[Record]:
+    """The records up to an offset, whatever is lost before it; an error if something is lost there."""
+    behind = None
+    for record in reading:
+        if record.offset > offset:
+            behind = record
+            break
+        yield record
+    for problem in reading.row.problems:
+        if problem.offset is None or problem.offset == offset:
+            raise CrawlmillError(problem.message)
+    if behind is not None:
+        yield behind
+
+
 def _parts(record: Record, part: str) -> Iterator[bytes]:
     if part == "record":
-        yield record.head
+        before, behind = (b"\t", b"\n") if isinstance(record, KeyValueRecord) else (b"", record.closing)
+        yield record.head + before
         yield from record.block.pieces()
-        yield record.closing
+        yield behind
     elif part == "headers":
         yield record.head
         if record.holds_http:

@@ -28,6 +28,7 @@ COMMANDS = {
     "plan": "say what a run over a list would cost: bytes, requests, time",
     "download": "download the files of a list, and account for each",
     "ledger": "show what became of the inputs of a run, or list those to run again",
+    "simhash": "print the 2012 similarity hash of texts",
     "sample": "write a synthetic crawl whose true answers are known",
 }
 

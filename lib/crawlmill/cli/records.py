@@ -1,7 +1,8 @@
 """List the records of archives, a row each, file after file.
 
 Prints tab-separated values under a line of names, or with --json an object per line. Damage is told on stderr, what
-lies behind it is still listed, and the exit code is 2.
+lies behind it is still listed, and the exit code is 2. Of a SequenceFile a row shows offset, index, key and the
+value's length; offset and index together are what `cat` wants.
 
 Examples:
   crawlmill records --fields offset,length,uri crawl.warc.gz
@@ -27,6 +28,7 @@ from crawlmill.storage.locations import redact
 __all__ = ["add_arguments", "run"]
 
 _COLUMNS = ("offset", "length", "type", "date", "http_status", "content_length", "uri")
+_COLUMNS_OF_KEYS = ("offset", "index", "value_length", "key")
 _KNOWN = frozenset({
     "file", "offset", "length", "index", "type", "id", "uri", "ip", "date", "content_type", "content_length",
     "declared_length", "http_status", "http_content_type", "payload_digest", "key", "value_length", "sha256", "content",
@@ -37,10 +39,11 @@ _ESCAPES = str.maketrans({"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"})
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="an archive at any location")
-    parser.add_argument("--fields", metavar="A,B", help=f"the fields to be shown (default: {','.join(_COLUMNS)})")
+    parser.add_argument("--fields", metavar="A,B", help=f"the fields to be shown (default: {','.join(_COLUMNS)}; "
+                        f"of SequenceFiles {','.join(_COLUMNS_OF_KEYS)})")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print an object per line, with all fields unless told")
-    parser.add_argument("--sha256", action="store_true", help="add the SHA-256 of each block")
-    parser.add_argument("--content", action="store_true", help='add each block: a string, or {"base64": …}')
+    parser.add_argument("--sha256", action="store_true", help="add the SHA-256 of each block or value")
+    parser.add_argument("--content", action="store_true", help='add each block or value: a string, or {"base64": …}')
     parser.add_argument("--heads-only", action="store_true",
                         help="prove boundaries and lengths only, which is several times faster")  # fmt: skip
 
@@ -107,8 +110,7 @@ def _json_writer(wanted: list[str] | None) -> Any:
 
 def _table_writer(wanted: list[str] | None, options: argparse.Namespace) -> Any:
     extra = [name for name in ("sha256", "content") if getattr(options, name)]
-    columns = [*(["file"] if len(options.files) > 1 else []), *(wanted or [*_COLUMNS, *extra])]
-    named = False
+    named: list[str] = []
 
     def cell(value: Any) -> str:
         if value is None:
@@ -117,9 +119,11 @@ def _table_writer(wanted: list[str] | None, options: argparse.Namespace) -> Any:
 
     def write(row: dict[str, Any]) -> None:
         nonlocal named
-        if not named:
+        usual = _COLUMNS_OF_KEYS if "key" in row else _COLUMNS
+        columns = [*(["file"] if "file" in row else []), *(wanted or [*usual, *extra])]
+        if columns != named:  # again where archives of another kind follow
             sys.stdout.write("\t".join(columns) + "\n")
-            named = True
+            named = columns
         sys.stdout.write("\t".join(cell(row.get(name)) for name in columns) + "\n")
 
     return write

@@ -3,23 +3,28 @@
 Nothing that is wrong with an input is raised here. It becomes a problem of the row, reading goes on where it can, and
 the row is complete when the iteration has ended. A record is given only once it is proven whole; of one that is
 larger than `max_body`, the block's first 64 KiB are kept.
+
+A range of a SequenceFile is a split of it, by Hadoop's rule: what it owns begins and ends at the file's own marks. To
+find out, the first bytes of the file are read, but only where those of the range begin no other archive.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from crawlmill.errors import FormatError, Problem, SourceError
 from crawlmill.formats.archive import read_archive
 from crawlmill.formats.digests import check_digests
+from crawlmill.formats.key_value import is_sequencefile, read_key_values
 from crawlmill.formats.record import HEAD_BYTES, MAX_BODY, Record
 from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.lists import Input
 from crawlmill.storage import Storage
 from crawlmill.storage.base import Stream
 
-__all__ = ["ReadOptions", "Reading", "Span"]
+__all__ = ["ReadOptions", "Reading", "Span", "is_in_sequencefile"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,8 @@ class Reading:
         item: The input.
         storage: Opens it.
         options: How it is read.
-        formats: What the job can count; anything else is `unsupported-format`. None takes everything.
+        formats: What the job can count; anything else is `unsupported-format`. None takes everything. SequenceFiles
+            are `metadata` or `text_data` here; the row calls them all `sequencefile`.
         types: The types of records to be given; all are read and counted. None gives all.
         streamed: Give large records before they are read to their end, for those who take them in pieces; `prove` them.
     """
@@ -64,6 +70,7 @@ class Reading:
         streamed: bool = False,
     ) -> None:
         self.item, self.row = item, LedgerRow.of(item)
+        self._source: Span | None = None
         self.row.verified = not options.heads_only
         self._storage, self._options = storage, options
         self._formats, self._types, self._streamed = formats, types, streamed
@@ -73,9 +80,9 @@ class Reading:
         start = item.offset or 0
         try:
             with self._storage.open_stream(item.location, start, item.length) as stream:
-                source = Span(stream, start)
+                self._source = source = Span(stream, start)
                 try:
-                    yield from self._records(source, start)
+                    yield from self._records(source, stream.size, start)
                 finally:
                     row.bytes = source.reached
                 if item.length is not None and row.bytes < item.length and not row.lost:
@@ -84,11 +91,16 @@ class Reading:
                                            offset=start + row.bytes, **short))  # fmt: skip
         except (FormatError, SourceError) as error:
             self._lose(error)
-        except _UnsupportedError:
+        except _UnsupportedError as found:
             wanted = " or ".join(sorted(self._formats or ()))
             row.records, row.bytes = 0, 0
             self._lose(FormatError("a format that this job does not count", reason="unsupported-format",
-                                   expected=wanted, actual=row.format))  # fmt: skip
+                                   expected=wanted, actual=str(found)))  # fmt: skip
+
+    @property
+    def reached(self) -> int:
+        """Bytes of the input that were seen so far; may be asked by another thread."""
+        return self._source.reached if self._source is not None else 0
 
     def lose(self, error: FormatError, record: Record) -> None:
         """Account for a record that was given and could not be taken."""
@@ -103,7 +115,7 @@ class Reading:
             return False
         return True
 
-    def _records(self, source: Span, start: int) -> Iterator[Record]:
+    def _records(self, source: Span, size: int | None, start: int) -> Iterator[Record]:
         options, row, types = self._options, self.row, self._types
         records = read_archive(
             source,
@@ -114,6 +126,7 @@ class Reading:
             on_left_out=self._count,
             on_problem=self._lose,
             on_format=self._found_format,
+            other=partial(self._key_values, source, size),
         )
         for record in records:
             record.max_body = options.max_body
@@ -129,6 +142,27 @@ class Reading:
     def _count(self, records: int) -> None:
         self.row.records += records
 
+    def _key_values(self, source: Span, size: int | None, data: bytes) -> Iterator[Record] | None:
+        """The records of the SequenceFile, or split of one, that begins with these bytes; None if it is none."""
+        item = self.item
+        if not is_in_sequencefile(self._storage, item.location, item.offset or 0, data):
+            return None
+        if item.length is None:
+            return read_key_values(source, size, on_problem=self._lose, on_format=self._found_format)
+        return self._split(source, item.offset or 0, item.length)
+
+    def _split(self, source: Span, start: int, length: int) -> Iterator[Record]:
+        """The records of a split; its bytes count as covered, wherever its records lie."""
+        with self._storage.open_stream(self.item.location) as stream:
+            whole, known = Span(stream, 0), None
+            try:
+                yield from read_key_values(whole, stream.size, start=start, end=start + length, on_problem=self._lose,
+                                           on_format=self._found_format)  # fmt: skip
+                known = stream.size
+            finally:
+                reached = whole.reached if known is None else known
+                source.reached = max(min(reached - start, length), 0)
+
     def _keep(self, record: Record) -> bool:
         """Hold of a streamed record what a job may ask for."""
         length = record.content_length
@@ -139,13 +173,25 @@ class Reading:
             return False
         return True
 
-    def _found_format(self, name: str) -> None:
+    def _found_format(self, name: str, kinds: frozenset[str] = frozenset()) -> None:
         self.row.format = name
-        if self._formats is not None and name not in self._formats:
-            raise _UnsupportedError
+        if self._formats is not None and self._formats.isdisjoint({name, *kinds}):
+            raise _UnsupportedError(" or ".join(kinds) or name)
 
     def _lose(self, error: FormatError | SourceError) -> None:
         self.row.lose(Problem.of(error.located(source=self.item.location)))
+
+
+def is_in_sequencefile(storage: Storage, location: str, offset: int, data: bytes) -> bool:
+    """Whether the bytes at an offset, which begin no other archive, are of a SequenceFile.
+
+    Raises:
+        SourceError: The first bytes of the file cannot be read.
+    """
+    if offset:
+        with storage.open_stream(location, 0, 4) as stream:
+            data = stream.read()
+    return is_sequencefile(data)
 
 
 class Span:

@@ -63,21 +63,28 @@ class PairCounter:
 
 
 class Largest:
-    """The `n` pairs with the largest values, falling; among equals `null` first, then by the bytes of the JSON."""
+    """The `n` pairs with the largest values, falling; among equals `null` first, then by the bytes of the JSON.
 
-    def __init__(self, n: int) -> None:
-        self._n = n
-        self._pairs: list[Pair] = []
+    With `ranked_in`, a function of the key, the `n` largest of each of its results (strings), in their order.
+    """
+
+    def __init__(self, n: int, ranked_in: Callable[[Any], str] = lambda _: "") -> None:
+        self._n, self._ranked_in = n, ranked_in
+        self._rankings: dict[str, list[Pair]] = {}
 
     def add(self, key: Any, value: Any) -> None:
         """Take in a pair, whose value is a number or a list that begins with one."""
-        self._pairs.append((key, value))
-        if len(self._pairs) > 2 * self._n + 1000:
-            self._pairs = self.pairs()
+        ranking = self._rankings.setdefault(self._ranked_in(key), [])
+        ranking.append((key, value))
+        if len(ranking) > 2 * self._n + 1000:
+            ranking[:] = self._first(ranking)
 
     def pairs(self) -> list[Pair]:
         """The pairs, in order."""
-        return sorted(self._pairs, key=_rank)[: self._n]
+        return [pair for _, ranking in sorted(self._rankings.items()) for pair in self._first(ranking)]
+
+    def _first(self, ranking: list[Pair]) -> list[Pair]:
+        return sorted(ranking, key=_rank)[: self._n]
 
 
 def _rank(pair: Pair) -> tuple[Any, bool, bytes]:
@@ -114,6 +121,10 @@ class CountJob(CrawlJob):
         for key, number in list(self.process(record) or ()):
             counter.add(key, number)
 
+    def ranked_in(self, key: Any) -> str:  # noqa: ARG002 - for those who override it
+        """The name of the ranking that `--top` has a key in; all keys are in one unless a job says otherwise."""
+        return ""
+
     def mapper_init(self) -> None:
         """Begin a map task."""
         self._counter: Counter = self.make_counter()
@@ -141,7 +152,7 @@ class CountJob(CrawlJob):
             counting["combiner"] = self.combiner
         if self.options.top is None:
             return [MRStep(**counting, reducer=reducer)]
-        largest = Largest(self.options.top)
+        largest = Largest(self.options.top, self.ranked_in)
 
         def gather(key: Any, values: Iterable[Any]) -> None:
             for pair in reducer(key, values):

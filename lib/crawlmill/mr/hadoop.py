@@ -66,6 +66,7 @@ class HadoopWork:
         finally:
             quiet.setLevel(level)
         self._runner.storage = storage
+        self._namenodes = self._find_namenodes()
         self._check_namenode()
         self._runner.add_arguments(f"--ledger-folder={ROWS_BESIDE_OUTPUT}")
         self._runner.add_properties({
@@ -142,33 +143,39 @@ class HadoopWork:
             raise self._error(log)
 
     def _note(self, failure: TaskFailure, log: Log) -> None:
-        trace = self._report_of(failure)
-        log.failures[-1] = replace(failure, said=_last_line(trace) or failure.said)
-        self._watch.note(f"task {failure.task} failed: {log.failures[-1].said}")
+        log.failures[-1] = failure = replace(failure, said=self._report_of(failure)[0] or failure.said)
+        self._watch.note(f"task {failure.name} failed: {failure.said}")
 
     def _error(self, log: Log) -> TaskError:
         """What the driver's failure means, in one line."""
         if log.application is None:
             return TaskError(f"Hadoop did not take the job: {log.complaint()}")
         where = f"logs: yarn logs -applicationId {log.application}"
-        if not log.failures:
+        # The driver has often gone before it hears of the last failures; their reports are there.
+        known = {failure.attempt: failure for failure in (*self._reported(), *log.failures)}
+        failures = [known[attempt] for attempt in sorted(known) if known[attempt].task == log.culprit]
+        if not failures:
             return TaskError(f"the job {log.ended or 'ended: ' + log.complaint()}; {where}")
-        # Of several tasks that failed, the one that did so most often is the one that ended the job.
-        often: dict[str, list[TaskFailure]] = {}
-        for failure in log.failures:
-            often.setdefault(failure.task, []).append(failure)
-        task, failures = max(often.items(), key=lambda item: len(item[1]))
+        said, trace = self._report_of(failures[-1])
+        said = said or failures[-1].said
         times = f"{len(failures)} times, at last" if len(failures) > 1 else "once"
-        missing = "; the nodes' Python lacks a package" if "ModuleNotFoundError" in failures[-1].said else ""
-        return TaskError(f"task {task} failed {times}: {failures[-1].said}{missing}; {where}",
-                         self._report_of(failures[-1]))  # fmt: skip
+        missing = "; the nodes' Python lacks a package" if said.startswith("ModuleNotFoundError") else ""
+        return TaskError(f"task {failures[-1].name} failed {times}: {said}{missing}; {where}", trace)
 
-    def _report_of(self, failure: TaskFailure) -> str:
-        """What the attempt itself has said; empty if it had no time to (killed, no Python at all)."""
+    def _reported(self) -> list[TaskFailure]:
         try:
-            return self._storage.read_all(self._reports(failure.attempt), limit=_MOST_REPORT_BYTES).decode()
+            return [TaskFailure(name) for name in self._storage.list(self._reports())]
         except SourceError:
-            return ""
+            return []
+
+    def _report_of(self, failure: TaskFailure) -> tuple[str, str]:
+        """What the attempt itself has said, and its traceback; empty if it had no time to (killed, no Python)."""
+        try:
+            report = self._storage.read_all(self._reports(failure.attempt), limit=_MOST_REPORT_BYTES)
+        except SourceError:
+            return "", ""
+        what, _, trace = report.decode("utf-8", "replace").partition("\n")
+        return what, trace
 
     def _kill(self, job: str | None) -> None:
         if job is not None:
@@ -186,14 +193,15 @@ class HadoopWork:
 
     def _report_folders(self) -> str:
         """Where attempts may report, for `task_report`: a URL per NameNode."""
-        authority, _, path = self._reports().removeprefix("hdfs://").partition("/")
-        given = self._storage.options.webhdfs
-        if given:
-            urls = [given.rstrip("/").removesuffix("/webhdfs/v1")]
-        else:
-            conf = read_hadoop_conf()
-            urls = namenode_urls(authority or default_filesystem(conf), conf)
-        return ",".join(f"{url}/webhdfs/v1/{path.rstrip('/')}?user.name={user_name()}" for url in urls)
+        path = self._reports().removeprefix("hdfs://").partition("/")[2].rstrip("/")
+        return ",".join(f"{url}/webhdfs/v1/{path}?user.name={user_name()}" for url in self._namenodes)
+
+    def _find_namenodes(self) -> list[str]:
+        if given := self._storage.options.webhdfs:
+            return [given.rstrip("/").removesuffix("/webhdfs/v1")]
+        conf = read_hadoop_conf()
+        authority = self._runner.folder.removeprefix("hdfs://").partition("/")[0]
+        return namenode_urls(authority or default_filesystem(conf), conf)
 
     def _check_namenode(self) -> None:
         quick = replace(
@@ -203,7 +211,7 @@ class HadoopWork:
             with Storage(quick) as storage:
                 storage.exists(self._runner.folder)
         except SourceError as error:
-            raise UsageError(f"-r hadoop: HDFS does not answer: {error}") from error
+            raise UsageError(f"-r hadoop: HDFS at {', '.join(self._namenodes)}: {error.what}") from error
 
 
 class _Gauge:
@@ -230,7 +238,3 @@ class _Gauge:
                      for c in g["counter"]}  # fmt: skip
             self._watch.progress("cluster", Totals(*(int(found.get(name, 0)) for name in Totals._fields)))
         self._due = time.monotonic() + _COUNTERS_EVERY_S
-
-
-def _last_line(trace: str) -> str:
-    return trace.strip().rpartition("\n")[2][:300]

@@ -32,7 +32,9 @@ _APPLICATION: Final = re.compile(r"Submitted application (application_\d+_\d+)")
 _JOB: Final = re.compile(r"(?:Running job: |Submitting tokens for job: )(job_\d+_\d+)")
 _TRACKING: Final = re.compile(r"The url to track the job: (\S+)")
 _PHASE: Final = re.compile(r"map (\d+)% reduce (\d+)%")
-_FAILED_TASK: Final = re.compile(r"Task Id : (attempt_\d+_\d+_([mr])_(\d+)_\d+), Status : FAILED")
+_FAILED_TASK: Final = re.compile(r"Task Id : (attempt_\w+), Status : FAILED")
+_ATTEMPT: Final = re.compile(r"attempt_(\d+_\d+_([mr])_(\d+))_\d+")
+_CULPRIT: Final = re.compile(r"Task failed task_(\d+_\d+_[mr]_\d+)")
 _ENDED: Final = re.compile(r"Job (job_\d+_\d+) failed with state (\w+) due to: ?(.*)")
 _WAITING: Final = re.compile(r"Retrying connect to server: (?:[^/\s]*/)?([^\s;]+?)\.? ")
 _GROUP: Final = re.compile(r"^\t([^\t=]+)$")
@@ -46,14 +48,19 @@ class TaskFailure:
     """An attempt at a task that failed; `said` is Hadoop's word on it, which knows no Python."""
 
     attempt: str
-    kind: str
-    number: int
-    said: str
+    said: str = ""
 
     @property
     def task(self) -> str:
+        """Hadoop's number of the task."""
+        found = _ATTEMPT.fullmatch(self.attempt)
+        return found[1] if found else self.attempt
+
+    @property
+    def name(self) -> str:
         """The task's name, as the other runners write it."""
-        return f"{self.kind}-{self.number:05}"
+        found = _ATTEMPT.fullmatch(self.attempt)
+        return f"{'map' if found[2] == 'm' else 'reduce'}-{int(found[3]):05}" if found else self.attempt
 
 
 @dataclass
@@ -70,7 +77,7 @@ class Log:
 
     def __post_init__(self) -> None:
         self._group: str | None = None
-        self._failed: re.Match[str] | None = None
+        self._failed: str | None = None
         self._complaints: list[str] = []
         self._last: list[str] = []
 
@@ -81,12 +88,12 @@ class Log:
         if self._count(line, record is not None) or not line.strip():
             return None
         self._last = [*self._last[1 - _LINES_KEPT :], line]
-        failure = self._why(record["message"] if record else line) if self._failed else None
         message = record["message"] if record else line
+        failure = self._why("" if record else line)
         if found := _PHASE.search(message):
             self.phase = f"map {found[1]} %, reduce {found[2]} %"
         elif found := _FAILED_TASK.search(message):
-            self._failed = found
+            self._failed = found[1]
         elif found := _APPLICATION.search(message):
             self.application, self.phase = found[1], "waiting for the cluster"
             self.job = self.job or found[1].replace("application", "job", 1)
@@ -96,7 +103,8 @@ class Log:
             self.tracking_url = found[1]
         elif found := _ENDED.search(message):
             self.job = found[1]
-            self.ended = f"{found[2].lower()}: {found[3].strip()}" if found[3].strip() else found[2].lower()
+            state = {"KILLED": "was killed"}.get(found[2], found[2].lower())
+            self.ended = f"{state}: {found[3].strip()[:500]}" if found[3].strip() else state
         elif found := _WAITING.search(message):
             self.phase = f"waiting for {found[1]}"
         elif message == "Counters:" or re.match(r"Counters: \d+$", message):
@@ -111,13 +119,19 @@ class Log:
         text = (telling or self._last or ["no word from it"])[0 if telling else -1].strip()
         return text.removeprefix("Error Launching job : ")[:500]
 
-    def _why(self, text: str) -> TaskFailure:
-        """The failed attempt of the line before, now that Hadoop has given its reason."""
-        found, self._failed = self._failed, None
-        assert found is not None
-        kind = "map" if found[2] == "m" else "reduce"
+    @property
+    def culprit(self) -> str | None:
+        """Hadoop's number of the task that was the end of the job."""
+        found = _CULPRIT.search(self.ended or "")
+        return found[1] if found else None
+
+    def _why(self, text: str) -> TaskFailure | None:
+        """The failed attempt of the line before, if there was one, now that Hadoop has given its reason."""
+        attempt, self._failed = self._failed, None
+        if attempt is None:
+            return None
         said = re.sub(r"^(Error: |\[[^\]]*\])+", "", text.strip())
-        failure = TaskFailure(found[1], kind, int(found[3]), said[:300])
+        failure = TaskFailure(attempt, said[:300] or "Hadoop does not say why")
         self.failures.append(failure)
         return failure
 

@@ -41,7 +41,6 @@ def describe(parser: argparse.ArgumentParser, job: type, name: str) -> None:
     parser.prog = f"python jobs/{name}.py"
     parser.usage = "%(prog)s [-r RUNNER] [options] LIST..."
     parser.description = inspect.cleandoc(job.__doc__ or "")
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = f"""\
 examples:
   {parser.prog} input_lists/sample.paths

@@ -23,7 +23,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from argparse import SUPPRESS, Namespace, _ArgumentGroup
+from argparse import SUPPRESS, Namespace, RawDescriptionHelpFormatter, _ArgumentGroup
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
@@ -38,7 +38,7 @@ from crawlmill.mr.compat import MRJob, MRJobRunner, RawValueProtocol
 from crawlmill.mr.help import describe, hide_rare
 from crawlmill.mr.monitor import EngineMonitor, Monitor
 from crawlmill.mr.protocols import JsonPairs
-from crawlmill.mr.rows import Pair, encode_rows, without_rows
+from crawlmill.mr.rows import Pair, RowsFile, without_rows
 from crawlmill.mr.task_report import report
 from crawlmill.mr.tasks import decode_task
 from crawlmill.storage import Storage
@@ -119,7 +119,8 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         formats, types = frozenset(self.formats) or None, frozenset(self.types) or None
         for rank, item in decode_task(line):
             reading = Reading(item, self.storage, self.read_options, formats=formats, types=types)
-            yield from self.read(reading)
+            with self.monitor.alive(lambda reading=reading: reading.reached):  # type: ignore[misc]
+                yield from self.read(reading)
             yield from self.monitor.account(rank, reading.row)
 
     @cached_property
@@ -198,7 +199,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     def combine_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
         """The pairs of a combiner; rows pass it by."""
         rows: list[Pair] = []
-        yield from super().combine_pairs(without_rows(pairs, rows), step_num)
+        yield from super().combine_pairs(without_rows(pairs, rows.append), step_num)
         yield from rows
 
     def reduce_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
@@ -206,32 +207,29 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         return super().reduce_pairs(pairs, step_num) if step_num else self._reduced_without_rows(pairs)
 
     def _reduced_without_rows(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
-        rows: list[Pair] = []
-        yield from super().reduce_pairs(without_rows(pairs, rows), 0)
-        self._keep_rows(rows)
+        with RowsFile(self.storage, self._place_of_rows()) as rows:
+            yield from super().reduce_pairs(without_rows(pairs, rows.add), 0)
 
     def _rows_set_aside(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
-        rows: list[Pair] = []
-        yield from without_rows(pairs, rows)
-        self._keep_rows(rows)
+        with RowsFile(self.storage, self._place_of_rows()) as rows:
+            yield from without_rows(pairs, rows.add)
 
-    def _keep_rows(self, rows: list[Pair]) -> None:
-        """Write the rows where the launcher looks for them: a file per task, the same for each of its attempts."""
-        folder = self.options.ledger_folder
-        if rows and folder:
-            number = int(os.environ.get("mapreduce_task_partition", "0"))  # noqa: SIM112 - Hadoop's name
-            place = f"{folder}/rows-{number:05}"
-            if folder == ROWS_BESIDE_OUTPUT:
-                place = f"{os.environ['mapreduce_task_output_dir']}/_rows-{number:05}"  # noqa: SIM112
-            with self.storage.write(place) as file:
-                encode_rows(rows, file)
+    def _place_of_rows(self) -> str | None:
+        """Where the launcher looks for this task's rows: a file per task, the same for each of its attempts."""
+        folder: str | None = self.options.ledger_folder
+        number = int(os.environ.get("mapreduce_task_partition", "0"))  # noqa: SIM112 - Hadoop's name
+        if folder == ROWS_BESIDE_OUTPUT:
+            return f"{os.environ['mapreduce_task_output_dir']}/_rows-{number:05}"  # noqa: SIM112
+        return f"{folder}/rows-{number:05}" if folder else None
 
     # Options and runners
 
     def configure_args(self) -> None:
         """Declare the options that every job has."""
-        super().configure_args()
         parser = self.arg_parser
+        # argparse makes a formatter for every option declared; one that knows its width does not ask the terminal.
+        parser.formatter_class = partial(RawDescriptionHelpFormatter, width=100)
+        super().configure_args()
         parser.allow_abbrev = False
         hide_rare(parser)
         describe(parser, type(self), self.name())
@@ -264,6 +262,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         if options.runner:
             super()._print_help(options)
         else:
+            self.arg_parser.formatter_class = RawDescriptionHelpFormatter
             self.arg_parser.print_help()
 
     def hadoop_input_format(self) -> str | None:
@@ -272,7 +271,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     def hand_on(self, option: str, value: str) -> None:
         """Give an option, which the command line has not, to all tasks."""
-        self._cl_args = [*self._cl_args, f"{option}={value}"]
+        self._cl_args = [f"{option}={value}", *self._cl_args]
 
     def _runner_class(self) -> type[MRJobRunner]:
         from crawlmill.mr.engines import runner_class  # noqa: PLC0415 - no task needs it

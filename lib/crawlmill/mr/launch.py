@@ -41,7 +41,7 @@ from crawlmill.mr.rows import decode_row
 from crawlmill.mr.runners import InlineRunner, LocalRunner, MachineRunner
 from crawlmill.mr.shuffle import Run, merge
 from crawlmill.mr.signals import stoppable
-from crawlmill.mr.tasks import cut, encode_task
+from crawlmill.mr.tasks import MOST_TASKS_HERE, MOST_TASKS_ON_ENGINES, cut, encode_task
 from crawlmill.storage import Storage, absolute, is_remote, redact
 from crawlmill.storage.locations import local_path
 
@@ -156,8 +156,11 @@ class _Launch:
         self.ledger_order = inputs.ledger_order()
         ranks = {id(item): rank for rank, item in enumerate(self.ledger_order)}
         ranked = ((ranks[id(item)], item) for item in inputs)
+        here = (self.options.runner or LocalRunner.alias) in (InlineRunner.alias, LocalRunner.alias)
+        most = MOST_TASKS_HERE if here else MOST_TASKS_ON_ENGINES
+        tasks = cut(ranked, self.options.inputs_per_task, most=most)
         with (self.scratch / "tasks.jsonl").open("wb") as file:
-            file.writelines(encode_task(task) + b"\n" for task in cut(ranked, self.options.inputs_per_task))
+            file.writelines(encode_task(task) + b"\n" for task in tasks)
         self.progress.inputs = len(inputs)
 
     def _judge(self, totals: Totals) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -16,6 +18,7 @@ COUNTERS: Final = "crawlmill"
 """The group of the counters that tell an engine how far its tasks are; named as the fields of `Totals`."""
 
 _STATUS_EVERY_S: Final = 10.0
+_ALIVE_EVERY_S: Final = 30.0
 _REPORT_EVERY_S: Final = 0.25
 
 
@@ -41,6 +44,9 @@ class Monitor(Protocol):
     def account(self, rank: int, row: LedgerRow) -> Iterable[Pair]:
         """An input is done; gives the pairs that the task has to emit for that."""
 
+    def alive(self, reached: Callable[[], int]) -> AbstractContextManager[None]:
+        """Within this block the task is alive as long as the number of bytes that `reached` gives grows."""
+
 
 class EngineMonitor:
     """Tells an engine, in lines of status and by counters, how far its task is; rows go through the engine as pairs."""
@@ -62,6 +68,29 @@ class EngineMonitor:
         self._done = self._done.plus(Totals(1, row.records, row.bytes, row.outcome != "ok"))
         self._tell(self._done)
         return (row_pair(rank, row),)
+
+    @contextmanager
+    def alive(self, reached: Callable[[], int]) -> Iterator[None]:
+        """A line of status twice a minute while bytes come in, were it for hours without a whole record.
+
+        A task that hangs says nothing, and is killed by the engine.
+        """
+        ended = threading.Event()
+
+        def look() -> None:
+            before = reached()
+            while not ended.wait(_ALIVE_EVERY_S):
+                if (now := reached()) != before:
+                    before = now
+                    self._set_status(f"{now:,} bytes of the present input")
+
+        thread = threading.Thread(target=look, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
 
     def _tell(self, totals: Totals) -> None:
         for name, now, told in zip(Totals._fields, totals, self._told, strict=True):
@@ -91,6 +120,10 @@ class TaskMonitor:
         self.totals = self.totals.plus(Totals(1, row.records, row.bytes, row.outcome != "ok"))
         self._report(self.totals)
         return ()
+
+    def alive(self, reached: Callable[[], int]) -> AbstractContextManager[None]:  # noqa: ARG002
+        """Nobody here kills a task that is silent."""
+        return nullcontext()
 
     def _report(self, totals: Totals) -> None:
         if time.monotonic() >= self._due:

@@ -104,7 +104,7 @@ class Progress:
         for part in self._at_work.values():
             totals = totals.plus(part)
         if self.phase and totals == Totals():
-            return f"{self.inputs:,} inputs, {self.phase}"
+            return f"0/{self.inputs:,} inputs, {self.phase}"
         speed = size(int(totals.bytes / seconds)) if seconds else "0 B"
         text = f"{totals.inputs:,}/{self.inputs:,} inputs, {totals.records:,} records, {size(totals.bytes)}, {speed}/s"
         text += f", {totals.bad:,} bad" if totals.bad else ""

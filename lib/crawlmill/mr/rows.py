@@ -9,14 +9,17 @@ thrown away as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, Final
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any, BinaryIO, Final, Self
 
 from crawlmill.errors import FormatError
 from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.mr.protocols import decode_pair, encode_pair
+from crawlmill.storage import Storage
 
-__all__ = ["Pair", "decode_row", "encode_rows", "row_pair", "without_rows"]
+__all__ = ["Pair", "RowsFile", "decode_row", "encode_rows", "row_pair", "without_rows"]
 
 Pair = tuple[Any, Any]
 
@@ -28,14 +31,38 @@ def row_pair(rank: int, row: LedgerRow) -> Pair:
     return f"{_PREFIX}{rank:012}", row.to_json()
 
 
-def without_rows(pairs: Iterable[Pair], rows: list[Pair]) -> Iterator[Pair]:
-    """The pairs that are no rows; those that are go to `rows`."""
+def without_rows(pairs: Iterable[Pair], take: Callable[[Pair], object]) -> Iterator[Pair]:
+    """The pairs that are no rows; those that are go to `take`."""
     for pair in pairs:
         key = pair[0]
         if type(key) is str and key.startswith(_PREFIX):
-            rows.append(pair)
+            take(pair)
         else:
             yield pair
+
+
+class RowsFile:
+    """A file of rows at a location, written as they come; None is no place, and no row is no file."""
+
+    def __init__(self, storage: Storage, location: str | None) -> None:
+        self._storage, self._location = storage, location
+        self._file: BinaryIO | None = None
+        self._open = ExitStack()
+
+    def add(self, pair: Pair) -> None:
+        """Write a row pair."""
+        if self._file is None and self._location is not None:
+            self._file = self._open.enter_context(self._storage.write(self._location))
+        if self._file is not None:
+            self._file.write(encode_pair(*pair) + b"\n")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return self._open.__exit__(kind, error, trace)
 
 
 def encode_rows(rows: Iterable[Pair], file: BinaryIO) -> None:

@@ -3,8 +3,8 @@
 What Hadoop itself tells of a failed Python task is its exit code. Finding the rest (in logs that lie on the node,
 or in an archive of them) depends on the cluster and on who asks; this does not. The launcher names a WebHDFS folder
 in the job's configuration, which Hadoop hands to every task in its environment; a task that is about to die puts a
-file there, called as the attempt is. It can do so even where a package is missing, since only the standard library is
-used: `crawlmill.mr` listens before it imports anything else.
+file there, called as the attempt is: a line that says what was wrong, then the traceback. It can do so even where a
+package is missing, since only the standard library is used: `crawlmill.mr` listens before it imports anything else.
 
 Spec: WebHDFS REST API of Hadoop 3.4 (CREATE).
 """
@@ -27,6 +27,7 @@ PROPERTY: Final = "crawlmill.reports"
 _VARIABLE: Final = PROPERTY.replace(".", "_")  # as Hadoop names it
 _TIMEOUT_S: Final = 20
 _MOST_CHARACTERS: Final = 100_000
+_LONGEST_LINE: Final = 500
 
 
 def listen() -> None:
@@ -35,13 +36,14 @@ def listen() -> None:
         sys.excepthook = _report_exception
 
 
-def report(text: str) -> None:
-    """Send the launcher a text whose last line says what was wrong, if this is a task of a cluster."""
+def report(what: str, trace: str = "") -> None:
+    """Tell the launcher what was wrong, if this is a task of a cluster."""
     folders = os.environ.get(_VARIABLE, "")
     attempt = os.environ.get("mapreduce_task_attempt_id")  # noqa: SIM112 - Hadoop's name
     if not folders or not attempt:
         return
-    content = text[-_MOST_CHARACTERS:].encode("utf-8", "backslashreplace")
+    line = " ".join(what.split())[:_LONGEST_LINE]
+    content = f"{line}\n{trace[-_MOST_CHARACTERS:]}".encode("utf-8", "backslashreplace")
     why = ""
     for folder in folders.split(","):
         path, _, query = folder.partition("?")
@@ -58,7 +60,7 @@ def report(text: str) -> None:
 def _report_exception(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     text = "".join(traceback.format_exception(kind, error, trace))
     sys.stderr.write(text)
-    report(text)
+    report("".join(traceback.format_exception_only(kind, error)), text)
 
 
 def _put(url: str, content: bytes | None) -> str | None:

@@ -17,10 +17,15 @@ from typing import Final
 from crawlmill.errors import FormatError
 from crawlmill.inputs.lists import Input
 
-__all__ = ["Task", "cut", "decode_task", "encode_task"]
+__all__ = ["MOST_TASKS_HERE", "MOST_TASKS_ON_ENGINES", "Task", "cut", "decode_task", "encode_task"]
+
+MOST_TASKS_HERE: Final = 2_000
+"""Tasks of whole files on one machine: enough to keep its cores busy; each costs some milliseconds."""
+
+MOST_TASKS_ON_ENGINES: Final = 50_000
+"""Tasks of whole files on an engine: a crawl's files one by one, but not what an application master cannot hold."""
 
 _VERSION: Final = 1
-_MOST_FILE_TASKS: Final = 50_000
 _LEAST_RANGE_TASKS: Final = 64
 _MOST_RANGES: Final = 1000
 _MOST_RANGE_BYTES: Final = 256 << 20
@@ -29,12 +34,12 @@ Task = list[tuple[int, Input]]
 """The (rank, input) pairs of one map task."""
 
 
-def cut(inputs: Iterable[tuple[int, Input]], per_task: int | None = None) -> Iterator[Task]:
+def cut(inputs: Iterable[tuple[int, Input]], per_task: int | None = None, *, most: int) -> Iterator[Task]:
     """The tasks for the inputs, which come with their ranks.
 
-    A whole file is a task of its own (several only where there are more than 50,000). Ranges are often small: those
-    of a file follow each other, in batches of at most a thousand ranges and 256 MiB, but never fewer than 64 batches
-    where there are as many ranges. `per_task` inputs in each task, if it is given.
+    A whole file is a task of its own (several share one only where there are more than `most`). Ranges are often
+    small: those of a file follow each other, in batches of at most a thousand ranges and 256 MiB, but never fewer than
+    64 batches where there are as many ranges. `per_task` inputs in each task, if it is given.
     """
     files: Task = []
     ranges: dict[str, Task] = {}
@@ -43,7 +48,7 @@ def cut(inputs: Iterable[tuple[int, Input]], per_task: int | None = None) -> Ite
             files.append((rank, item))
         else:
             ranges.setdefault(item.location, []).append((rank, item))
-    yield from _batches(files, per_task or -(-len(files) // _MOST_FILE_TASKS))
+    yield from _batches(files, per_task or -(-len(files) // most))
     by_file = [pair for group in ranges.values() for pair in sorted(group, key=lambda pair: pair[1].offset or 0)]
     least = -(-len(by_file) // _LEAST_RANGE_TASKS)
     yield from _batches(by_file, per_task or min(least, _MOST_RANGES), _MOST_RANGE_BYTES if not per_task else None)

@@ -1,0 +1,63 @@
+"""Print the similarity hash of texts, as Common Crawl published it in 2012 under the name text_simhash.
+
+Prints a line per file: the hash, a signed number of 64 bits, and the file. Texts that differ little have hashes that
+differ in few bits; a text of fewer than four characters has the hash 0. In the metadata of 2012 the hash is that of
+the whole body, markup included. A byte order mark is a character of the text (but for charsets that read it, such as
+utf-16); bytes that the charset does not know become U+FFFD.
+
+Examples:
+  crawlmill simhash one.txt two.txt
+  crawlmill cat 1346864469604_0.arc.gz --offset 157 --part payload | crawlmill simhash --charset ISO-8859-1 -
+"""
+
+from __future__ import annotations
+
+import argparse
+import codecs
+import sys
+
+from crawlmill.analysis.simhash import text_simhash
+from crawlmill.cli.arguments import make_storage
+from crawlmill.errors import FormatError, SourceError, UsageError
+from crawlmill.storage.locations import redact
+
+__all__ = ["add_arguments", "run"]
+
+_MAX_MIB = 1024
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a text at any location; - is stdin")
+    parser.add_argument("--charset", default="utf-8", metavar="NAME",
+                        help="what the texts are written in, by Python's names (default: utf-8)")  # fmt: skip
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the hashes."""
+    charset = _text_codec(options.charset)
+    storage = make_storage(options)
+    lost = False
+    for name in options.files:
+        try:
+            data = sys.stdin.buffer.read() if name == "-" else storage.read_all(name, limit=_MAX_MIB << 20)
+        except (FormatError, SourceError) as error:
+            sys.stderr.write(f"{error.reason}: {error.located(source=redact(name))}\n")
+            lost = True
+            continue
+        sys.stdout.write(f"{text_simhash(data.decode(charset, 'replace'))}\t{redact(name)}\n")
+    return 2 if lost else 0
+
+
+def _text_codec(name: str) -> str:
+    """The codec of a charset that bytes can be decoded with, whatever they are.
+
+    Raises:
+        UsageError: There is none of this name.
+    """
+    try:
+        codec = codecs.lookup(name)
+        b"\xff".decode(name, "replace")  # `base64` and the like are codecs too, but give no text
+    except (LookupError, ValueError) as error:
+        raise UsageError("--charset", expected="the name of a charset", actual=repr(name)) from error
+    return codec.name
