@@ -19,6 +19,7 @@ lint: $(VENV)/.tested
 	$(BIN)/mypy
 
 docs: $(VENV)/.tested
+	$(BIN)/python tools/help_pages.py
 	$(BIN)/python -m pytest tests/docs
 
 bench: $(VENV)/.installed

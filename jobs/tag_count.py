@@ -36,7 +36,7 @@ class TagCount(CountJob):
 
     def count(self, record: Record, counter: TagCounter) -> None:
         """Count the tags of a page."""
-        if record.http.is_html:
+        if record.holds_http and record.http.is_html:
             counter.add(record.page())
 
 

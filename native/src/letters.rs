@@ -97,8 +97,8 @@ fn decode(first: u8, bytes: &[u8]) -> (usize, usize) {
     let bits = |at: usize| usize::from(bytes.get(at).copied().unwrap_or_default() & 0x3f);
     let first = usize::from(first);
     match first {
-        ..0xe0 => ((first & 0x1f) << 6 | bits(1), 2),
-        ..0xf0 => ((first & 0x0f) << 12 | bits(1) << 6 | bits(2), 3),
+        ..=0xdf => ((first & 0x1f) << 6 | bits(1), 2),
+        0xe0..=0xef => ((first & 0x0f) << 12 | bits(1) << 6 | bits(2), 3),
         _ => ((first & 0x07) << 18 | bits(1) << 12 | bits(2) << 6 | bits(3), 4),
     }
 }

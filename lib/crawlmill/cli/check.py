@@ -48,5 +48,6 @@ def run(options: argparse.Namespace) -> int:
             sys.stdout.write(f"    {problem.reason}: {problem.message}\n")
         if row.lost.total() > len(row.problems):
             sys.stdout.write(f"    and {row.lost.total() - len(row.problems)} more\n")
+    sys.stdout.flush()
     sys.stderr.write(f"{summary.counts()}\n")
     return 2 if summary.not_ok else 0

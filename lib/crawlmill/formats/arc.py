@@ -38,6 +38,10 @@ _V1 = re.compile(rb"(?P<url>\S.*) (?P<ip>\S+) (?P<date>\d{12,17}) (?P<mime>\S.*|
 _V2 = re.compile(
     rb"(?P<url>\S.*) (?P<ip>\S+) (?P<date>\d{12,17}) (?P<mime>\S+) \S+ \S+ \S+ \d+ \S+ (?P<length>\d{1,18})\r?"
 )
+# Of the lines of a known ARC: whatever stands where the date should be.
+_ODD_DATE = re.compile(
+    rb"(?P<url>[a-zA-Z][a-zA-Z0-9+.-]*:.*) (?P<ip>[0-9a-fA-F.:]+) (?P<date>\S+) (?P<mime>\S*) (?P<length>\d{1,18})\r?"
+)
 _LINE = re.compile(rb"(?<=\n)[^\n]{1,65535} \d{12,17} [^\n]{0,200} \d{1,18}\r?\n")
 
 OnProblem = Callable[[FormatError], None]
@@ -59,7 +63,7 @@ def parse_url_line(line: bytes) -> UrlLine:
     Raises:
         FormatError: `bad-header`.
     """
-    match = _V2.fullmatch(line) or _V1.fullmatch(line)
+    match = _V2.fullmatch(line) or _V1.fullmatch(line) or _ODD_DATE.fullmatch(line)
     if match is None:
         raise FormatError("no ARC record", reason="bad-header", expected="URL IP-address date content-type length",
                           actual=repr(line[:60])[2:-1])  # fmt: skip
@@ -111,7 +115,9 @@ class ArcRecord(Record):
 
     @property
     def holds_http(self) -> bool:
-        return self.type == "response" and self.block.peek(5).upper() == b"HTTP/"
+        if self.type != "response":
+            return False
+        return self.uri[:5].lower() in ("http:", "https") or self.block.peek(5).upper() == b"HTTP/"
 
     @property
     def closing(self) -> bytes:

@@ -27,4 +27,12 @@ _HOMES = {"CountJob": "counting", "CrawlJob": "job", "summing": "job"}
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    try:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("crawlmill"):
+            raise
+        raise SystemExit(
+            f"the package {error.name} is not installed here: run the job with the interpreter that has it "
+            "(after `make demo`, .venv/bin/python)"
+        ) from error

@@ -41,9 +41,12 @@ def describe(parser: argparse.ArgumentParser, job: type, name: str) -> None:
     parser.prog = f"python jobs/{name}.py"
     parser.usage = "%(prog)s [-r RUNNER] [options] LIST..."
     parser.description = inspect.cleandoc(job.__doc__ or "")
+    formats = getattr(job, "formats", ())
+    lists = {"warc": "sample.paths", "wat": "sample.wat.paths", "wet": "sample.wet.paths"}
+    example = next((f"input_lists/{file}" for kind, file in lists.items() if kind in formats), "metadata.paths")
     parser.epilog = f"""\
 examples:
-  {parser.prog} input_lists/sample.paths
+  {parser.prog} {example}
   {parser.prog} --output-dir out --on-bad-input fail crawl.paths.gz
   echo /data/x.warc.gz | {parser.prog} -r inline -
 

@@ -1,0 +1,36 @@
+"""What all tests share: those of readers and counters run once with each core."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crawlmill import core as cores
+
+# Tests of what either core may do; the others run with the one that is taken by itself.
+ON_BOTH_CORES = {
+    "analysis/test_tags.py", "analysis/test_words.py",
+    "formats/test_differential.py", "formats/test_digests.py", "formats/test_warc.py",
+    "inputs/test_reading.py",
+}  # fmt: skip
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    path = metafunc.definition.path.relative_to(Path(__file__).parent)
+    if path.as_posix() in ON_BOTH_CORES:
+        metafunc.parametrize("core", ["python", "native"], indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def core(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str | None:
+    """The name of the core that the test runs with, if it is one of those that run with each."""
+    name: str | None = getattr(request, "param", None)
+    if name is None:
+        return None
+    if name == "native":
+        pytest.importorskip("crawlmill_native", reason="the native core is not installed")
+    monkeypatch.setenv("CRAWLMILL_CORE", name)
+    cores.native.cache_clear()
+    request.addfinalizer(cores.native.cache_clear)
+    return name
