@@ -12,6 +12,15 @@ from html5lib.constants import tokenTypes
 
 RAW_TEXT = {"style", "xmp", "iframe", "noembed", "noframes"}
 LINKS = {"a": "href", "img": "src", "form": "action", "area": "href", "iframe": "src"}
+REFERRING = {
+    "a": "href",
+    "area": "href",
+    "frame": "src",
+    "iframe": "src",
+    "script": "src",
+    "link": "href",
+    "img": "src",
+}
 
 
 @dataclass
@@ -19,6 +28,9 @@ class Reading:
     tags: Counter[str] = field(default_factory=Counter)
     text: str = ""
     links: list[tuple[str, str]] = field(default_factory=list)
+    elements: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    metas: list[dict[str, str]] = field(default_factory=list)
+    base: str = ""
     ends_in_data: bool = False
 
 
@@ -33,6 +45,12 @@ def read_markup(markup: str) -> Reading:
             found.tags[name] += 1
             if name in LINKS and LINKS[name] in token["data"]:
                 found.links.append((f"{name.upper()}@/{LINKS[name]}", token["data"][LINKS[name]]))
+            if name in REFERRING and REFERRING[name] in token["data"]:
+                found.elements.append((name, dict(token["data"])))
+            if name == "meta":
+                found.metas.append(dict(token["data"]))
+            if name == "base":
+                found.base = token["data"].get("href", "")
             if name in RAW_TEXT:
                 tokenizer.state = tokenizer.rawtextState
             elif name in ("textarea", "title"):

@@ -18,7 +18,7 @@ from tests.sample.plain_reading import quick_tags, read_markup
 from warcio.archiveiterator import ArchiveIterator
 
 from crawlmill.errors import SourceError, UsageError
-from crawlmill.sample import FORMATS, write_sample
+from crawlmill.sample import DEFAULT_FORMATS, write_sample
 
 PAGES, FILES = 230, 3
 ROOT = "crawl-data/CC-SAMPLE-2026-01"
@@ -99,7 +99,7 @@ def test_layout_is_that_of_common_crawl(crawl):
 
 def test_header_fields_stand_as_common_crawl_writes_them(crawl):
     folder, _ = crawl
-    for kind in FORMATS:
+    for kind in DEFAULT_FORMATS:
         real = [split_record(c)[0] for _, _, c in members(shared(f"commoncrawl/whirlwind.{SUFFIX[kind]}"))]
         first = members(folder / listed(folder, kind)[0])
         ours = [split_record(content)[0] for _, _, content in first]
@@ -226,21 +226,21 @@ def test_records_of_a_page_refer_to_each_other(crawl):
     for fields in all_records:
         info = fields["WARC-Record-ID"] if fields["WARC-Type"] == "warcinfo" else info
         assert fields.get("WARC-Warcinfo-ID", info) == info
-    assert len({fields["WARC-Record-ID"] for kind in FORMATS for fields, _ in records(folder, kind)}) == sum(
-        len(records(folder, kind)) for kind in FORMATS
+    assert len({fields["WARC-Record-ID"] for kind in DEFAULT_FORMATS for fields, _ in records(folder, kind)}) == sum(
+        len(records(folder, kind)) for kind in DEFAULT_FORMATS
     )
 
 
 def test_digests_are_true(crawl):
     folder, _ = crawl
-    for kind in FORMATS:
+    for kind in DEFAULT_FORMATS:
         for fields, block in records(folder, kind):
             assert fields["WARC-Block-Digest"] == sha1(block)
             payload = block.split(b"\r\n\r\n", 1)[1] if "http" in fields["Content-Type"] else block
             assert fields.get("WARC-Payload-Digest", sha1(payload)) == sha1(payload)
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", DEFAULT_FORMATS)
 def test_fastwarc_and_warcio_read_the_same_records(crawl, kind):
     folder, _ = crawl
     fast = []
@@ -369,6 +369,17 @@ def test_inflated_bytes_are_the_same_everywhere(tmp_path):
     assert whole == "bcd4cc5cfcb757228aa46e0ce880081b7cb86b9aded99a94b4933710bfcea524"
 
 
+def test_realistic_crawl_has_true_answers_and_the_same_bytes_everywhere(tmp_path):
+    answers = write_sample(tmp_path, pages=20, files=1, formats=("wet",), realistic=True)
+    words = Counter()
+    for fields, block in records(tmp_path, "wet"):
+        if fields["WARC-Type"] == "conversion":
+            words.update(re.findall(r"\w+", block.decode().lower()))
+    assert dict(answers.words) == words
+    whole = hashlib.sha256(json.dumps(inflated(tmp_path)).encode()).hexdigest()
+    assert whole == "ca9484c1d537151b7d8297b4afa41ed79549a893a3acd2c4b9ca8c27dc61d8f4"
+
+
 def test_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path):
     for name, seed in (("one", 7), ("two", 7), ("other", 8)):
         write_sample(tmp_path / name, pages=12, files=2, seed=seed)
@@ -415,7 +426,7 @@ def test_folder_that_is_a_file_or_below_one_is_refused(tmp_path):
         ({"pages": 2, "files": 3}, "number of pages: expected 3 or more, one for each file, got 2"),
         ({"pages": 0, "files": 1}, "got 0"),
         ({"formats": ()}, "got none"),
-        ({"formats": ("warc", "arx")}, "expected some of warc, wat, wet, got arx"),
+        ({"formats": ("warc", "arx")}, "expected some of warc, wat, wet, arc, metadata, text, got arx"),
     ],
 )
 def test_impossible_options_are_refused_before_anything_is_written(tmp_path, options, message):

@@ -44,8 +44,9 @@ def test_template_declares_its_tags_words_text_and_links(template, code):
     assert dict(fragment.tags) == dict(reading.tags)
     assert quick_tags(fragment.markup.encode("utf-8", "surrogateescape")) == reading.tags
     assert Counter(fragment.words) == Counter(re.findall(r"\w+", fragment.text.lower()))
-    assert "".join(fragment.text.split()) == "".join(reading.text.split())
-    assert [(link["path"], link["url"]) for link in json.loads(f"[{fragment.links}]")] == reading.links
+    assert Counter(fragment.head.words) == Counter(re.findall(r"\w+", fragment.head.title.lower()))
+    assert "".join((fragment.head.title + fragment.text).split()) == "".join(reading.text.split())
+    assert [(link["path"], link["url"]) for link in json.loads(f"[{fragment.wat_links}]")] == reading.links
 
 
 @pytest.mark.parametrize("template", INNER, ids=lambda template: template.markup[:24].encode().hex())
@@ -59,10 +60,10 @@ def test_template_within_a_page_leaves_the_tokenizer_in_the_data_state(template)
 @pytest.mark.parametrize("template", [*HEADS, SMALL_PAGE], ids=lambda template: template.markup[:24])
 def test_head_of_a_page_names_the_title_that_it_has(template):
     fragment, _ = filled(template, "tr")
-    head = json.loads(fragment.head)
+    head = json.loads(fragment.head.wat)
     assert ("<title>" in fragment.markup.lower()) == ("Title" in head)
     assert all(meta["content"] for meta in head.get("Metas", ()))
-    assert fragment.text.startswith(head.get("Title", ""))
+    assert fragment.head.title == head.get("Title", "")
 
 
 def test_fill_unknown_slot_is_an_error():

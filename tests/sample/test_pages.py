@@ -101,6 +101,21 @@ def test_pages_have_realistic_sizes(pages):
     assert 150_000 < max(sizes) < 600_000
 
 
+def test_realistic_pages_are_three_times_as_large_and_have_words_of_their_own(pages):
+    maker = PageMaker(5, ordinary={40}, realistic=True)
+    ratios, plain, rich = [], Counter(), Counter()
+    for number in range(40):
+        page, other = maker.page(number, START), pages[number]
+        assert (page.address, page.status, page.servers) == (other.address, other.status, other.servers)
+        if page.document and page.status.startswith("200"):
+            ratios.append(len(page.content) / len(other.content))
+            plain.update(re.findall(r"\w+", other.document.text()))
+            rich.update(re.findall(r"\w+", page.document.text()))
+    # The last fragment of a page may be a large one, which makes small pages larger than wanted.
+    assert 2.2 < sum(ratios) / len(ratios) < 3.5
+    assert len(rich) > 2 * len(plain)
+
+
 def test_other_bodies_are_what_they_say(pages):
     for page in pages:
         if page.payload_type == "application/json":

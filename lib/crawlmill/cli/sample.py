@@ -3,9 +3,13 @@
 DIR gets crawl-data/CC-SAMPLE-2026-01/ with WARC, WAT and WET files of the same pages and their path lists, and
 answers.json: the tags, servers and words that the jobs must count. The same seed gives the same crawl.
 
+The formats of the crawls of 2008 to 2012 are written on request, of the same pages: arc (three kinds of ARC files, each
+with its own list), metadata and text (SequenceFiles).
+
 Examples:
   crawlmill sample sample-crawl
-  crawlmill sample --pages 40000 --files 16 --formats warc /data/big-sample
+  crawlmill sample --formats arc,metadata,text sample-2012
+  crawlmill sample --pages 14000 --files 16 --formats warc --realistic /data/big-sample
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import sys
 from pathlib import Path
 
 from crawlmill.mr.options import whole_number
-from crawlmill.sample import FORMATS, write_sample
+from crawlmill.sample import DEFAULT_FORMATS, FORMATS, write_sample
 
 __all__ = ["READS", "add_arguments", "run"]
 
@@ -29,16 +33,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pages", type=whole_number(0), default=300, metavar="N", help="pages (default 300)")
     parser.add_argument("--files", type=whole_number(1), default=3, metavar="N", help="files per format (default 3)")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="another seed, another crawl (default 1)")
-    parser.add_argument("--formats", type=_formats, default=FORMATS, metavar="A,B",
-                        help=f"what is written (default {','.join(FORMATS)})")  # fmt: skip
+    parser.add_argument("--formats", type=_formats, default=DEFAULT_FORMATS, metavar="A,B",
+                        help=f"some of {', '.join(FORMATS)} (default {','.join(DEFAULT_FORMATS)})")  # fmt: skip
+    parser.add_argument("--realistic", action="store_true",
+                        help="pages three times as large, and far more words: for benchmarks")  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the crawl."""
     answers = write_sample(
-        options.folder, pages=options.pages, files=options.files, seed=options.seed, formats=options.formats
-    )
-    for name, table in (("tags", answers.tags), ("servers", answers.servers), ("words", answers.words)):
+        options.folder, pages=options.pages, files=options.files, seed=options.seed, formats=options.formats,
+        realistic=options.realistic,
+    )  # fmt: skip
+    tables = [("tags", answers.tags), ("servers", answers.servers), ("words", answers.words)]
+    tables += [(f"{name} {kind}", table) for name, own in answers.legacy.items() for kind, table in own.items()]
+    for name, table in tables:
         total = sum(count for _, count in table)
         sys.stdout.write(f"{name}\t{len(table)} different\t{total} in all\n")
     sys.stderr.write(f"the crawl is in {options.folder}, the true answers in {options.folder / 'answers.json'}\n")

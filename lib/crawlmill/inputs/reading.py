@@ -21,8 +21,7 @@ from crawlmill.formats.key_value import is_sequencefile, read_key_values
 from crawlmill.formats.record import HEAD_BYTES, MAX_BODY, Record
 from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.lists import Input
-from crawlmill.storage import Storage
-from crawlmill.storage.base import Stream
+from crawlmill.storage.base import Opener, Stream
 
 __all__ = ["ReadOptions", "Reading", "Span", "is_in_sequencefile"]
 
@@ -62,7 +61,7 @@ class Reading:
     def __init__(
         self,
         item: Input,
-        storage: Storage,
+        storage: Opener,
         options: ReadOptions = ReadOptions(),
         *,
         formats: frozenset[str] | None = None,
@@ -182,7 +181,7 @@ class Reading:
         self.row.lose(Problem.of(error.located(source=self.item.location)))
 
 
-def is_in_sequencefile(storage: Storage, location: str, offset: int, data: bytes) -> bool:
+def is_in_sequencefile(storage: Opener, location: str, offset: int, data: bytes) -> bool:
     """Whether the bytes at an offset, which begin no other archive, are of a SequenceFile.
 
     Raises:

@@ -42,6 +42,7 @@ _LOGGER: Final = logging.getLogger("crawlmill.hadoop")
 _MOST_REPORT_BYTES: Final = 1 << 20
 _COUNTERS_EVERY_S: Final = 2.0
 _PATIENCE: Final = 5
+_KILL_S: Final = 60.0
 
 
 class HadoopWork:
@@ -66,6 +67,8 @@ class HadoopWork:
         finally:
             quiet.setLevel(level)
         self._runner.storage = storage
+        # For what somebody waits for.
+        self._quick = replace(storage.options, retries=0, read_timeout_s=min(20.0, storage.options.read_timeout_s))
         self._namenodes = self._find_namenodes()
         self._check_namenode()
         self._runner.add_arguments(f"--ledger-folder={ROWS_BESIDE_OUTPUT}")
@@ -107,7 +110,8 @@ class HadoopWork:
     def close(self) -> None:
         """Leave nothing behind."""
         try:
-            self._storage.remove(self._runner.folder)
+            with Storage(self._quick) as storage:
+                storage.remove(self._runner.folder)
         except SourceError as error:
             self._watch.note(f"a temporary folder is left behind: {error}")
         self._runner.cleanup()
@@ -178,9 +182,18 @@ class HadoopWork:
         return what, trace
 
     def _kill(self, job: str | None) -> None:
-        if job is not None:
-            subprocess.run([*self._runner.binary, "job", "-kill", job], stdin=subprocess.DEVNULL,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)  # fmt: skip
+        """Have the cluster end the job, which does not end with its driver."""
+        if job is None:
+            return
+        command = [*self._runner.binary, "job", "-kill", job]
+        nowhere = subprocess.DEVNULL
+        try:
+            done = subprocess.run(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, timeout=_KILL_S, check=False)
+            killed = done.returncode == 0
+        except subprocess.TimeoutExpired:
+            killed = False
+        if not killed:
+            self._watch.note(f"the cluster could not be told to end the job: hadoop job -kill {job}")
 
     def _fetch_rows(self, location: str) -> None:
         rows = self._scratch / f"{len(self.rows)}.rows"
@@ -204,11 +217,8 @@ class HadoopWork:
         return namenode_urls(authority or default_filesystem(conf), conf)
 
     def _check_namenode(self) -> None:
-        quick = replace(
-            self._storage.options, retries=0, read_timeout_s=min(20.0, self._storage.options.read_timeout_s)
-        )
         try:
-            with Storage(quick) as storage:
+            with Storage(self._quick) as storage:
                 storage.exists(self._runner.folder)
         except SourceError as error:
             raise UsageError(f"-r hadoop: HDFS at {', '.join(self._namenodes)}: {error.what}") from error

@@ -25,7 +25,7 @@ import sys
 import time
 from argparse import SUPPRESS, Namespace, RawDescriptionHelpFormatter, _ArgumentGroup
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Final
@@ -42,6 +42,7 @@ from crawlmill.mr.rows import Pair, RowsFile, without_rows
 from crawlmill.mr.task_report import report
 from crawlmill.mr.tasks import decode_task
 from crawlmill.storage import Storage
+from crawlmill.storage.coalesce import CoalescingStorage
 
 __all__ = ["ROWS_BESIDE_OUTPUT", "CrawlJob", "summing"]
 
@@ -117,11 +118,14 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     def mapper(self, _key: None, line: str) -> Iterator[Pair]:
         """The pairs of one line of the task list, and a ledger row for each of its inputs."""
         formats, types = frozenset(self.formats) or None, frozenset(self.types) or None
-        for rank, item in decode_task(line):
-            reading = Reading(item, self.storage, self.read_options, formats=formats, types=types)
-            with self.monitor.alive(lambda reading=reading: reading.reached):  # type: ignore[misc]
-                yield from self.read(reading)
-            yield from self.monitor.account(rank, reading.row)
+        task = decode_task(line)
+        ranges = [(item.location, item.offset or 0, item.length) for _, item in task if item.length is not None]
+        with closing(CoalescingStorage(self.storage, ranges, self.options.coalesce)) as storage:
+            for rank, item in task:
+                reading = Reading(item, storage, self.read_options, formats=formats, types=types)
+                with self.monitor.alive(lambda reading=reading: reading.reached):  # type: ignore[misc]
+                    yield from self.read(reading)
+                yield from self.monitor.account(rank, reading.row)
 
     @cached_property
     def storage(self) -> Storage:

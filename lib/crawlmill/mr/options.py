@@ -16,6 +16,7 @@ from typing import Any, Final
 from crawlmill.errors import UsageError
 from crawlmill.inputs.reading import ReadOptions
 from crawlmill.storage import StorageOptions
+from crawlmill.storage.coalesce import COALESCE
 
 __all__ = [
     "BadLimit",
@@ -134,6 +135,9 @@ def add_running(add: Add) -> None:
     """How the work is cut and watched."""
     add("--inputs-per-task", type=whole_number(1), metavar="N",
         help="inputs in one map task (default: a whole file each; ranges in batches)")  # fmt: skip
+    add("--coalesce", type=whole_number(0), default=COALESCE, metavar="BYTES",
+        help="ranges of one file are fetched by one request if the gap between them is at most so large, and no larger "
+        f"than what is wanted beside it (default: {COALESCE >> 10} KiB)")  # fmt: skip
     add("--task-retries", type=whole_number(0), default=2, metavar="N",
         help="times that the local runner tries a task again that died (default: 2)")  # fmt: skip
     add("--checkpoint", metavar="DIR",

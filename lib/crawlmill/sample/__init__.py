@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from crawlmill.sample.answers import Answers
-from crawlmill.sample.crawl import FORMATS, write_sample
+from crawlmill.sample.crawl import DEFAULT_FORMATS, FORMATS, write_sample
 
-__all__ = ["FORMATS", "Answers", "write_sample"]
+__all__ = ["DEFAULT_FORMATS", "FORMATS", "Answers", "write_sample"]

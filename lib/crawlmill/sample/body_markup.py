@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from crawlmill.sample.fragments import Template
+from crawlmill.sample.links import Link
 
 __all__ = ["DENSE", "PASSAGE", "PROSE"]
 
@@ -23,7 +24,7 @@ PROSE = (
 """,
         tags="h2 p a em",
         text="[[label]]\n[[text]] [[label2]] [[text2]] [[label3]]",
-        links=({"path": "A@/href", "url": "[[url]]", "title": "[[label]]", "text": "[[label2]]"},),
+        links=(Link("a", "[[url]]", {"title": "[[label]]"}, "[[label2]]"),),
     ),
     Template(
         "<ul>\n<li>[[text]]\n<li>[[text2]]\n<li><b>[[label]]</b>: [[text3]]\n</ul>\n",  # end tags may be left out
@@ -49,8 +50,8 @@ PROSE = (
         tags="article header h3 a time figure img figcaption section p*2 strong",
         text="[[label]]\n[[number2]]\n[[text]]\n[[text2]]\n[[text3]] [[label3]] [[text4]]",
         links=(
-            {"path": "A@/href", "url": "[[url]]", "rel": "bookmark", "text": "[[label]]"},
-            {"path": "IMG@/src", "url": "[[url2]]", "alt": "[[label2]]"},
+            Link("a", "[[url]]", {"rel": "bookmark"}, "[[label]]"),
+            Link("img", "[[url2]]", {"alt": "[[label2]]", "loading": "lazy", "width": "640", "height": "480"}),
         ),
     ),
     Template(
@@ -70,7 +71,7 @@ PROSE = (
 """,
         tags="div*2 span p br*2 a",
         text="[[label]]\n[[text]]\n[[text2]]\n[[text3]]\n[[label2]]",
-        links=({"path": "A@/href", "url": "[[url]]", "rel": "nofollow", "text": "[[label2]]"},),
+        links=(Link("a", "[[url]]", {"class": "reply", "rel": "nofollow"}, "[[label2]]"),),
     ),
     Template(
         "<p>[[label]] &copy; caf&eacute; &#26085;&#x672c; &amp;lt;b&amp;gt; 3 &lt; 4&nbsp;&gt;&nbsp;2</p>\n",
@@ -95,8 +96,8 @@ def _row_text(number: int) -> str:
     return "\t".join([f"[[label{number}]]", *(f"[[number{number}{cell}]]" for cell in range(_CELLS - 2))])
 
 
-def _links(count: int) -> tuple[dict[str, str], ...]:
-    return tuple({"path": "A@/href", "url": f"[[url{n}]]", "text": f"[[label{n}]]"} for n in range(count))
+def _links(count: int) -> tuple[Link, ...]:
+    return tuple(Link("a", f"[[url{n}]]", text=f"[[label{n}]]") for n in range(count))
 
 
 DENSE = (
@@ -135,8 +136,8 @@ DENSE = (
             link
             for n in range(3)
             for link in (
-                {"path": "IMG@/src", "url": f"[[url2{n}]]"},
-                {"path": "A@/href", "url": f"[[url{n}]]", "text": f"[[label{n}]]"},
+                Link("img", f"[[url2{n}]]", {"alt": ""}),
+                Link("a", f"[[url{n}]]", text=f"[[label{n}]]"),
             )
         ),
     ),
@@ -149,7 +150,7 @@ DENSE = (
 """,
         tags="form fieldset legend select option*20 label input*2",
         text="[[label]]",
-        links=({"path": "FORM@/action", "url": "[[url]]", "method": "post"},),
+        links=(Link("form", "[[url]]", {"method": "post"}),),
     ),
     Template(
         '<x-gallery ratio="4:3">'
@@ -169,6 +170,9 @@ DENSE = (
         + '</div><map name="m"><area shape=rect coords="0,0,9,9" href="[[url]]"></map>\n',
         tags="div a*8 b*8 map area",
         text=" ".join(f"[[label{n}]]" for n in range(8)),
-        links=(*_links(8), {"path": "AREA@/href", "url": "[[url]]", "shape": "rect"}),
+        links=(
+            *(Link("a", f"[[url{n}]]", {"class": f"tag tag-[[number{n}]]"}, f"[[label{n}]]") for n in range(8)),
+            Link("area", "[[url]]", {"shape": "rect", "coords": "0,0,9,9"}),
+        ),
     ),
 )

@@ -6,13 +6,17 @@
     crawl-data/CC-SAMPLE-2026-01/{segment,warc,wat,wet}.paths.gz
     answers.json
 
+and, if they are asked for, what `legacy_files` tells of the crawls of 2008 to 2012, with lists beside the others and
+`parse-output/valid_segments.txt`. Every list has as many lines as there are files of a format, and all files of a list
+together hold all pages.
+
 Every file appears under its name when it is complete, `answers.json` last: a folder without it is unfinished. The same
 pages, files and seed give the same inflated bytes always, and the same bytes with the same zlib.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,20 +24,19 @@ from pathlib import Path
 from typing import BinaryIO
 
 from crawlmill.errors import SourceError, UsageError
-from crawlmill.sample.answers import Answers, Tally
-from crawlmill.sample.pages import Page, PageMaker
+from crawlmill.sample.answers import Answers, LegacyTally, Tally
+from crawlmill.sample.current_files import CURRENT_FORMATS, SUFFIXES, CurrentFiles
+from crawlmill.sample.legacy_files import LEGACY_FORMATS, LegacyFiles, LegacyNames, legacy_kinds
+from crawlmill.sample.pages import PageMaker
 from crawlmill.sample.records import MemberWriter
-from crawlmill.sample.warc import CRAWL, page_records, warcinfo
-from crawlmill.sample.wat import page_envelopes, wat_info, wat_of_warcinfo
-from crawlmill.sample.wet import conversion, wet_info
+from crawlmill.sample.warc import CRAWL
 
-__all__ = ["FORMATS", "write_sample"]
+__all__ = ["DEFAULT_FORMATS", "FORMATS", "write_sample"]
 
-FORMATS = ("warc", "wat", "wet")
+DEFAULT_FORMATS = CURRENT_FORMATS
+FORMATS = (*CURRENT_FORMATS, *LEGACY_FORMATS)
 
-_SUFFIXES = {"warc": ".warc.gz", "wat": ".warc.wat.gz", "wet": ".warc.wet.gz"}
 _START = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp())
-_EXTRACTED = int(datetime(2026, 1, 20, 12, 30, 45, tzinfo=UTC).timestamp())
 _SEGMENT_SPAN_S = 10800
 _FILES_PER_SEGMENT = 2  # so that even a small crawl has more than one segment
 _MOST_SEGMENTS = 100
@@ -47,48 +50,21 @@ class _CrawlFile:
     place: int
     start: int
     numbers: range
+    legacy: LegacyNames
 
     @property
     def segment_path(self) -> str:
         return f"crawl-data/{CRAWL}/segments/{self.start * 1000}.{self.segment}"
 
-    def name(self, kind: str) -> str:
+    def names(self) -> dict[str, str]:
         start, end = (
             datetime.fromtimestamp(moment, UTC).strftime("%Y%m%d%H%M%S")
             for moment in (self.start, self.start + _SEGMENT_SPAN_S)
         )
-        return f"CC-SAMPLE-{start}-{end}-{self.place:05d}{_SUFFIXES[kind]}"
+        return {kind: f"CC-SAMPLE-{start}-{end}-{self.place:05d}{suffix}" for kind, suffix in SUFFIXES.items()}
 
     def path(self, kind: str) -> str:
-        return f"{self.segment_path}/{kind}/{self.name(kind)}"
-
-
-class _FileSet:
-    """A WARC file and the WAT and WET files made from it, as far as they are asked for; pages are added in turn."""
-
-    def __init__(self, seed: int, file: _CrawlFile, streams: dict[str, BinaryIO]) -> None:
-        self._warc_name = file.name("warc")
-        # WAT records tell where the WARC records lie, so those are laid out even if nobody wants the WARC file.
-        self._warc = MemberWriter(streams.get("warc"))
-        self._wat = MemberWriter(streams["wat"]) if "wat" in streams else None
-        self._wet = MemberWriter(streams["wet"]) if "wet" in streams else None
-        info = warcinfo(seed, self._warc_name, file.start)
-        self._warcinfo_id = info["WARC-Record-ID"]
-        placed = info, self._warc.write_record(info)
-        if self._wat:
-            self._wat.write_record(wat_info(seed, file.name("wat"), _EXTRACTED))
-            self._wat.write_record(wat_of_warcinfo(seed, placed, _EXTRACTED))
-        if self._wet:
-            self._wet.write_record(wet_info(seed, file.name("wet"), _EXTRACTED))
-
-    def add(self, page: Page) -> None:
-        records = page_records(page, self._warcinfo_id)
-        members = [self._warc.write_record(record) for record in (records.request, records.response, records.metadata)]
-        if self._wat:
-            for envelope in page_envelopes(page, records, members, self._warc_name, _EXTRACTED):
-                self._wat.write_record(envelope)
-        if self._wet and page.document is not None:
-            self._wet.write_record(conversion(page, page.document))
+        return f"{self.segment_path}/{kind}/{self.names()[kind]}" if kind in SUFFIXES else self.legacy.path(kind)
 
 
 def write_sample(
@@ -97,35 +73,42 @@ def write_sample(
     pages: int = 300,
     files: int = 3,
     seed: int = 1,
-    formats: Sequence[str] = FORMATS,
+    formats: Collection[str] = DEFAULT_FORMATS,
     realistic: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Answers:
     """Write a crawl of `pages` pages in `files` files of each format to a folder that is empty or does not exist yet.
 
-    A page takes about 40 KB of WARC before compression. `progress` is called with the numbers of pages written and of
-    all pages.
+    A page takes about 40 KB of WARC before compression; a `realistic` one 120 KB, as real ones do, with words as varied
+    as those of real pages. `progress` is called with the numbers of pages written and of all pages.
 
     Raises: `UsageError` for numbers, formats or a folder that cannot be; `SourceError` if writing fails.
     """
     _check(folder, pages, files, formats)
-    kinds = [kind for kind in FORMATS if kind in formats]
+    kinds = [kind for kind in CURRENT_FORMATS if kind in formats] + legacy_kinds(formats)
+    has_current, has_legacy = (not set(formats).isdisjoint(some) for some in (CURRENT_FORMATS, LEGACY_FORMATS))
     layout = _layout(pages, files)
     maker = PageMaker(seed, frozenset(file.numbers.start for file in layout), realistic=realistic)
-    tally = Tally()
+    tally, legacy = Tally(), LegacyTally()
     try:
         for file in layout:
             with ExitStack() as stack:
                 streams = {kind: stack.enter_context(_published(folder / file.path(kind))) for kind in kinds}
-                written = _FileSet(seed, file, streams)
+                current_files = CurrentFiles(seed, file.names(), file.start, streams) if has_current else None
+                legacy_files = LegacyFiles(seed, file.legacy, _START, streams, legacy) if has_legacy else None
                 for number in file.numbers:
                     page = maker.page(number, file.start)
-                    written.add(page)
                     tally.add(page)
+                    if current_files:
+                        current_files.add(page)
+                    if legacy_files:
+                        legacy_files.add(page)
                     if progress is not None:
                         progress(number + 1, pages)
+                if legacy_files:
+                    legacy_files.close()
         _write_lists(folder, layout, kinds)
-        answers = tally.answers()
+        answers = tally.answers(legacy.tables(formats))
         with _published(folder / "answers.json") as stream:
             stream.write(answers.to_json().encode())
     except OSError as error:
@@ -135,7 +118,7 @@ def write_sample(
     return answers
 
 
-def _check(folder: Path, pages: int, files: int, formats: Sequence[str]) -> None:
+def _check(folder: Path, pages: int, files: int, formats: Collection[str]) -> None:
     if files < 1:
         raise UsageError("number of files", expected="1 or more", actual=files)
     if pages < files:
@@ -164,16 +147,21 @@ def _layout(pages: int, files: int) -> list[_CrawlFile]:
         start = _START + segment * _SEGMENT_SPAN_S
         for file in range(first, end):
             numbers = range(pages * file // files, pages * (file + 1) // files)
-            layout.append(_CrawlFile(segment, file - first, start, numbers))
+            layout.append(_CrawlFile(segment, file - first, start, numbers, LegacyNames(segment, file - first, file)))
     return layout
 
 
 def _write_lists(folder: Path, layout: list[_CrawlFile], kinds: list[str]) -> None:
     lists = {kind: [file.path(kind) for file in layout] for kind in kinds}
-    lists["segment"] = list(dict.fromkeys(f"{file.segment_path}/" for file in layout))
+    if not set(kinds).isdisjoint(CURRENT_FORMATS):
+        lists["segment"] = list(dict.fromkeys(f"{file.segment_path}/" for file in layout))
     for kind, lines in lists.items():
         with _published(folder / f"crawl-data/{CRAWL}/{kind}.paths.gz") as stream:
             MemberWriter(stream).write("".join(f"{line}\n" for line in lines).encode())
+    if not set(kinds) <= set(CURRENT_FORMATS):
+        valid = dict.fromkeys(f"{file.legacy.valid_arc.segment_id}\n" for file in layout)
+        with _published(folder / "parse-output/valid_segments.txt") as stream:
+            stream.write("".join(valid).encode())
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from crawlmill.sample.body_markup import DENSE, PASSAGE, PROSE
 from crawlmill.sample.dice import Dice
-from crawlmill.sample.fragments import Fragment, Template, fill
+from crawlmill.sample.fragments import FilledHead, Fragment, Template, fill
 from crawlmill.sample.odd_markup import ODD
 from crawlmill.sample.page_frames import ENDINGS, HEADS, SMALL_PAGE
 from crawlmill.sample.prose import Lexicon, Phrase, label, lexicon
@@ -20,6 +20,7 @@ from crawlmill.sample.vocabulary import LANGUAGES, Language
 __all__ = ["Document", "Library"]
 
 _GROUPS: tuple[tuple[Template, ...], ...] = (PROSE, DENSE, SCRIPTS, ODD)
+_PROSE = 0
 # How many of ten fragments of a document are prose, dense markup, scripts and oddities.
 _STYLES = ((8, 0, 1, 1), (7, 1, 1, 1), (5, 1, 3, 1), (3, 5, 1, 1), (3, 1, 5, 1), (1, 1, 7, 1))
 _VARIANTS = 6
@@ -38,8 +39,17 @@ class Document:
     charset: str
     languages: tuple[Language, ...]
 
+    @property
+    def head(self) -> FilledHead:
+        """The head that it begins with."""
+        return self.fragments[0].head
+
     def text(self) -> str:
         """What a reader sees, title first, line by line."""
+        return f"{self.head.title}\n{self.body_text()}" if self.head.title else self.body_text()
+
+    def body_text(self) -> str:
+        """The same without the title."""
         return "\n".join([fragment.text for fragment in self.fragments if fragment.text]) + "\n"
 
 
@@ -164,7 +174,7 @@ def _chosen(
     while left > 0:
         pool = pools[-1] if left < size / 3 else pools[0]
         group = dice.pick(groups)
-        if rich is not None and group == 0 and dice.chance(_PASSAGES):
+        if rich is not None and group == _PROSE and dice.chance(_PASSAGES):
             fragment = fill(PASSAGE, rich, dice)
         else:
             fragment = dice.pick(pool[group])

@@ -6,7 +6,7 @@ word is ever found by looking at what was made.
 
 Slots are written `[[kind]]` or `[[kind2]]`: `text` (a sentence), `label` (a few words), `url` (an absolute or relative
 address), `token` (hexadecimal digits), `number`, `passage` (sentences with rare words), and names that the caller
-gives. The same slot has the same value throughout a template. In markup values are escaped; in text and links they are not.
+gives. The same slot has the same value throughout a template. In markup values are escaped, elsewhere they are not.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from crawlmill.sample.dice import Dice
-from crawlmill.sample.org_json import dumps
+from crawlmill.sample.links import Head, Link, metadata_links, wat_head, wat_links
 from crawlmill.sample.prose import Lexicon, Phrase, label, passage, sentence
 
-__all__ = ["Fragment", "Template", "fill"]
+__all__ = ["FilledHead", "Fragment", "Template", "fill"]
 
 _SLOT = re.compile(r"\[\[([a-z]+)(\d*)\]\]")
 _HOSTS = ("www.example.com", "shop.example.org", "blog.example.net", "cdn.example.com", "static.example.org")
@@ -33,33 +32,48 @@ _HOSTS = ("www.example.com", "shop.example.org", "blog.example.net", "cdn.exampl
 class Template:
     """Markup with slots, and what its author declares about it.
 
-    `tags`: the start tags, as `div p*2`; `text`: what a reader sees, block by block on lines of their own; `words`: the
-    words of what is in `text` beside the slots; `links`: the page's Links as a WAT record lists them; `head`: its Head.
+    `tags`: the start tags, as `div p*2`; `text`: what a reader sees, block by block on lines of their own, without the
+    title; `words`: the words of what is in `text` beside the slots; `links`: what it refers to, inner elements first;
+    `head`: what its head says, if it begins a page.
     """
 
     markup: str
     tags: str
     text: str = ""
     words: str = ""
-    links: tuple[Mapping[str, str], ...] = ()
-    head: Mapping[str, Any] | None = None
+    links: tuple[Link, ...] = ()
+    head: Head | None = None
     utf8_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FilledHead:
+    """The head of a page: title and words, its meta tags and base address ("" if none), and what a WAT record says."""
+
+    title: str = ""
+    words: tuple[str, ...] = ()
+    metas: tuple[Mapping[str, str], ...] = ()
+    base: str = ""
+    wat: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fragment:
-    """A filled template; `links` is a list's JSON text without its brackets, `head` an object's, or empty.
+    """A filled template.
 
-    `shared`: it comes out of a pool, and the same object is met again in other documents.
+    `text` and `words` are those of the body: the title and its words are in `head`, which most have not. Links are the
+    JSON texts of a list's items, see `links`. `shared`: it comes out of a pool, and the same object is met again in
+    other documents.
     """
 
     markup: str
     tags: tuple[tuple[str, int], ...]
     text: str
     words: tuple[str, ...]
-    links: str
-    head: str
-    shared: bool = False
+    wat_links: str
+    metadata_links: str
+    head: FilledHead
+    shared: bool
 
 
 def fill(
@@ -74,24 +88,37 @@ def fill(
             values[name] = _drawn(slot[1], lexicon, dice)
         return values[name]
 
-    def filled(tree: Any) -> Any:
-        if isinstance(tree, str):
-            return _SLOT.sub(lambda slot: value(slot).text, tree)
-        if isinstance(tree, Mapping):
-            return {key: filled(below) for key, below in tree.items()}
-        return [filled(below) for below in tree]
+    def filled(text: str) -> str:
+        return _SLOT.sub(lambda slot: value(slot).text, text)
+
+    def counted(text: str, words: str) -> tuple[str, ...]:
+        return (*(word for slot in _SLOT.finditer(text) for word in value(slot).words), *words.split())
+
+    def filled_all(values: Mapping[str, str]) -> dict[str, str]:
+        return {name: filled(text) for name, text in values.items()}
 
     markup = _SLOT.sub(lambda slot: html.escape(value(slot).text), template.markup)
-    words = [word for slot in _SLOT.finditer(template.text) for word in value(slot).words]
+    links = [
+        Link(link.element, filled(link.url), filled_all(link.attributes), filled(link.text)) for link in template.links
+    ]
+    head = _NO_HEAD
+    if template.head is not None:
+        title, words, base = template.head.title, template.head.words, filled(template.head.base)
+        written = Head(filled(title), words, tuple(map(filled_all, template.head.metas)), base)
+        head = FilledHead(written.title, counted(title, words), written.metas, base, wat_head(written, links))
     return Fragment(
         markup,
         _declared(template.tags),
         filled(template.text),
-        (*words, *template.words.split()),
-        dumps(filled(template.links))[1:-1],
-        "" if template.head is None else dumps(filled(template.head)),
+        counted(template.text, template.words),
+        wat_links(links),
+        metadata_links(links),
+        head,
         shared,
     )
+
+
+_NO_HEAD = FilledHead()
 
 
 @cache

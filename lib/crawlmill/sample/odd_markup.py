@@ -7,6 +7,7 @@ unclosed comment say, is kept for the end of a page.
 from __future__ import annotations
 
 from crawlmill.sample.fragments import Template
+from crawlmill.sample.links import Link
 
 __all__ = ["ODD"]
 
@@ -28,8 +29,8 @@ ODD = (
         tags="a*2",
         text="[[label]] [[label2]]",
         links=(
-            {"path": "A@/href", "url": "[[url]]", "title": "<img src=x>", "text": "[[label]]"},
-            {"path": "A@/href", "url": "[[token]]/", "text": "[[label2]]"},
+            Link("a", "[[url]]", {"title": "<img src=x>", "data-y": "it's > that", "data-x": "<hr"}, "[[label]]"),
+            Link("a", "[[token]]/", text="[[label2]]"),
         ),
     ),
     Template(
@@ -42,7 +43,7 @@ ODD = (
 <xmp><h1>no</h1></xmp >
 """,
         tags="iframe noembed noframes xmp",
-        links=({"path": "IFRAME@/src", "url": "[[url]]"},),
+        links=(Link("iframe", "[[url]]", {"width": "1"}),),
     ),
     Template(
         """<svg viewBox="0 0 9 9" xmlns:xlink="http://www.w3.org/1999/xlink"><title>t</title><style>.a{}</style>
@@ -87,7 +88,7 @@ ODD = (
         tags="center marquee blink img*2",
         text="[[label]]\nb>",
         words="b",
-        links=({"path": "IMG@/src", "url": "[[token]].gif", "alt": "a"}, {"path": "IMG@/src", "url": "[[url]]"}),
+        links=(Link("img", "[[token]].gif", {"alt": "a"}), Link("img", "[[url]]")),
     ),
     Template(
         "<p><strong><em>[[label]]</strong></em></p></table></td><tr><td><h1/><h1 x>[[label2]]</h2>\n",

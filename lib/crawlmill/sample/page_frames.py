@@ -6,6 +6,7 @@ Beside the slots of every template they have `title`, `charset`, `lang`, `host` 
 from __future__ import annotations
 
 from crawlmill.sample.fragments import Template
+from crawlmill.sample.links import Head, Link
 
 __all__ = ["ENDINGS", "HEADS", "SMALL_PAGE"]
 
@@ -29,20 +30,21 @@ HEADS = (
 <main>
 """,
         tags="html head meta*4 title link*2 script style body header h1 main",
-        text="[[title]]\n[[title]]",
-        head={
-            "Title": "[[title]]",
-            "Metas": [
+        text="[[title]]",
+        links=(
+            Link("link", "[[here]]", {"rel": "canonical"}),
+            Link("link", "/assets/[[token]].css", {"rel": "stylesheet", "type": "text/css"}),
+            Link("script", "/assets/[[token2]].js", {"defer": ""}),
+        ),
+        head=Head(
+            "[[title]]",
+            metas=(
+                {"charset": "[[charset]]"},
                 {"name": "viewport", "content": "width=device-width, initial-scale=1"},
                 {"name": "description", "content": "[[text]]"},
                 {"property": "og:title", "content": "[[title]]"},
-            ],
-            "Link": [
-                {"path": "LINK@/href", "url": "[[here]]", "rel": "canonical"},
-                {"path": "LINK@/href", "url": "/assets/[[token]].css", "rel": "stylesheet", "type": "text/css"},
-            ],
-            "Scripts": [{"path": "SCRIPT@/src", "url": "/assets/[[token2]].js"}],
-        },
+            ),
+        ),
     ),
     Template(
         """<?xml version="1.0" encoding="[[charset]]"?>
@@ -53,13 +55,13 @@ HEADS = (
 </head><body><div id="wrapper"><h1>[[title]]</h1>
 """,
         tags="html head title meta base link body div h1",
-        text="[[title]]\n[[title]]",
-        head={
-            "Title": "[[title]]",
-            "Metas": [{"http-equiv": "Content-Type", "content": "text/html; charset=[[charset]]"}],
-            "Link": [{"path": "LINK@/href", "url": "/favicon.ico", "rel": "shortcut icon"}],
-            "Base": "http://[[host]]/",
-        },
+        text="[[title]]",
+        links=(Link("link", "/favicon.ico", {"rel": "shortcut icon"}),),
+        head=Head(
+            "[[title]]",
+            metas=({"http-equiv": "Content-Type", "content": "text/html; charset=[[charset]]"},),
+            base="http://[[host]]/",
+        ),
     ),
     Template(
         """<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">
@@ -71,21 +73,21 @@ if (top.location < "") document.write("<BASE TARGET=_top>"); // [[token]]
 <BODY BGCOLOR="#FFFFFF"><CENTER><H1>[[label]]</H1></CENTER>
 """,
         tags="html head meta*2 title script body center h1",
-        text="[[title]] <b>not bold</b> <!-- nor this -->\n[[label]]",
-        words="b not bold b nor this",
-        head={
-            "Title": "[[title]] <b>not bold</b> <!-- nor this -->",
-            "Metas": [
+        text="[[label]]",
+        head=Head(
+            "[[title]] <b>not bold</b> <!-- nor this -->",
+            "b not bold b nor this",
+            metas=(
                 {"http-equiv": "content-type", "content": "text/html; charset=[[charset]]"},
                 {"name": "generator", "content": "<none>"},
-            ],
-        },
+            ),
+        ),
     ),
     Template(
         "<h1>[[title]]</h1>\n<p>[[text]] [[text2]]\n",  # neither head nor body: HTML allows it
         tags="h1 p",
         text="[[title]]\n[[text]] [[text2]]",
-        head={},
+        head=Head(),
     ),
 )
 
@@ -94,7 +96,7 @@ _FOOTER = """<footer><p>&#169; 2026 <a href="/">[[label]]</a> [[token]] [[token2
 """
 _FOOTER_TAGS = " footer p*2 a"
 _FOOTER_TEXT = "© 2026 [[label]] [[token]] [[token2]]\n[[text]]"
-_FOOTER_LINKS = ({"path": "A@/href", "url": "/", "text": "[[label]]"},)
+_FOOTER_LINKS = (Link("a", "/", text="[[label]]"),)
 
 
 def _ending(last: str, tags: str = "", text: str = "", words: str = "") -> Template:
@@ -127,7 +129,7 @@ SMALL_PAGE = Template(
 </html>
 """,
     tags="html head title body center*2 h1 hr p a",
-    text="[[title]]\n[[title]]\n[[label]]\n[[text]] [[label2]].",
-    links=({"path": "A@/href", "url": "[[here]]", "text": "[[label2]]"},),
-    head={"Title": "[[title]]"},
+    text="[[title]]\n[[label]]\n[[text]] [[label2]].",
+    links=(Link("a", "[[here]]", text="[[label2]]"),),
+    head=Head("[[title]]"),
 )

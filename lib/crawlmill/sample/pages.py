@@ -99,8 +99,9 @@ class Address:
 class Page:
     """A fetched page.
 
-    `date`: seconds since 1970; `fields`: of the response, as sent; `body`: as stored, `content`: decoded; `document`:
-    what is counted in it, None unless the response says that it is HTML; `servers`: what counts for it.
+    `date`: seconds since 1970; `fields`: of the response, as sent; `body`: as stored, `content`: decoded; `source`: the
+    HTML document that this is, `document`: the same, but None unless the response says that it is HTML; `servers`: what
+    counts for it.
     """
 
     seed: int
@@ -114,6 +115,7 @@ class Page:
     body: bytes
     payload_type: str
     servers: tuple[str | None, ...]
+    source: Document | None
     document: Document | None
 
 
@@ -159,6 +161,7 @@ class PageMaker:
             body=body,
             payload_type=_PAYLOAD_TYPES.get(shape.kind, ""),
             servers=server.counted,
+            source=document,
             document=document
             if types and types[0].lower().startswith(("text/html", "application/xhtml+xml"))
             else None,

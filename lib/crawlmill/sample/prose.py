@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from crawlmill.sample.dice import Dice
 from crawlmill.sample.vocabulary import CAPITALS, COMMON, Language, Word
 
-__all__ = ["Lexicon", "Phrase", "label", "lexicon", "passage", "sentence"]
+__all__ = ["Lexicon", "Phrase", "codec_of", "label", "lexicon", "passage", "sentence"]
 
-# What Python calls the charsets that it knows under another name; UTF-16 pages carry a byte order mark of their own.
+# UTF-16 pages carry a byte order mark of their own.
 _CODECS = {"UTF-16LE": "utf-16-le", "UTF-16BE": "utf-16-be", "TIS-620": "iso8859-11"}
 
 _RANKS = 1_000_000
@@ -43,9 +43,14 @@ class Lexicon:
     stops: tuple[str, ...]
 
 
+def codec_of(charset: str) -> str:
+    """What Python calls a charset."""
+    return _CODECS.get(charset, charset)
+
+
 def lexicon(language: Language, charset: str) -> Lexicon:
     """The part of the language that the charset can write."""
-    codec = _CODECS.get(charset, charset)
+    codec = codec_of(charset)
 
     def writable(texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(text for text in texts if _is_writable(text, codec))
@@ -104,10 +109,11 @@ def passage(lexicon: Lexicon, dice: Dice) -> Phrase:
     ranked = [_word_of_rank(lexicon, int(_RANKS ** dice.random()) - 1) for _ in range(dice.between(12, 36))]
     written: list[str] = []
     for place, word in enumerate(ranked):
-        if place % 12 == 0:
-            word = CAPITALS.get(word[0], word[0]) + word[1:]
-        written += (word, lexicon.stops[0] + " " if place % 12 == 11 else lexicon.gap)
-    return Phrase("".join(written), tuple(ranked))
+        begins = place % 12 == 0
+        if place:
+            written.append(lexicon.stops[0] + " " if begins else lexicon.gap)
+        written.append(CAPITALS.get(word[0], word[0]) + word[1:] if begins else word)
+    return Phrase("".join(written) + lexicon.stops[0], tuple(ranked))
 
 
 def _word_of_rank(lexicon: Lexicon, rank: int) -> str:

@@ -60,11 +60,11 @@ class MemberWriter:
         self.offset = 0
         self._stream = stream
 
-    def write(self, content: bytes) -> Member:
-        """Write one member."""
+    def write(self, content: bytes, header: bytes = _GZIP_HEADER) -> Member:
+        """Write one member, behind this gzip header."""
         crc = zlib.crc32(content)
         trailer = struct.pack("<II", crc, len(content) & 0xFFFFFFFF)
-        packed = b"".join((_GZIP_HEADER, zlib.compress(content, _LEVEL, -15), trailer))
+        packed = b"".join((header, zlib.compress(content, _LEVEL, -15), trailer))
         if self._stream is not None:
             self._stream.write(packed)
         member = Member(self.offset, len(packed), len(content), crc)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crawlmill.sample.fragments import Template
+from crawlmill.sample.links import Link
 
 __all__ = ["SCRIPTS"]
 
@@ -35,7 +36,7 @@ document.write("<img src='/pixel?[[token2]]'>");
 <noscript><img height="1" width="1" style="display:none" src="[[url]]"/></noscript>
 """,
         tags="script noscript img",
-        links=({"path": "IMG@/src", "url": "[[url]]"},),
+        links=(Link("img", "[[url]]", {"height": "1", "width": "1", "style": "display:none"}),),
     ),
     Template(
         """<script type="application/ld+json">
@@ -51,7 +52,11 @@ document.write("<img src='/pixel?[[token2]]'>");
 """,
         tags="script",
     ),
-    Template('<script src="[[url]]" async/></script><script SRC=/js/[[token]].js></script>\n', tags="script*2"),
+    Template(
+        '<script src="[[url]]" async/></script><script SRC=/js/[[token]].js></script>\n',
+        tags="script*2",
+        links=(Link("script", "[[url]]", {"async": ""}), Link("script", "/js/[[token]].js")),
+    ),
     Template(
         """<style media="screen">.a[data-x="<b>"]:before{content:"<u>[[number]]</u>"}
 .c-[[token]]>a{background:url("data:image/svg+xml,<svg xmlns='x'><path d='M[[number2]]'/></svg>")}/* <hr> --></style>

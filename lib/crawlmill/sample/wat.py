@@ -90,8 +90,8 @@ def _of_response(page: Page, records: PageRecords) -> Fields:
         ("Headers", _headers(page.fields)),
     ]
     if page.document is not None:
-        links = ",".join([fragment.links for fragment in page.document.fragments if fragment.links])
-        html = [("Head", page.document.fragments[0].head)]
+        links = ",".join([fragment.wat_links for fragment in page.document.fragments if fragment.wat_links])
+        html = [("Head", page.document.head.wat)]
         members.append(("HTML-Metadata", join_object([*html, ("Links", f"[{links}]")] if links else html)))
     return _of_http("Response", records.response, members, len(page.body))
 

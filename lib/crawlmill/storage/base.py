@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Protocol, Self
 
 from crawlmill.errors import UsageError
 
-__all__ = ["Backend", "StorageOptions", "Stream"]
+__all__ = ["Backend", "Opener", "StorageOptions", "Stream"]
 
 
 class Stream(Protocol):
@@ -47,6 +47,13 @@ class Stream(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None: ...
+
+
+class Opener(Protocol):
+    """What reading needs of storage."""
+
+    def open_stream(self, location: str, start: int = 0, length: int | None = None) -> Stream:
+        """A stream over `length` bytes (or all there are) from byte `start`. Raises: SourceError."""
 
 
 class Backend(Protocol):

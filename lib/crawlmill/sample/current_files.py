@@ -1,0 +1,52 @@
+"""A WARC file and the WAT and WET files made from it, as far as they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import BinaryIO
+
+from crawlmill.sample.pages import Page
+from crawlmill.sample.records import MemberWriter
+from crawlmill.sample.warc import page_records, warcinfo
+from crawlmill.sample.wat import page_envelopes, wat_info, wat_of_warcinfo
+from crawlmill.sample.wet import conversion, wet_info
+
+__all__ = ["CURRENT_FORMATS", "SUFFIXES", "CurrentFiles"]
+
+CURRENT_FORMATS = ("warc", "wat", "wet")
+SUFFIXES = {"warc": ".warc.gz", "wat": ".warc.wat.gz", "wet": ".warc.wet.gz"}
+
+_EXTRACTED = int(datetime(2026, 1, 20, 12, 30, 45, tzinfo=UTC).timestamp())
+
+
+class CurrentFiles:
+    """The files, by format; pages are added in turn."""
+
+    def __init__(self, seed: int, names: Mapping[str, str], start: int, streams: Mapping[str, BinaryIO]) -> None:
+        """`names`: what the files are called; `start`: of their segment, in seconds since 1970."""
+        self._warc_name = names["warc"]
+        # WAT records tell where the WARC records lie, so those are laid out even if nobody wants the WARC file.
+        self._needs_warc = bool(streams.keys() & {"warc", "wat"})
+        self._warc = MemberWriter(streams.get("warc"))
+        self._wat = MemberWriter(streams["wat"]) if "wat" in streams else None
+        self._wet = MemberWriter(streams["wet"]) if "wet" in streams else None
+        info = warcinfo(seed, self._warc_name, start)
+        self._warcinfo_id = info["WARC-Record-ID"]
+        placed = info, self._warc.write_record(info)
+        if self._wat:
+            self._wat.write_record(wat_info(seed, names["wat"], _EXTRACTED))
+            self._wat.write_record(wat_of_warcinfo(seed, placed, _EXTRACTED))
+        if self._wet:
+            self._wet.write_record(wet_info(seed, names["wet"], _EXTRACTED))
+
+    def add(self, page: Page) -> None:
+        """Write the records of a page."""
+        if self._needs_warc:
+            records = page_records(page, self._warcinfo_id)
+            members = [self._warc.write_record(part) for part in (records.request, records.response, records.metadata)]
+            if self._wat:
+                for envelope in page_envelopes(page, records, members, self._warc_name, _EXTRACTED):
+                    self._wat.write_record(envelope)
+        if self._wet and page.document is not None:
+            self._wet.write_record(conversion(page, page.document))
