@@ -3,13 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SETTINGS := setup.cfg pyproject.toml
+NATIVE := native/Cargo.toml native/Cargo.lock native/pyproject.toml $(wildcard native/src/*.rs)
+HAS_CARGO := command -v cargo >/dev/null 2>&1
 
 .PHONY: demo test lint docs bench wheel clean hadoop-up hadoop-down
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.native
 	@bash tools/demo.sh
 
-test: $(VENV)/.tested
+test: $(VENV)/.tested $(VENV)/.native
 	@echo "== running all tests"
 	@$(BIN)/python -m pytest $(TESTS)
 
@@ -17,12 +19,14 @@ lint: $(VENV)/.tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@if $(HAS_CARGO); then cd native && set -ex && cargo fmt --check && \
+		cargo clippy -q --all-targets -- -D warnings && cargo test -q --no-default-features; fi
 
 docs: $(VENV)/.tested
 	$(BIN)/python tools/help_pages.py
 	$(BIN)/python -m pytest tests/docs
 
-bench: $(VENV)/.installed
+bench: $(VENV)/.native
 	$(BIN)/python bench/run.py $(BENCH)
 
 # eval "$(make -s hadoop-up)": export lines come on stdout, all else on stderr.
@@ -35,6 +39,7 @@ hadoop-down:
 
 wheel: $(VENV)/.installed
 	$(BIN)/pip wheel -q --no-deps --wheel-dir dist .
+	@if $(HAS_CARGO); then $(BIN)/pip wheel -q --no-deps --wheel-dir dist ./native; fi
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Crawlmill needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": name another one with make PYTHON=python3.12")'
@@ -54,5 +59,14 @@ $(VENV)/.tested: $(VENV)/.installed
 	@$(BIN)/pip install -q --disable-pip-version-check -e '.[test,lint]'
 	@touch $@
 
+# Optional: where there is no cargo, or it fails, Python does the same work.
+$(VENV)/.native: $(VENV)/.installed $(NATIVE)
+	@if $(HAS_CARGO); then \
+		echo "== building the native core: a minute at most" && \
+		$(BIN)/pip install -q --disable-pip-version-check ./native >$(VENV)/native.log 2>&1 || \
+		echo "== it could not be built: see $(VENV)/native.log"; fi
+	@echo "== core in use: $$($(BIN)/python -c 'from crawlmill import core; print(core.name())')"
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build dist sample-crawl demo-results lib/*.egg-info
+	rm -rf $(VENV) build dist native/target sample-crawl demo-results lib/*.egg-info

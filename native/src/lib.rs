@@ -3,21 +3,23 @@
 //! Each has a twin in Python, gives the same results as that, and never has the last word on damage.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(feature = "python"), allow(dead_code))]
 
+#[cfg(feature = "python")]
 mod counters;
 mod letters;
 mod member;
+#[cfg(feature = "python")]
 mod reader;
 mod tags;
 mod tokenizer;
 mod warc;
 mod words;
 
-use pyo3::prelude::*;
-
-#[pymodule]
+#[cfg(feature = "python")]
+#[pyo3::pymodule]
 mod crawlmill_native {
-    use super::*;
+    use pyo3::prelude::*;
 
     #[pymodule_export]
     use super::counters::{TagCounter, WordCounter};

@@ -14,25 +14,9 @@ import pytest
 from tests.builders import arc, gzip_member, http, pack, pages, record, response, warcinfo
 from tests.formats.archives import uri_of
 
-from crawlmill.cli.main import COMMANDS, main, make_parser
+from crawlmill.cli.main import COMMANDS, make_parser
 
 RECORDS = pages(3)
-
-
-@pytest.fixture
-def run(capfdbinary):
-    """Run a command line; (exit code, stdout, stderr)."""
-
-    def run(*arguments):
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as end:
-            code = end.code
-        sys.stdout.flush()
-        out, err = capfdbinary.readouterr()
-        return code, out, err.decode()
-
-    return run
 
 
 @pytest.fixture

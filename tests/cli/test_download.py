@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 from tests.builders import pack, pages
 
-from crawlmill.cli.main import main
 from crawlmill.errors import UsageError
 from crawlmill.inputs.download import place_of, plan_downloads
 from crawlmill.inputs.lists import Input
 
 WARC = pack(pages(3))
-
-
-@pytest.fixture
-def run(capfdbinary):
-    def run(*arguments):
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as end:
-            code = end.code
-        sys.stdout.flush()
-        out, err = capfdbinary.readouterr()
-        return code, out.decode(), err.decode()
-
-    return run
 
 
 @pytest.fixture
@@ -131,7 +115,7 @@ def test_ranges_and_doubles_are_refused(tmp_path):
 def test_folder_that_cannot_be_made_is_one_line(run, store, tmp_path):
     (tmp_path / "file").write_text("")
     code, out, err = run("download", "--base-url", store, listed(tmp_path, KEYS[0]), tmp_path / "file" / "below")
-    assert (code, out) == (1, "")
+    assert (code, out) == (1, b"")
     assert len(err.splitlines()) == 1
 
 
@@ -140,7 +124,7 @@ def test_plan_tells_inputs_bytes_and_time(run, store, tmp_path):
         "plan", "--base-url", store, "--bandwidth", 1, listed(tmp_path, *KEYS[:3], f"{KEYS[0]}\t0\t100", KEYS[0])
     )
     assert code == 0
-    found = dict(line.split(None, 1) for line in out.splitlines())
+    found = dict(line.split(None, 1) for line in out.decode().splitlines())
     total = 3 * len(WARC) - 2 + 100
     assert found["inputs"] == "4: 3 files, 1 ranges"
     assert found["bytes"] == f"{total / 1000:,.1f} kB"
@@ -150,5 +134,5 @@ def test_plan_tells_inputs_bytes_and_time(run, store, tmp_path):
 def test_plan_names_what_is_missing(run, store, tmp_path):
     code, out, err = run("plan", "--base-url", store, listed(tmp_path, *KEYS))
     assert code == 2
-    assert "missing    1 of 4 files looked at" in out
+    assert b"missing    1 of 4 files looked at" in out
     assert "not-found" in err

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import io
 import json
-import sys
 
 import pytest
 from tests import builders
@@ -14,24 +13,8 @@ from tests.data import needs_data, shared
 from tests.formats.metadata_values import PAGE
 from tests.formats.sequencefiles import ESCAPE, block_file, plain_file
 
-from crawlmill.cli.main import main
-
 RECORDS = [(b"http://a.example/%d" % n, b"text\t%d\n" % n) for n in range(6)] + [(b"http://a.example/\xff", b"\xfe")]
 MAKERS = {"block": block_file, "none": lambda records: plain_file(records, interval=60)}
-
-
-@pytest.fixture
-def run(capfdbinary):
-    def run(*arguments):
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as end:
-            code = end.code
-        sys.stdout.flush()
-        out, err = capfdbinary.readouterr()
-        return code, out, err.decode()
-
-    return run
 
 
 @pytest.fixture(params=MAKERS)

@@ -19,7 +19,7 @@ from crawlmill.cli.arguments import make_storage
 from crawlmill.errors import SourceError
 from crawlmill.inputs.ledger import size
 from crawlmill.inputs.lists import Input, read_lists
-from crawlmill.mr.options import add_base_url, whole_number
+from crawlmill.mr.options import add_base_url, positive, whole_number
 from crawlmill.storage import Storage
 
 __all__ = ["add_arguments", "run"]
@@ -31,9 +31,9 @@ _DEVIATIONS = 1.96  # of a normal distribution: 95 % lie within
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("lists", nargs="+", metavar="LIST", help="input lists; - is stdin")
-    parser.add_argument("--bandwidth", type=_positive, default=50.0, metavar="MB/S",
+    parser.add_argument("--bandwidth", type=positive("a number"), default=50.0, metavar="MB/S",
                         help="what the network gives (default 50 MB/s)")  # fmt: skip
-    parser.add_argument("--speed", type=_positive, default=50.0, metavar="MB/S",
+    parser.add_argument("--speed", type=positive("a number"), default=50.0, metavar="MB/S",
                         help="compressed bytes that a core takes (default 50 MB/s, as tag_count)")  # fmt: skip
     parser.add_argument("--cores", type=whole_number(1), default=2, metavar="N", help="processor cores (default 2)")
     add_base_url(parser.add_argument)
@@ -82,16 +82,6 @@ def _sizes(files: list[Input], storage: Storage) -> tuple[list[int], int]:
             missing += 1
             sys.stderr.write(f"{error.reason}: {error.located(source=item.shown)}\n")
     return sizes, missing
-
-
-def _positive(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
-    return number
 
 
 def _time(seconds: float) -> str:

@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from crawlmill.codecs.gzip_member import MAGIC, MAX_HEADER, header_length, inflate_member
-from crawlmill.codecs.inflate import MAX_WHOLE, Content, head_inflater, inflate_whole
+from crawlmill.codecs.inflate import MAX_WHOLE, Content, inflate_head, inflate_whole
 from crawlmill.codecs.source import ByteSource, CannotGoBackError, Window
 from crawlmill.errors import FormatError
 
@@ -210,10 +210,7 @@ class GzipReader:
                 return window.held
 
     def _head_of(self, compressed: bytes, offset: int) -> Member | None:
-        try:
-            head = head_inflater().decompress(compressed[: max(self._heads, 1 << 10)], self._heads)
-        except (zlib.error, ValueError):
-            return None
+        head = inflate_head(compressed, self._heads)
         return Member(offset, len(compressed), head=head, compressed=compressed) if head else None
 
     # The slow way: zlib from the member's start, with a verdict.

@@ -18,7 +18,7 @@ from typing import Any
 
 from crawlmill.errors import UsageError
 
-__all__ = ["MAX_WHOLE", "Content", "decoders", "head_inflater", "inflate_whole"]
+__all__ = ["MAX_WHOLE", "Content", "decoders", "inflate_head", "inflate_whole"]
 
 Content = bytes | bytearray
 """What a member holds; libdeflate gives a bytearray, and copying it would cost a quarter of the inflating."""
@@ -28,6 +28,8 @@ MAX_WHOLE = 16 << 20
 
 _MAX_RATIO = 1032  # deflate cannot expand further: a length code of 258 bytes takes at least two bits
 _FHCRC_AND_RESERVED = 0xE2
+
+_LEAST = 1 << 10  # compressed bytes that are given for the first bytes of a member, however few are wanted
 
 Inflate = Callable[[bytes], Content]
 
@@ -108,6 +110,10 @@ def inflate_whole(member: bytes) -> Content | None:
     return content if len(content) == expected else None
 
 
-def head_inflater() -> Any:
-    """A decompressor (zlib's interface) for the first bytes of one gzip member."""
-    return _head_module.decompressobj(31)
+def inflate_head(member: bytes, size: int) -> bytes:
+    """The first bytes of a gzip member, at most `size`, of as many compressed bytes; none if these are damaged."""
+    try:
+        head: bytes = _head_module.decompressobj(31).decompress(member[: max(size, _LEAST)], size)
+    except _head_module.error:  # that of zlib-ng is not that of zlib
+        return b""
+    return head

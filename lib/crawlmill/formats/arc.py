@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple
 from crawlmill.codecs.gzip import Member
 from crawlmill.codecs.inflate import Content
 from crawlmill.codecs.source import ByteSource, Window
-from crawlmill.errors import CrawlmillError, FormatError
+from crawlmill.errors import FormatError
 from crawlmill.formats.record import Block, Record
 
 __all__ = ["ArcRecord", "UrlLine", "is_arc_start", "parse_url_line", "read_members", "read_plain"]
@@ -124,12 +124,7 @@ class ArcRecord(Record):
         return b"\n" if self.closed else b""
 
     def fields(self) -> dict[str, Any]:
-        status, http_type = None, None
-        if self.holds_http:
-            try:
-                status, http_type = self.http.status, self.http.content_type
-            except CrawlmillError:  # a block that is no HTTP message has no status: a fact to be listed, not damage
-                pass
+        status, http_type = self.http_facts()
         line = self.line
         return {
             "offset": self.offset, "length": self.length, "type": self.type, "uri": line.url, "ip": line.ip,

@@ -190,6 +190,15 @@ class Record:
             self._http = parse_response(head)
         return self._http
 
+    def http_facts(self) -> tuple[int | None, str | None]:
+        """Status and whole Content-Type of the HTTP response, None where the block holds none: facts, not damage."""
+        if not self.holds_http:
+            return None, None
+        try:
+            return self.http.status, self.http.content_type
+        except FormatError:
+            return None, None
+
     def body(self) -> bytes:
         """The payload: the body of an HTTP response without transfer and content codings; of other records the block.
 

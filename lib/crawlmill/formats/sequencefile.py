@@ -63,7 +63,7 @@ def read_sequencefile(
     """Open a SequenceFile, or the split [start, end) of one; its header is read at once.
 
     Args:
-        stream: The whole file.
+        stream: The whole file, at its beginning.
         size: Bytes of the whole file; None if unknown.
         start: Offset at which the split begins.
         end: Offset at which it ends; None: with the file.
@@ -75,7 +75,6 @@ def read_sequencefile(
             `truncated` or `bad-header`: of the header itself.
         MissingDependency: The library for its codec is not installed.
     """
-    stream.seek(0)
     window = Window(stream, chunk=_CHUNK)
     try:
         header = read_header(window)

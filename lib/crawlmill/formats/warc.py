@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from crawlmill.errors import CrawlmillError, FormatError
+from crawlmill.errors import FormatError
 from crawlmill.formats.record import HEAD_BYTES, Record
 
 __all__ = ["MAX_HEAD", "Head", "WarcRecord", "classify", "has_end", "is_warc_start", "parse_head", "quick_head"]
@@ -151,12 +151,7 @@ class WarcRecord(Record):
         return b"\r\n\r\n" if self.head.endswith(b"\r\n\r\n") else b"\n\n"
 
     def fields(self) -> dict[str, Any]:
-        status, http_type = None, None
-        if self.holds_http:
-            try:
-                status, http_type = self.http.status, self.http.content_type
-            except CrawlmillError:  # a block that is no HTTP message has no status: a fact to be listed, not damage
-                pass
+        status, http_type = self.http_facts()
         return {
             "offset": self.offset, "length": self.length, "index": self.index, "type": self.type,
             "id": self.get("WARC-Record-ID"), "uri": self.uri, "date": self.date, "content_type": self.content_type,

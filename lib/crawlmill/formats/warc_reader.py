@@ -28,6 +28,7 @@ HELD: Final = 1 << 20
 """Bytes up to which a block is held in memory while it is cut; a larger one is streamed."""
 
 _END = b"\r\n\r\n"
+_EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
 _START = re.compile(rb"(?:\A|(?<=\n))WARC/[01]\.\d+[ \t]*\r?\n")
 
 OnProblem = Callable[[FormatError], None]
@@ -130,6 +131,7 @@ class RunCutter:
         self._window, self._part = Window(source, start=start), part
         self._member, self._report = member, on_problem
         self._index = 0
+        self._no_line_before = 0
 
     def __iter__(self) -> Iterator[WarcRecord]:
         window = self._window
@@ -295,6 +297,7 @@ class RunCutter:
             before: Only one that begins before this offset and ends behind it will do.
         """
         window = self._window
+        self._no_line_before = 0
         while True:
             found = _START.search(window.data, window.at)
             if found is None:
@@ -306,9 +309,22 @@ class RunCutter:
             window.at = found.start()
             if before is not None and window.offset >= before:
                 return False
-            if self._begins_record(strict, before or 0):
+            if self._ends_header() and self._begins_record(strict, before or 0):
                 return True
             window.at += 1
+
+    def _ends_header(self) -> bool:
+        """Whether a header ends behind the version line at hand, before another one.
+
+        No byte is searched for the end twice, so that a block full of version lines takes no more than linear time.
+        """
+        window = self._window
+        window.hold(MAX_HEAD)
+        data, at, most = window.data, window.at, window.at + MAX_HEAD
+        end = _EMPTY_LINE.search(data, max(at, self._no_line_before - window.start), most)
+        ends_at = end.start() if end else max(min(most, len(data)) - 3, at)
+        self._no_line_before = window.start + ends_at
+        return end is not None and _START.search(data, at + 1, ends_at) is None
 
     def _begins_record(self, strict: bool, behind: int) -> bool:
         window = self._window

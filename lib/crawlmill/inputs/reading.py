@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from crawlmill.codecs.source import Replay
 from crawlmill.errors import FormatError, Problem, SourceError
 from crawlmill.formats.archive import read_archive
 from crawlmill.formats.digests import check_digests
@@ -147,7 +148,8 @@ class Reading:
         if not is_in_sequencefile(self._storage, item.location, item.offset or 0, data):
             return None
         if item.length is None:
-            return read_key_values(source, size, on_problem=self._lose, on_format=self._found_format)
+            again = Replay(source, data)
+            return read_key_values(again, size, on_problem=self._lose, on_format=self._found_format)
         return self._split(source, item.offset or 0, item.length)
 
     def _split(self, source: Span, start: int, length: int) -> Iterator[Record]:

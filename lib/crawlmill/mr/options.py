@@ -26,6 +26,7 @@ __all__ = [
     "add_running",
     "add_s3",
     "add_storage",
+    "positive",
     "read_options",
     "storage_options",
     "storage_options_from",
@@ -79,6 +80,21 @@ def whole_number(least: int, what: str = "a whole number") -> Callable[[str], in
     return parse
 
 
+def positive(what: str) -> Callable[[str], float]:
+    """An argparse type: a number above 0."""
+
+    def parse(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = 0
+        if not 0 < number < math.inf:
+            raise argparse.ArgumentTypeError(f"expected {what} above 0, got {text!r}")
+        return number
+
+    return parse
+
+
 def add_base_url(add: Add) -> None:
     """Where relative lines of a list resolve."""
     add(
@@ -91,11 +107,11 @@ def add_base_url(add: Add) -> None:
 
 def add_storage(add: Add) -> None:
     """How bytes are fetched."""
-    add("--read-timeout", type=_seconds, default=60.0, metavar="S",
+    add("--read-timeout", type=positive("a number of seconds"), default=60.0, metavar="S",
         help="seconds without a byte after which a read is tried again (default: 60)")  # fmt: skip
     add("--retries", type=whole_number(0), default=8, metavar="N",
         help="tries without progress after which an input is given up (default: 8)")  # fmt: skip
-    add("--max-requests-per-second", type=_rate, metavar="N",
+    add("--max-requests-per-second", type=positive("a number"), metavar="N",
         help="requests a second to one host, of the whole run (default: 5 to data.commoncrawl.org, 1 to "
         "index.commoncrawl.org, else no limit)")  # fmt: skip
     add("--max-connections-per-host", type=whole_number(1), metavar="N",
@@ -176,23 +192,3 @@ def read_options(options: argparse.Namespace) -> ReadOptions:
     if options.heads_only and options.verify:
         raise UsageError("--heads-only and --verify exclude each other: digests are of whole records")
     return ReadOptions(heads_only=options.heads_only, verify=options.verify, max_body=options.max_body)
-
-
-def _rate(text: str) -> float:
-    try:
-        rate = float(text)
-    except ValueError:
-        rate = 0
-    if not 0 < rate < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
-    return rate
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0
-    if not 0 < seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text!r}")
-    return seconds
