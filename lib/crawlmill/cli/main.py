@@ -12,7 +12,7 @@ import signal
 import sys
 from types import FrameType
 
-from crawlmill import __version__
+from crawlmill import __version__, core
 from crawlmill.cli.arguments import Parser, add_storage_options
 from crawlmill.codecs.inflate import decoders
 from crawlmill.errors import CrawlmillError, UsageError
@@ -39,7 +39,8 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Print and end."""
         chosen = decoders()
-        print(f"crawlmill {__version__} (decoders: {chosen['whole']} for members, {chosen['heads']} for heads)")
+        libraries = f"decoders: {chosen['whole']} for members, {chosen['heads']} for heads"
+        print(f"crawlmill {__version__} (core: {core.name()}; {libraries})")
         parser.exit()
 
 

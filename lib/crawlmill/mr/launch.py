@@ -23,6 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from crawlmill import core
 from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.inputs.ledger import LedgerRow, Summary, complete
 from crawlmill.inputs.lists import COMMON_CRAWL, Input, Inputs, read_lists
@@ -117,6 +118,7 @@ class _Launch:
     def _check_places(self) -> None:
         """Find out now, not after hours of work, that the ledger or a checkpoint cannot be written."""
         declared.read_options(self.options)
+        core.name()
         if self.options.ledger and not is_remote(self.options.ledger):
             path = local_path(absolute(self.options.ledger, os.getcwd()))  # noqa: PTH109
             if path.is_dir() or not os.access(path.parent, os.W_OK):
@@ -254,6 +256,7 @@ class _Launch:
         if self.options.quiet and not summary.not_ok:
             return
         if self.options.verbose:
+            self.console.say(f"core: {core.name()}")
             for number, counters in enumerate(work.counters(), 1):
                 for name, count in sorted(counters.items()):
                     self.console.say(f"step {number}, {name} = {count:,}")

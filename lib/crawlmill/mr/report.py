@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import crawlmill
+from crawlmill import core
 from crawlmill.codecs.inflate import decoders
 from crawlmill.inputs.ledger import Summary
 from crawlmill.mr.compat import MRJOB_VERSION
@@ -40,6 +41,7 @@ def run_report(
             "unicode": unicodedata.unidata_version,
         },
         "platform": f"{machine.sysname} {machine.release} {machine.machine}",
+        "core": core.name(),
         "decoders": decoders(),
     }
     return json.dumps(report, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
