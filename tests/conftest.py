@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from crawlmill import core as cores
 
 # Tests of what either core may do; the others run with the one that is taken by itself.
 ON_BOTH_CORES = {
-    "analysis/test_tags.py", "analysis/test_words.py",
+    "analysis/test_servers.py", "analysis/test_tags.py", "analysis/test_words.py",
     "formats/test_differential.py", "formats/test_digests.py", "formats/test_warc.py",
     "inputs/test_reading.py",
 }  # fmt: skip
@@ -23,14 +24,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(autouse=True)
-def core(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str | None:
+def core(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str | None]:
     """The name of the core that the test runs with, if it is one of those that run with each."""
     name: str | None = getattr(request, "param", None)
     if name is None:
-        return None
+        yield None
+        return
     if name == "native":
         pytest.importorskip("crawlmill_native", reason="the native core is not installed")
     monkeypatch.setenv("CRAWLMILL_CORE", name)
     cores.native.cache_clear()
-    request.addfinalizer(cores.native.cache_clear)
-    return name
+    yield name
+    cores.native.cache_clear()

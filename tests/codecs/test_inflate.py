@@ -24,7 +24,14 @@ def whole(request, monkeypatch):
 @pytest.mark.parametrize(
     "behind",
     [MEMBER[-4:], MEMBER[-8:], MEMBER[-1:], MEMBER, bytes(8), b"x" * 4 + MEMBER[-4:]],
-    ids=["its length again", "its trailer again", "its last byte again", "itself again", "zeros", "bytes and its length"],
+    ids=[
+        "its length again",
+        "its trailer again",
+        "its last byte again",
+        "itself again",
+        "zeros",
+        "bytes and its length",
+    ],
 )
 def test_member_with_anything_behind_it_is_not_whole(whole, behind):
     assert bytes(whole(MEMBER)) == CONTENT

@@ -24,7 +24,11 @@ from crawlmill.inputs.catalogue import (
 from crawlmill.storage import Storage, StorageOptions
 
 IDS = ["CC-MAIN-2026-04", "CC-MAIN-2025-51", "CC-MAIN-2025-47", "CC-MAIN-2012", "CC-MAIN-2008-2009"]
-KEYS = [f"crawl-data/CC-MAIN-2026-04/segments/17{s}.{s}/warc/CC-MAIN-{s}-{n:05}.warc.gz" for s in range(3) for n in range(20)]
+KEYS = [
+    f"crawl-data/CC-MAIN-2026-04/segments/17{s}.{s}/warc/CC-MAIN-{s}-{n:05}.warc.gz"
+    for s in range(3)
+    for n in range(20)
+]
 
 
 @pytest.fixture
@@ -40,7 +44,10 @@ def mirror(tmp_path):
     folder = tmp_path / "mirror"
     lists = folder / "crawl-data" / IDS[0]
     lists.mkdir(parents=True)
-    rows = [{"id": name, "name": f"{name} Index", "from": "2026-01-05T00:00:00", "to": "2026-01-19T00:00:00"} for name in IDS]
+    rows = [
+        {"id": name, "name": f"{name} Index", "from": "2026-01-05T00:00:00", "to": "2026-01-19T00:00:00"}
+        for name in IDS
+    ]
     (folder / "collinfo.json").write_text(json.dumps(rows))
     (lists / "warc.paths.gz").write_bytes(gzip.compress("".join(f"{key}\n" for key in KEYS).encode(), mtime=0))
     return folder
@@ -125,7 +132,10 @@ def test_old_crawls_are_listed_from_their_folders(storage, tmp_path):
     def paths(crawl, kind, segment=None):
         return list(read_paths(storage, Crawl(crawl, ""), kind, base_url=str(tmp_path), segment=segment))
 
-    assert paths("CC-MAIN-2012", "metadata") == ["parse-output/segment/134/metadata-00000", "parse-output/segment/135/metadata-00001"]
+    assert paths("CC-MAIN-2012", "metadata") == [
+        "parse-output/segment/134/metadata-00000",
+        "parse-output/segment/135/metadata-00001",
+    ]
     assert paths("CC-MAIN-2012", "metadata", "999") == ["parse-output/segment/999/metadata-00000"]
     assert paths("CC-MAIN-2012", "arc") == ["parse-output/segment/134/134_0.arc.gz"]
     assert paths("CC-MAIN-2008-2009", "arc") == ["crawl-001/2008/06/19/0/1213886083018_0.arc.gz"]

@@ -10,8 +10,6 @@ The jars come from Maven Central (`pom.xml`), once; everything lies below the fo
 to clients. Only the standard library is used. Export lines go to stdout, all else to stderr.
 """
 
-# ruff: noqa: INP001 - a script and what it imports
-
 from __future__ import annotations
 
 import argparse

@@ -8,8 +8,6 @@ four times a second. All addresses are on loopback, with ports that were free. D
 * permissions are off, and whoever says so is any user.
 """
 
-# ruff: noqa: INP001 - a script and what it imports
-
 from __future__ import annotations
 
 import getpass
