@@ -19,14 +19,14 @@ Inflate = Callable[[bytes], bytes | bytearray]
 
 
 def by_libdeflate() -> Inflate:
-    import deflate  # noqa: PLC0415  only the one that is measured is loaded
+    import deflate
 
     inflate: Inflate = deflate.gzip_decompress
     return inflate
 
 
 def by_isal() -> Inflate:
-    from isal import isal_zlib  # noqa: PLC0415
+    from isal import isal_zlib
 
     return lambda member: isal_zlib.decompress(member, 31)
 
