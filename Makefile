@@ -6,7 +6,7 @@ SETTINGS := setup.cfg pyproject.toml
 NATIVE := native/Cargo.toml native/Cargo.lock native/pyproject.toml $(wildcard native/src/*.rs)
 HAS_CARGO := command -v cargo >/dev/null 2>&1
 
-.PHONY: demo test pythons lint docs bench wheel clean hadoop-up hadoop-down
+.PHONY: demo test test-hadoop pythons lint docs bench wheel clean hadoop-up hadoop-down
 
 demo: $(VENV)/.native
 	@bash tools/demo.sh
@@ -14,6 +14,10 @@ demo: $(VENV)/.native
 test: $(VENV)/.tested $(VENV)/.native
 	@echo "== running all tests"
 	@$(BIN)/python -m pytest $(TESTS)
+
+# Real daemons, some five minutes; needs Java and Maven.
+test-hadoop: $(VENV)/.tested
+	@$(BIN)/python -m pytest -m hadoop tests/engines
 
 pythons:
 	@bash tools/pythons.sh

@@ -15,7 +15,7 @@ from crawlmill.errors import UsageError
 __all__ = ["name", "native"]
 
 _VARIABLE: Final = "CRAWLMILL_CORE"
-_API_VERSION: Final = 1
+_API_VERSION: Final = 2
 """What is called of the native core, and what it does, changes with this number; it must have the same."""
 
 

@@ -14,22 +14,40 @@ mod reader;
 mod tags;
 mod tokenizer;
 mod warc;
+mod wat;
 mod words;
 
 #[cfg(feature = "python")]
 #[pyo3::pymodule]
 mod crawlmill_native {
     use pyo3::prelude::*;
+    use pyo3::types::{PyBytes, PyList};
+
+    use super::wat::{servers, Servers};
 
     #[pymodule_export]
     use super::counters::{TagCounter, WordCounter};
     #[pymodule_export]
     use super::reader::RecordReader;
 
+    /// wat_servers(envelope) -> the servers that a WAT record counts under ([None] without one), or None
+    ///
+    /// NotImplemented for what is not usual.
+    #[pyfunction]
+    fn wat_servers<'py>(envelope: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
+        let py = envelope.py();
+        match servers(envelope.as_bytes()) {
+            Servers::NoResponse => Ok(py.None().into_bound(py)),
+            Servers::Named(names) if names.is_empty() => Ok(PyList::new(py, [py.None()])?.into_any()),
+            Servers::Named(names) => Ok(PyList::new(py, names)?.into_any()),
+            Servers::Unusual => Ok(py.NotImplemented().into_bound(py)),
+        }
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // Raised with every change of what Python calls here; `crawlmill.core` takes only its own.
-        module.add("API_VERSION", 1)?;
+        module.add("API_VERSION", 2)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

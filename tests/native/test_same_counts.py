@@ -9,11 +9,15 @@ import threading
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.analysis.test_html_tokenizer import FOREIGN, FOREIGN_FRAGMENTS, FRAGMENTS, PAGES
 
+from crawlmill import core
 from crawlmill.analysis.html_tokenizer import start_tag_names
+from crawlmill.analysis.servers import wat_servers
+from crawlmill.analysis.words import WordCounter
+from crawlmill.errors import FormatError
 
 native = pytest.importorskip("crawlmill_native", reason="the native core is not installed")
 
@@ -122,6 +126,17 @@ def test_words_of_every_length_are_told_apart(letter):
     assert words(*long, *long) == {word: [2, 2] for word in long}
 
 
+@pytest.mark.parametrize("name", ["python", "native"])
+def test_counter_takes_bytes_as_it_takes_their_text(monkeypatch, name):
+    monkeypatch.setenv("CRAWLMILL_CORE", name)
+    core.native.cache_clear()
+    counter = WordCounter(document_frequency=True)
+    counter.add_utf8("Wörter ".encode() + b"\xff" + b"a\xc3")
+    counter.add("a wörter")
+    core.native.cache_clear()
+    assert dict(counter.drain()) == {"wörter": [2, 2], "a": [2, 2]}
+
+
 def test_counter_is_drained_at_once_and_goes_on():
     counter = native.WordCounter()
     counter.add("a b")
@@ -171,3 +186,62 @@ def test_counters_of_threads_do_not_disturb_each_other():
     for thread in threads:
         thread.join()
     assert found == [({"p": 150_000, "a": 150_000}, {"ein": 150_000, "wört": 150_000})] * 4
+
+
+def wat(headers: str, kind: str = '"WARC-Type":"response"') -> bytes:
+    payload = f'"HTTP-Response-Metadata":{{"Response-Message":{{"Status":"200"}},"Headers":{headers}}}'
+    return f'{{"Envelope":{{"Payload-Metadata":{{{payload}}},"WARC-Header-Metadata":{{{kind}}}}}}}'.encode()
+
+
+def both_servers(monkeypatch, envelope: bytes):
+    found = []
+    for name in ("python", "native"):
+        monkeypatch.setenv("CRAWLMILL_CORE", name)
+        core.native.cache_clear()
+        try:
+            found.append(wat_servers(envelope))
+        except FormatError as error:
+            found.append((error.reason, str(error)))
+    monkeypatch.undo()
+    core.native.cache_clear()
+    return found
+
+
+TOKENS = st.sampled_from([
+    '{', '}', '[', ']', ',', ':', '"', '\\"', '\\', '\\n', '\\u0041', ' ', '\t', '\x01', 'é', '1', 'null', '"Server"', '"server":"a"',
+    '"SERVER "', '"b"', '"Date":"x"', '"a}"', '"Headers":{', '"WARC-Type":"response"', '"HTTP-Response-Metadata":{', '{}', '\ud800',
+])  # fmt: skip
+soup = st.lists(TOKENS, max_size=12).map("".join)
+members = st.lists(
+    st.tuples(st.sampled_from(['"Server"', '"server"', '" SERVER"', '"X"', '"\\u0053erver"', '"Sérver"']),
+              st.sampled_from(['"a"', '" a "', '"b\\"c"', '""', '["a","d"]', '["a",1]', '[]', '1', 'null', '{"x":"y"}', '"ü"', '"}"', '"\\/"']))
+    .map(":".join), max_size=4,
+).map(lambda found: "{" + ",".join(found) + "}")  # fmt: skip
+KINDS = ['"WARC-Type":"response"', '"WARC-Type":"revisit"', "", '"X":"y"', '"WARC-Type":["response"]', '"WARC-Type":1',
+         '"WARC-Type":"response","WARC-Type":"request"']  # fmt: skip
+envelopes = st.one_of(
+    st.builds(wat, members, st.sampled_from(KINDS)),
+    st.builds(wat, soup.map(lambda text: text.encode("utf-8", "replace").decode()), st.sampled_from(KINDS)),
+    soup.map(lambda text: b"{" + text.encode("utf-8", "surrogatepass") + b"}"),
+    st.builds(lambda text, at, byte: text[:at] + bytes([byte]) + text[at:],
+              st.builds(wat, members), st.integers(0, 200), st.integers(0, 255)),
+)  # fmt: skip
+
+
+@settings(thorough, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(envelope=envelopes)
+def test_servers_of_any_wat_record_are_those_of_python(monkeypatch, envelope):
+    in_python, natively = both_servers(monkeypatch, envelope)
+    assert natively == in_python
+
+
+def test_usual_wat_records_are_read_natively():
+    for headers, servers in (
+        ("{}", [None]),
+        ('{"Date":"x","server":["a","b","a"]}', ["a", "b"]),
+        ('{"Server":" "}', [None]),
+    ):
+        assert native.wat_servers(wat(headers)) == servers
+    assert native.wat_servers(wat("{}", '"WARC-Type":"request"')) is None
+    assert native.wat_servers(b'{"Envelope":{}}') is None
+    assert native.wat_servers(b"") is NotImplemented

@@ -29,6 +29,7 @@ from typing import Any
 
 import ujson
 
+from crawlmill import core
 from crawlmill.errors import FormatError
 
 __all__ = ["servers_of_headers", "wat_servers"]
@@ -56,6 +57,10 @@ def wat_servers(envelope: bytes) -> list[str | None] | None:
         FormatError: `bad-json`, if it is not JSON, or a Server header is neither a string nor a list of strings.
 
     """
+    native = core.native()
+    if native is not None and (found := native.wat_servers(envelope)) is not NotImplemented:
+        usual: list[str | None] | None = found
+        return usual
     text = envelope.strip()
     if not (text.startswith(b"{") and text.endswith(b"}")):
         raise FormatError(

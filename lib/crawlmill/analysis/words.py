@@ -45,6 +45,10 @@ class WordCounter:
         """Count one document."""
         self._counter.add(text)
 
+    def add_utf8(self, text: bytes) -> None:
+        """Count one document that is in UTF-8; what is none counts as U+FFFD. Faster than `add` where it can be."""
+        self._counter.add_utf8(text)
+
     def __len__(self) -> int:
         return len(self._counter)
 
@@ -62,6 +66,9 @@ class _PythonCounter:
     def __init__(self, document_frequency: bool) -> None:
         self._words: Counter[str] = Counter()
         self._documents: Counter[str] | None = Counter() if document_frequency else None
+
+    def add_utf8(self, text: bytes) -> None:
+        self.add(text.decode("utf-8", "replace"))
 
     def add(self, text: str) -> None:
         words = _words_of(text)

@@ -16,6 +16,8 @@ from typing import Final
 __all__ = ["decode_euc_jp", "decode_iso_2022_jp"]
 
 _ESCAPE = re.compile(rb"\x1b(\([BIJ]|\$[@B])")
+_USUAL_SEGMENT = re.compile(rb"\x1b\$[@B]((?:[!-~][!-~])*+)\x1b\(B")
+_SHIFTS = re.compile(rb"[\x0e\x0f\x1b]")
 _PAIRS_OR_BYTE = re.compile(rb"((?:[!-~][!-~])+)|[!-~]?[^!-~\x1b]|[!-~\x1b]")
 _WHOLE = re.compile(rb"\x8f?[\xa1-\xfe][\xa1-\xfe]")
 _NO_ASCII = re.compile("[\x0e\x0f\x1b\x80-\xff]")
@@ -24,16 +26,27 @@ _KATAKANA: Final = {code: code - 0x21 + 0xFF61 for code in range(0x21, 0x60)}
 _ROMAN: Final = {0x5C: 0xA5, 0x7E: 0x203E}
 _TO_EUC: Final = bytes(code | 0x80 for code in range(256))
 # Where JIS X 0208 as Windows has it, and after it the standard, names another character than Python's tables do.
-_WINDOWS: Final = {0x301C: 0xFF5E, 0x2016: 0x2225, 0x2212: 0xFF0D, 0xA2: 0xFFE0, 0xA3: 0xFFE1, 0xAC: 0xFFE2}
+_WINDOWS: Final = (
+    ("\u301c", "\uff5e"), ("\u2016", "\u2225"), ("\u2212", "\uff0d"),
+    ("\xa2", "\uffe0"), ("\xa3", "\uffe1"), ("\xac", "\uffe2"),
+)  # fmt: skip
 
 
 def decode_euc_jp(data: bytes) -> str:
     """The text of EUC-JP bytes."""
-    return data.decode("euc_jp", _ERRORS).translate(_WINDOWS)
+    text = data.decode("euc_jp", _ERRORS)
+    for character, windows in _WINDOWS:
+        text = text.replace(character, windows)
+    return text
 
 
 def decode_iso_2022_jp(data: bytes) -> str:
     """The text of ISO-2022-JP bytes."""
+    if data.isascii():
+        # Where there is only ASCII and JIS X 0208, which is nearly everywhere, all of it is EUC-JP but for bit 8.
+        euc = _USUAL_SEGMENT.sub(_to_euc, data)
+        if not _SHIFTS.search(euc):
+            return decode_euc_jp(euc)
     parts = _ESCAPE.split(data)
     text = [_ascii(parts[0])]
     for escape, segment in zip(parts[1::2], parts[2::2], strict=True):
@@ -46,6 +59,10 @@ def decode_iso_2022_jp(data: bytes) -> str:
         else:
             text.append(_PAIRS_OR_BYTE.sub(_pairs, segment).decode("utf-8"))
     return "".join(text)
+
+
+def _to_euc(match: re.Match[bytes]) -> bytes:
+    return match[1].translate(_TO_EUC)
 
 
 def _ascii(segment: bytes) -> str:

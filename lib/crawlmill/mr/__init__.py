@@ -32,6 +32,7 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("crawlmill"):
             raise
+        task_report.report(f"ModuleNotFoundError: {error}")
         raise SystemExit(
             f"the package {error.name} is not installed here: run the job with the interpreter that has it "
             "(after `make demo`, .venv/bin/python)"

@@ -130,7 +130,8 @@ class HadoopWork:
 
         try:
             for line in driver.lines(tick):
-                _LOGGER.info("%s", line)
+                if not line.startswith("\t"):  # counters come again in the end, and traces of Java help nobody
+                    _LOGGER.info("%s", line)
                 if failure := log.feed(line):
                     self._note(failure, log)
                 if step == 0 and gauge is None and log.tracking_url and log.job:

@@ -1,0 +1,241 @@
+"""`-r hadoop` on real daemons: the same results, ledger and exit code as in this process, whatever happens to tasks."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from tests import builders
+from tests.engines.conftest import ended, wait_for
+from tests.mr.helpers import PROJECT, Ended, rows, run
+from tests.storage.faults import FaultServer, Thing
+
+pytestmark = pytest.mark.hadoop
+
+TAGS = PROJECT / "jobs" / "tag_count.py"
+UNLUCKY = Path(__file__).parent / "scripts" / "unlucky.py"
+
+
+def warc(*uris: str, cut: int = 0) -> bytes:
+    data = builders.pack([builders.warcinfo(), *(builders.response(uri, b"<p><b>x</b>") for uri in uris)])
+    return data[: len(data) - cut]
+
+
+def unlucky(tmp_path: Path, *uris: str) -> Path:
+    """A list of one WARC for each URI."""
+    for number, uri in enumerate(uris):
+        (tmp_path / f"{number}.warc.gz").write_bytes(warc(uri))
+    lst = tmp_path / "x.paths"
+    lst.write_text("".join(f"{number}.warc.gz\n" for number in range(len(uris))))
+    return lst
+
+
+def hdfs_rows(hadoop, location: str, tmp_path: Path) -> dict:
+    """The rows of a ledger on HDFS."""
+    (tmp_path / "ledger").write_bytes(hadoop.storage.read_all(location, limit=1 << 20))
+    return rows(tmp_path / "ledger")
+
+
+def nothing_is_left(hadoop) -> bool:
+    """Whether the run's folder on HDFS is gone."""
+    home = "hdfs:///user/researcher/.crawlmill"
+    return not hadoop.storage.exists(home) or not hadoop.shell("fs", "-ls", home).stdout.strip()
+
+
+def counters(result: Ended) -> dict[str, int]:
+    found = re.findall(r"^step 1, (.*) = ([\d,]+)$", result.err, re.MULTILINE)
+    return {name: int(count.replace(",", "")) for name, count in found}
+
+
+def test_run_on_hdfs_gives_what_inline_gives_and_is_published_whole(hadoop, folder, tmp_path):
+    """Lists and inputs anywhere, a range, a cut file, one that is not there, one input twice."""
+    good = hadoop.put(f"{folder}/good.warc.gz", warc("http://e.org/1", "http://e.org/2"))
+    ranged = tmp_path / "ranged.warc.gz"
+    ranged.write_bytes(warc("http://e.org/3", "http://e.org/4"))
+    first = len(builders.gzip_member(builders.warcinfo()))
+    length = len(builders.gzip_member(builders.response("http://e.org/3", b"<p><b>x</b>")))
+    with FaultServer() as web:
+        web.things["/web.warc.gz"] = Thing(warc("http://e.org/5"))
+        hadoop.put(f"{folder}/cut.warc.gz", warc("http://e.org/6", "http://e.org/7", cut=9))
+        lines = [good, f"{ranged}\t{first}\t{length}", f"{web.url}/web.warc.gz", "cut.warc.gz", "gone.warc.gz", good]
+        lst = hadoop.put(f"{folder}/x.paths.gz", gzip.compress("\n".join(["# comment", "", *lines]).encode()))
+        there = hadoop.run(TAGS, "--output-dir", f"hdfs://{folder}/out", "--on-bad-input", "skip", lst)
+        here = run(TAGS, "-r", "inline", "--ledger", tmp_path / "inline", lst, **hadoop.environment)
+    assert (there.code, here.code) == (2, 2), there.err
+    assert there.out == ""
+    assert here.out.splitlines() == ['"b"\t5', '"p"\t5']
+    names = list(hadoop.storage.list(f"hdfs://{folder}/out"))
+    assert names == ["_SUCCESS", "_ledger.jsonl", "_run.json", "part-00000"]
+    assert hadoop.storage.read_all(f"hdfs://{folder}/out/part-00000", limit=999).decode() == here.out
+    assert (
+        hadoop.storage.read_all(f"hdfs://{folder}/out/_ledger.jsonl", limit=9999) == (tmp_path / "inline").read_bytes()
+    )
+    assert [row["outcome"] for row in rows(tmp_path / "inline").values()].count("ok") == 3
+    assert json.loads(hadoop.storage.read_all(f"hdfs://{folder}/out/_run.json", limit=9999))["runner"] == "hadoop"
+    assert f"hdfs://{folder}/out/_ledger.jsonl" in there.err
+    assert "1 repeated line left out" in there.err
+    assert re.search(r"^5 inputs: 3 ok, 1 partial, 1 failed; ", there.err, re.MULTILINE)
+    assert len(list(hadoop.storage.list(f"hdfs://{folder}"))) == 3 + len(names)
+    assert nothing_is_left(hadoop)
+
+
+def test_largest_counts_of_two_reducers_come_to_stdout_in_order(hadoop, tmp_path):
+    pages = {"a": 3, "b": 2, "i": 2, "u": 1, "em": 5}
+    for name, count in pages.items():
+        body = f"<{name}>".encode() * count
+        (tmp_path / f"{name}.warc.gz").write_bytes(
+            builders.pack([builders.warcinfo(), builders.response("http://e.org/", body)])
+        )
+    lst = tmp_path / "x.paths"
+    lst.write_text("".join(f"{tmp_path / name}.warc.gz\n" for name in pages))
+    result = hadoop.run(TAGS, "--top", 3, "--inputs-per-task", 3, "-D", "mapreduce.job.reduces=2", "--verbose", lst)
+    assert result.code == 0, result.err
+    assert result.out == '"em"\t5\n"a"\t3\n"b"\t2\n'
+    found = counters(result)
+    assert found["Job Counters: Launched map tasks"] == 2
+    assert found["Job Counters: Launched reduce tasks"] == 2
+    assert found["crawlmill: inputs"] == 5
+    assert "5 inputs: 5 ok" in result.err
+
+
+def test_tasks_that_fail_die_and_hang_are_tried_again_and_counted_once(hadoop, tmp_path):
+    lst = unlucky(tmp_path, "http://raise/1", "http://kill/1", "http://hang/1", "http://fine/")
+    result = hadoop.run(
+        UNLUCKY,
+        "-D",
+        "mapreduce.task.timeout=8000",
+        "-D",
+        "mapreduce.task.timeout.check-interval-ms=1000",
+        "--ledger",
+        tmp_path / "ledger",
+        "--verbose",
+        lst,
+    )
+    assert result.code == 0, result.err
+    assert result.pairs == {'"fine"': 1, '"hang"': 1, '"kill"': 1, '"raise"': 1, '"records"': 4}
+    found = rows(tmp_path / "ledger")
+    assert [(row["outcome"], row["records"]) for row in found.values()] == [("ok", 2)] * 4
+    assert counters(result)["tests: records"] == counters(result)["crawlmill: inputs"] == 4
+    assert counters(result)["Job Counters: Failed map tasks"] == 3
+    assert re.search("task map-0000[0-3] failed: RuntimeError: bad luck, ä 'quoted'\n", result.err)
+    assert re.search(r"task map-0000[0-3] failed: .*code 137", result.err)
+    assert len(re.findall(r"^task map-0000[0-3] failed: ", result.err, re.MULTILINE)) == 3
+
+
+def test_task_that_always_fails_ends_the_run_with_its_error_in_one_line(hadoop, folder, tmp_path):
+    lst = unlucky(tmp_path, "http://raise/99", "http://fine/")
+    result = hadoop.run(UNLUCKY, "-D", "mapreduce.map.maxattempts=2", "--output-dir", f"hdfs://{folder}/out", lst)
+    assert (result.code, result.out) == (1, "")
+    last = result.err.rstrip("\n").rpartition("\n")[2]
+    assert re.fullmatch(
+        r"unlucky: task map-0000[01] failed 2 times, at last: RuntimeError: bad luck, ä 'quoted'; "
+        r"logs: yarn logs -applicationId application_\d+_\d+", last
+    )  # fmt: skip
+    assert 'in do_raise\n    raise RuntimeError("bad luck' in result.err
+    assert result.err.count("Traceback") == 1
+    assert f"ledger: hdfs://{folder}/out.failed.jsonl" in result.err
+    found = hdfs_rows(hadoop, f"hdfs://{folder}/out.failed.jsonl", tmp_path)
+    assert [row["lost"] for row in found.values()] == [{"unaccounted": 1}] * 2
+    assert list(hadoop.storage.list(f"hdfs://{folder}")) == ["out.failed.jsonl"]
+    assert nothing_is_left(hadoop)
+
+
+def test_node_with_nothing_but_python_is_told_which_package_it_lacks(hadoop, tmp_path):
+    lst = unlucky(tmp_path, "http://fine/")
+    once = ["-D", "mapreduce.map.maxattempts=1", "-D", "mapreduce.reduce.maxattempts=1"]
+    result = hadoop.run(TAGS, *once, "--task-python-bin", f"{sys.executable} -S", lst)
+    assert result.code == 1
+    assert re.search(r"tag_count: task \w+-00000 failed once: ModuleNotFoundError: No module named '\w+'; "
+                     r"the nodes' Python lacks a package; logs: .*\n$", result.err)  # fmt: skip
+
+
+def test_nodemanager_that_is_killed_and_comes_back_changes_nothing(hadoop, tmp_path):
+    lst = unlucky(tmp_path, "http://fine/", "http://wait/9999")
+    options = ["--cmdenv", f"MARKS={tmp_path}", "--ledger", tmp_path / "ledger"]
+    with hadoop.started(UNLUCKY, *options, lst) as process:
+        try:
+            wait_for((tmp_path / "waiting").exists, process)
+            hadoop.kill("nodemanager")
+            hadoop.restart()
+        finally:
+            (tmp_path / "go").touch()
+        result = ended(process)
+    assert result.code == 0, result.err
+    assert result.pairs == {'"fine"': 1, '"records"': 2, '"wait"': 1}
+    assert [row["outcome"] for row in rows(tmp_path / "ledger").values()] == ["ok", "ok"]
+
+
+def test_attempts_that_race_are_counted_once(hadoop, tmp_path):
+    lst = unlucky(tmp_path, *["http://fine/"] * 3, "http://hang/1")
+    speculation = ["map.speculative=true", "job.speculative.minimum-allowed-tasks=1",
+                   "job.speculative.retry-after-no-speculate=500", "job.speculative.retry-after-speculate=500"]  # fmt: skip
+    settings = [part for each in speculation for part in ("-D", f"mapreduce.{each}")]
+    result = hadoop.run(UNLUCKY, *settings, "--ledger", tmp_path / "ledger", "--verbose", lst)
+    assert result.code == 0, result.err
+    assert result.pairs == {'"fine"': 3, '"hang"': 1, '"records"': 4}
+    assert [row["outcome"] for row in rows(tmp_path / "ledger").values()] == ["ok"] * 4
+    assert counters(result)["Job Counters: Launched map tasks"] == 5
+
+
+def test_interrupted_run_ends_its_job_and_leaves_nothing(hadoop, folder, tmp_path):
+    lst = unlucky(tmp_path, "http://wait/9999")
+    before = hadoop.applications()
+    options = ["--cmdenv", f"MARKS={tmp_path}", "--output-dir", f"hdfs://{folder}/out"]
+    with hadoop.started(UNLUCKY, *options, lst) as process:
+        try:
+            wait_for((tmp_path / "waiting").exists, process)
+            process.send_signal(signal.SIGINT)
+            result = ended(process)
+        finally:
+            (tmp_path / "go").touch()
+    assert result.code == 130
+    (application,) = hadoop.applications().keys() - before.keys()
+    wait_for(lambda: hadoop.applications()[application] == "KILLED")
+    assert result.err.endswith(
+        f"unlucky: stopped by SIGINT; the ledger so far: hdfs://{folder}/out.interrupted.jsonl\n"
+    )
+    assert list(hadoop.storage.list(f"hdfs://{folder}")) == ["out.interrupted.jsonl"]
+    assert nothing_is_left(hadoop)
+
+
+def test_quota_that_is_full_in_the_reducer_is_a_clean_failure(hadoop, folder, tmp_path):
+    hadoop.put(f"{folder}/full/x", b"")
+    hadoop.set_space_quota(f"{folder}/full", 1)
+    lst = unlucky(tmp_path, "http://fine/")
+    result = hadoop.run(UNLUCKY, "-D", "mapreduce.reduce.maxattempts=1", "--output-dir", f"hdfs://{folder}/full/out",
+                        "--ledger", tmp_path / "ledger", lst)  # fmt: skip
+    hadoop.set_space_quota(f"{folder}/full", 1 << 30)
+    assert result.code == 1
+    assert re.search(r"^unlucky: .*reduce-00000.*[Qq]uota", result.err.splitlines()[-1])
+    assert list(hadoop.storage.list(f"hdfs://{folder}")) == ["full/x"]
+
+
+def test_output_folder_that_exists_is_a_usage_error_before_launch(hadoop, folder, tmp_path):
+    hadoop.put(f"{folder}/out/x", b"")
+    before = hadoop.applications()
+    result = hadoop.run(TAGS, "--output-dir", f"hdfs://{folder}/out", unlucky(tmp_path, "http://fine/"))
+    assert (result.code, result.out, result.err) == (
+        1,
+        "",
+        f"tag_count: the output folder exists: hdfs://{folder}/out\n",
+    )
+    assert hadoop.applications() == before
+
+
+def test_job_that_yarn_does_not_take_says_why(hadoop, tmp_path):
+    result = hadoop.run(TAGS, "-D", "mapreduce.job.queuename=nowhere", unlucky(tmp_path, "http://fine/"))
+    assert result.code == 1
+    assert re.search(r"^tag_count: Hadoop did not take the job: .*nowhere", result.err.splitlines()[-1])
+
+
+def test_second_start_of_the_cluster_does_nothing(hadoop):
+    before = hadoop.state
+    hadoop.restart()
+    assert hadoop.state == before
+    assert all(Path(f"/proc/{pid}").exists() for pid in before["pids"].values()) or os.uname().sysname != "Linux"
