@@ -65,7 +65,7 @@ class Block:
 
     def head(self, n: int) -> bytes:
         """The first `n` bytes, or all of a shorter block; what is read stays held."""
-        self._hold(min(n, self.length))
+        self.hold(min(n, self.length))
         return self.peek(n)
 
     def tail(self, at: int, limit: int) -> bytes:
@@ -77,13 +77,13 @@ class Block:
         if self.length - at > limit:
             raise FormatError("record too large", reason="too-large", expected=f"at most {limit} bytes",
                               actual=self.length - at)  # fmt: skip
-        self._hold(self.length)
+        self.hold(self.length)
         return bytes(memoryview(self._held)[self._start + at : self._start + self.length])
 
     def pieces(self) -> Iterator[bytes]:
         """The block in pieces; what is not held in memory is read once and let go."""
         if self._reinflate is not None:
-            self._hold(self.length)
+            self.hold(self.length)
         yield self.peek(self.length)
         while self._left:
             yield self._read()
@@ -100,7 +100,8 @@ class Block:
         self._left -= len(piece)
         return piece
 
-    def _hold(self, n: int) -> None:
+    def hold(self, n: int) -> None:
+        """Hold at least the first `n` bytes in memory, without a copy of them."""
         missing = n - (len(self._held) - self._start)
         if missing <= 0:
             return

@@ -168,7 +168,7 @@ class Reading:
         """Hold of a streamed record what a job may ask for."""
         length = record.content_length
         try:
-            record.block.head(length if length <= self._options.max_body + HEAD_BYTES else HEAD_BYTES)
+            record.block.hold(length if length <= self._options.max_body + HEAD_BYTES else HEAD_BYTES)
         except FormatError:
             self.row.records -= 1
             return False
