@@ -6,18 +6,19 @@ SETTINGS := setup.cfg pyproject.toml
 NATIVE := native/Cargo.toml native/Cargo.lock native/pyproject.toml $(wildcard native/src/*.rs)
 HAS_CARGO := command -v cargo >/dev/null 2>&1
 
-.PHONY: demo test test-hadoop pythons lint docs bench wheel clean hadoop-up hadoop-down
+.PHONY: demo test test-quick pythons lint docs bench wheel clean hadoop-up hadoop-down
 
 demo: $(VENV)/.native
 	@bash tools/demo.sh
 
+# Engines that are not there (Java, Maven, Spark) are named skips, or failures with CRAWLMILL_REQUIRE_ENGINES=1.
 test: $(VENV)/.tested $(VENV)/.native
-	@echo "== running all tests"
-	@$(BIN)/python -m pytest $(TESTS)
+	@echo "== running all tests: some minutes, and with Java and Maven there, a quarter of an hour on real engines"
+	@$(BIN)/python -m pytest -m "" $(TESTS)
 
-# Real daemons, some five minutes; needs Java and Maven.
-test-hadoop: $(VENV)/.tested
-	@$(BIN)/python -m pytest -m hadoop tests/engines
+test-quick: $(VENV)/.tested $(VENV)/.native
+	@echo "== running the tests that need no Hadoop and no Spark"
+	@$(BIN)/python -m pytest $(TESTS)
 
 pythons:
 	@bash tools/pythons.sh
