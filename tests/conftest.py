@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,11 @@ ON_BOTH_CORES = {
     "formats/test_differential.py", "formats/test_digests.py", "formats/test_warc.py",
     "inputs/test_reading.py",
 }  # fmt: skip
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Started in a shell's background; the jobs that tests stop by Ctrl-C would inherit it, and rightly heed nothing.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -136,7 +136,7 @@ def test_simhash_reads_stdin_and_charsets(run, tmp_path, monkeypatch):
     assert run("simhash", "--charset", "UTF-16LE", "-") == (0, b"2748145790002434242\t-\n", "")
 
 
-@pytest.mark.parametrize("charset", ["no-such-charset", "base64", "punycode", "undefined", "a\0b"])
+@pytest.mark.parametrize("charset", ["no-such-charset", "base64", "idna", "punycode", "undefined", "a\0b"])
 def test_simhash_with_no_charset_is_a_mistake_of_the_user(run, tmp_path, charset):
     code, out, err = run("simhash", "--charset", charset, tmp_path / "never-read")
     assert (code, out) == (1, b"")

@@ -50,7 +50,7 @@ def test_objects_on_s3_appear_with_success_last(lst, monkeypatch, tmp_path):
         client.create_bucket(Bucket="bucket")
         ended = run_here(UriCount, *INLINE, "--output-dir", "s3://bucket/out", lst)
         assert ended.code == 0, ended.err
-        assert [found["Key"] for found in client.list_objects_v2(Bucket="bucket")["Contents"]] == [
+        assert [found["Key"] for found in client.list_objects_v2(Bucket="bucket", Prefix="out/")["Contents"]] == [
             f"out/{n}" for n in NAMES
         ]
         assert client.get_object(Bucket="bucket", Key="out/part-00000")["Body"].read() == RESULT

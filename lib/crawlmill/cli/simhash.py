@@ -24,6 +24,7 @@ from crawlmill.storage.locations import redact
 __all__ = ["add_arguments", "run"]
 
 _MAX_MIB = 1024
+_HOST_NAMES = ("idna", "punycode")  # codecs of host names, which some Pythons let decode anything
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,8 +57,10 @@ def _text_codec(name: str) -> str:
         UsageError: There is none of this name.
     """
     try:
-        codec = codecs.lookup(name)
+        codec: codecs.CodecInfo | None = codecs.lookup(name)
         b"\xff".decode(name, "replace")  # `base64` and the like are codecs too, but give no text
-    except (LookupError, ValueError) as error:
-        raise UsageError("--charset", expected="the name of a charset", actual=repr(name)) from error
+    except (LookupError, ValueError):
+        codec = None
+    if codec is None or codec.name in _HOST_NAMES:
+        raise UsageError("--charset", expected="the name of a charset", actual=repr(name))
     return codec.name
