@@ -96,6 +96,17 @@ def test_splits_of_a_damaged_file_report_each_damage_once(name, data):
     assert said == [(problem.reason, problem.offset) for problem in problems]
 
 
+def test_length_one_too_large_before_an_escape_loses_no_record_behind_it():
+    sound = bytearray(FILES["record"])
+    starts = [item.offset for item in items(bytes(sound), header_end(sound), blocks=False)]
+    last = max(start for start in starts if start < sound.index(ESCAPE, header_end(sound)))
+    sound[last + 3] += 1
+    records, problems = read(bytes(sound))
+    number = starts.index(last)
+    assert pairs(records) == RECORDS[:number] + RECORDS[number + 1 :]
+    assert [problem.offset for problem in problems] == [last]
+
+
 def test_version_1_belongs_to_the_split_that_holds_its_header():
     data = FILES["version 1"]
     assert len(read(data, start=0, end=500)[0]) == 60

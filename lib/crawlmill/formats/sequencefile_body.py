@@ -103,6 +103,12 @@ class Frames:
             searched = max(searched, window.offset + held - len(self._escape) + 1)
         return False
 
+    def has_swallowed_escape(self) -> bool:
+        """Whether an escape begins within the item that was just stepped over."""
+        window, rest = self.window, len(self._escape) - 1
+        window.hold(rest)
+        return self._escapes and window.data.find(self._escape, self.item - window.start, window.at + rest) >= 0
+
     def take(self, length: int, what: str) -> bytes:
         """The next bytes, of a length that is claimed."""
         self.claim(length, what)
@@ -208,7 +214,7 @@ def read_records(
 ) -> Batch | None:
     """The record that begins here, behind escapes, and those that are held behind it; None at the end of file or split.
 
-    A compressed value that is damaged, where frame and key are sound, goes to `on_problem`; the next record is read.
+    A compressed value that is damaged, where frame and key seem sound, goes to `on_problem`; the next record is read.
 
     Raises:
         FormatError: The first of them is damaged.
@@ -233,6 +239,8 @@ def read_records(
         try:
             values = [value.payload(codec.decode(window.data[begin + key_length : begin + length], frames.largest))]
         except FormatError as error:
+            if frames.has_swallowed_escape():
+                raise  # then the frame is the wrong one, and sound records may lie behind the escape
             error.located(offset=frames.item)
             on_problem(error)
             continue
