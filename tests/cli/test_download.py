@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from tests.builders import pack, pages
@@ -110,6 +111,19 @@ def test_ranges_and_doubles_are_refused(tmp_path):
         plan_downloads(
             [Input("https://a.org/x", "https://a.org/x"), Input("https://b.org/x", "https://b.org/x")], tmp_path
         )
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (("x", "x.part"), "two lines would be the file x.part: one while it is on its way"),
+        (("a/b", "a"), "one line would be the file a, another one a folder of that name"),
+        (("a", "a/b/c"), "one line would be the file a, another one a folder of that name"),
+    ],
+)
+def test_lines_that_would_disturb_each_other_are_refused(tmp_path, names, words):
+    with pytest.raises(UsageError, match=re.escape(words)):
+        plan_downloads([Input(name, f"https://a.org/{name}") for name in names], tmp_path)
 
 
 def test_folder_that_cannot_be_made_is_one_line(run, store, tmp_path):

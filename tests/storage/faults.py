@@ -60,7 +60,7 @@ class Seen:
 
 
 class FaultServer:
-    """Serves `things` by path; `seen` lists the requests in the order of their answers."""
+    """Serves `things` by path; `seen` lists the requests; the status of each is there before its answer is."""
 
     def __init__(self, things: dict[str, Thing] | None = None, *, context: Any = None) -> None:
         self.things = things or {}
@@ -130,14 +130,13 @@ class FaultServer:
                 http.rfile.readline()
             http.rfile.readline()
         seen = Seen(http.command, http.path, http.headers.get("Range"), 0, http.headers, body, http.client_address[1])
+        with self.lock:
+            self.seen.append(seen)
         try:
             if self.handle is None or not self.handle(http, body):
                 self.answer(http, seen)
         except OSError:
             http.close_connection = True
-        finally:
-            with self.lock:
-                self.seen.append(seen)
 
     def refuse(self, http: Any, seen: Seen, status: int, headers: dict[str, str]) -> None:
         seen.status = status

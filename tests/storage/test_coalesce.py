@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlmill.errors import SourceError
@@ -135,6 +135,7 @@ def test_what_was_not_announced_is_opened_as_ever(path, coalescing):
         assert stream.read(10) == DATA[:10]
 
 
+@settings(deadline=None)
 @given(
     spans=st.lists(st.tuples(st.integers(0, 99_999), st.integers(1, 3_000)), min_size=1, max_size=12),
     gap=st.integers(0, 5_000),

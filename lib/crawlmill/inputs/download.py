@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from threading import Event
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from crawlmill.errors import FormatError, Problem, SourceError, UsageError
@@ -27,6 +27,8 @@ __all__ = ["Download", "download", "place_of", "plan_downloads"]
 
 _PIECE: Final = 1 << 20
 _OVERLAP: Final = 1 << 12
+
+Place = TypeVar("Place", bound=PurePath)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,11 @@ def place_of(item: Input) -> PurePosixPath:
     return place
 
 
+def _part_of(target: Place) -> Place:
+    """Where a file lies while it is on its way."""
+    return target.with_name(f"{target.name}.part")
+
+
 def plan_downloads(items: Iterable[Input], folder: Path) -> list[Download]:
     """What is to be brought where.
 
@@ -74,6 +81,11 @@ def plan_downloads(items: Iterable[Input], folder: Path) -> list[Download]:
         if place in plan:
             raise UsageError(f"two lines would be the file {place}")
         plan[place] = Download(item, folder / place)
+    for place in plan:
+        if _part_of(place) in plan:
+            raise UsageError(f"two lines would be the file {_part_of(place)}: one while it is on its way")
+        if above := next((each for each in place.parents if each in plan), None):
+            raise UsageError(f"one line would be the file {above}, another one a folder of that name")
     return list(plan.values())
 
 
@@ -137,7 +149,7 @@ def _bring(each: Download, storage: Storage, check: bool, on_bytes: Callable[[in
 def _fetch(each: Download, storage: Storage, size: int, on_bytes: Callable[[int], None], stop: Event) -> None:
     target = each.target
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f"{target.name}.part")
+    part = _part_of(target)
     start = _usable(part, storage, each.item.location, size)
     with part.open("r+b" if start else "wb") as file, storage.open_stream(each.item.location, start) as stream:
         file.seek(start)

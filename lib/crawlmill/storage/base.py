@@ -96,7 +96,8 @@ class StorageOptions:
 
     `retries`: tries that may fail in a row after the first. `limits_folder`: a local folder through which the
     processes of one run share their politeness limits; None, or a folder that is not there (as on another machine),
-    keeps them to the process. The limits themselves: None means the defaults of `limits.py`.
+    keeps them to the process. The limits themselves: None means the defaults of `limits.py`. `share`: how many tasks
+    on machines of their own keep to the limits together, each to its share.
     """
 
     read_timeout_s: float = 60.0
@@ -108,6 +109,7 @@ class StorageOptions:
     s3_requester_pays: bool = False
     webhdfs: str | None = None
     limits_folder: str | None = None
+    share: int = 1
 
     def __post_init__(self) -> None:
         """Raises: UsageError for a number that means nothing."""
@@ -119,6 +121,8 @@ class StorageOptions:
             raise UsageError("requests per second: expected a number above 0", actual=str(self.max_requests_per_second))
         if self.max_connections_per_host is not None and self.max_connections_per_host < 1:
             raise UsageError("connections per host: expected 1 or more", actual=self.max_connections_per_host)
+        if self.share < 1:
+            raise UsageError("tasks that share the limits: expected 1 or more", actual=self.share)
 
     def to_json(self) -> dict[str, Any]:
         """The options as a JSON object."""

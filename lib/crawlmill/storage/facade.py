@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -44,10 +45,13 @@ class Storage:
             self.options.max_requests_per_second,
             self.options.max_connections_per_host,
             folder=self.options.limits_folder,
+            share=self.options.share,
             patience_s=2 * self.options.read_timeout_s,
             clock=clock,
             sleep=sleep,
+            random=random,
         )
+        self._clock = clock
         self._client: HttpClient | None = None
         self._backends: dict[str, Backend] = {"file": LocalBackend()}
         self._lock = threading.RLock()
@@ -122,6 +126,16 @@ class Storage:
             raise UsageError("a rename cannot cross kinds of storage", source=redact(target))
         self._backend(source).rename(current(source), current(target))
 
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file; from S3 to S3 its bytes do not come here. Raises: SourceError."""
+        backend = self._backend(target)
+        within: Callable[[str, str], None] | None = getattr(backend, "copy", None)
+        if within is not None and backend is self._backend(source):
+            within(current(source), current(target))
+            return
+        with self.open_stream(source) as stream, self.write(target) as file:
+            shutil.copyfileobj(stream, file, 1 << 20)
+
     def remove(self, location: str) -> None:
         """Remove a file, or a folder with its contents; nothing if there is none. Raises: SourceError."""
         self._backend(location).remove(current(location))
@@ -158,15 +172,29 @@ class Storage:
 
             return S3Backend(self.options, self._policy, self._limiter, self._backend("https://"))
         if scheme == "hdfs":
-            from crawlmill.storage.hdfs import HdfsBackend  # noqa: PLC0415
-
-            return HdfsBackend(self.options.webhdfs, self._http(), self._policy)
+            return self._make_hdfs()
         raise SourceError(
             f"no storage of the kind {scheme}://",
             reason="unavailable",
             source=redact(location),
             expected=", ".join(SCHEMES),
         )
+
+    def _make_hdfs(self) -> Backend:
+        """WebHDFS if it is named, or if no ticket is wanted."""
+        from crawlmill.storage.hadoop_conf import read_hadoop_conf, wants_kerberos  # noqa: PLC0415
+
+        if not self.options.webhdfs and wants_kerberos(read_hadoop_conf()):
+            from crawlmill.storage.hadoop_fs import HadoopFsBackend  # noqa: PLC0415
+            from crawlmill.storage.hadoop_program import find_hadoop  # noqa: PLC0415
+
+            return HadoopFsBackend(find_hadoop(), self.options.read_timeout_s, self._policy)
+        from crawlmill.storage.hdfs import HdfsBackend  # noqa: PLC0415
+        from crawlmill.storage.http_client import HttpClient  # noqa: PLC0415
+
+        # The limits are for servers of others: on a cluster's own, a job reads and writes as fast as it can.
+        client = HttpClient(self.options.read_timeout_s, Limiter(clock=self._clock, sleep=self._policy.sleep))
+        return HdfsBackend(self.options.webhdfs, client, self._policy)
 
     def _http(self) -> HttpClient:
         from crawlmill.storage.http_client import HttpClient  # noqa: PLC0415

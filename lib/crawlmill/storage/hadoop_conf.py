@@ -2,8 +2,8 @@
 
 The files are looked for in `HADOOP_CONF_DIR`, `HADOOP_HOME/etc/hadoop`, `/etc/hadoop/conf`. Used are `fs.defaultFS`
 (formerly `fs.default.name`), `dfs.http.policy`, `dfs.namenode.http-address` and `-https-address`, for a name service
-of several NameNodes with `dfs.ha.namenodes.NS` and a suffix `.NS.NN`. `${name}` is replaced by another property or an
-environment variable; XInclude is not followed.
+of several NameNodes with `dfs.ha.namenodes.NS` and a suffix `.NS.NN`, and `hadoop.security.authentication`. `${name}`
+is replaced by another property or an environment variable; XInclude is not followed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from crawlmill.errors import UsageError
 
-__all__ = ["default_filesystem", "namenode_urls", "read_hadoop_conf"]
+__all__ = ["default_filesystem", "namenode_urls", "read_hadoop_conf", "wants_kerberos"]
 
 _DEFAULT_PORTS = {"http": 9870, "https": 9871}  # of Hadoop 3
 _VARIABLE = re.compile(r"\$\{([^}$]+)\}")
@@ -58,6 +58,11 @@ def default_filesystem(conf: Mapping[str, str]) -> str:
             "hdfs:///… needs a cluster: set HADOOP_CONF_DIR, or give --webhdfs URL or a host in the location"
         )
     return urlsplit(filesystem).netloc
+
+
+def wants_kerberos(conf: Mapping[str, str]) -> bool:
+    """Whether the cluster speaks only to those who show a ticket."""
+    return conf.get("hadoop.security.authentication", "").lower() == "kerberos"
 
 
 def namenode_urls(authority: str, conf: Mapping[str, str]) -> list[str]:

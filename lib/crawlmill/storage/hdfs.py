@@ -4,8 +4,7 @@
 * A file is known by its id, modification time and length (GETFILESTATUS); all three must be the same to resume.
 * Of several NameNodes the one that is active answers; a standby is passed over.
 * Writing: the bytes are spooled, PUT under a temporary name beside the target, and renamed over it.
-* User name: `HADOOP_USER_NAME`, else the login name. Clusters that want Kerberos are not spoken to: the error says
-  how to copy with `hadoop fs`.
+* User name: `HADOOP_USER_NAME`, else the login name. Clusters that want Kerberos are `hadoop_fs.py`'s matter.
 
 Spec: WebHDFS REST API of Hadoop 3.4.
 """
@@ -139,7 +138,10 @@ class HdfsBackend:
         self._client.close()
 
     def _status(self, location: str) -> dict[str, Any]:
-        return cast(dict[str, Any], self._json(location, "GET", "GETFILESTATUS")["FileStatus"])
+        status = self._json(location, "GET", "GETFILESTATUS").get("FileStatus")
+        if not isinstance(status, dict) or "type" not in status or not isinstance(status.get("length"), int):
+            raise Failure("the answer to GETFILESTATUS makes no sense")
+        return status
 
     def _file_status(self, location: str) -> dict[str, Any]:
         status = self._status(location)
@@ -148,8 +150,16 @@ class HdfsBackend:
         return status
 
     def _listing(self, location: str, folder: str) -> Sequence[dict[str, Any]]:
-        answer = self._retrying(location, lambda: self._json(folder, "GET", "LISTSTATUS"))
-        return cast(Sequence[dict[str, Any]], answer["FileStatuses"]["FileStatus"])
+        def ask() -> Sequence[dict[str, Any]]:
+            try:
+                entries = self._json(folder, "GET", "LISTSTATUS")["FileStatuses"]["FileStatus"]
+                if all("/" not in entry["pathSuffix"] and "type" in entry for entry in entries):
+                    return cast(Sequence[dict[str, Any]], entries)
+            except (LookupError, TypeError):
+                pass
+            raise Failure("the answer to LISTSTATUS makes no sense")
+
+        return self._retrying(location, ask)
 
     def _put(self, location: str, spool: IO[bytes], size: int) -> None:
         """Send a file: the NameNode says where to, the DataNode takes it."""
@@ -160,7 +170,11 @@ class HdfsBackend:
             raise Failure(f"the NameNode names no place to write to (HTTP {answer.status})")
         spool.seek(0)
         headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
-        written = self._client.request("PUT", urljoin(answer.url, place), headers, body=spool, follow=False)
+        try:
+            place = urljoin(answer.url, place)
+        except ValueError as error:
+            raise Failure("the NameNode names a place that is no URL") from error
+        written = self._client.request("PUT", place, headers, body=spool, follow=False)
         if written.status not in (200, 201):
             raise _failure_of(written)
         written.drain()
@@ -195,7 +209,7 @@ class HdfsBackend:
         text = answer.drain(_MOST_JSON_BYTES)
         try:
             found = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise Failure(f"the answer to {operation} is no JSON", transient=True) from error
         if not isinstance(found, dict):
             raise Failure(f"the answer to {operation} is no JSON object")
@@ -261,13 +275,13 @@ def _failure_of(answer: Answer) -> Failure:
     if status == 401:
         answer.drain()
         return Failure(
-            "the cluster wants Kerberos, which WebHDFS is not spoken with here: copy the files with `hadoop fs -get`",
+            "the cluster wants Kerberos: where its configuration (HADOOP_CONF_DIR) says so, `hadoop fs` is used",
             reason="denied",
         )
     try:
         said = json.loads(answer.drain(_MOST_ERROR_BYTES))["RemoteException"]
         name, message = str(said["exception"]), str(said.get("message", "")).strip().partition("\n")[0][:200]
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         return failure_of_status(status, "", answer.host)
     what = f"{name}: {message}" if message else name
     if name == "FileNotFoundException":

@@ -24,7 +24,7 @@ from crawlmill.storage.retry import Attempts, Failure, RetryPolicy, retrying
 
 __all__ = ["HttpBackend", "HttpBody", "open_http_body"]
 
-_CONTENT_RANGE = re.compile(r"\s*bytes\s+(?:(\d+)-(\d+)|\*)/(\d+|\*)\s*", re.IGNORECASE)
+_CONTENT_RANGE = re.compile(r"\s*bytes\s+(?:([0-9]{1,18})-([0-9]{1,18})|\*)/([0-9]{1,18}|\*)\s*", re.IGNORECASE)
 
 Result = TypeVar("Result")
 
@@ -65,13 +65,13 @@ def open_http_body(client: HttpClient, url: str, start: int, stop: int | None, k
             headers["If-Range"] = known.etag
     answer = client.request("GET", url, headers)
     try:
-        return _body_of(answer, start, stop)
+        return _body_of(answer, start, stop, whole="Range" not in headers)
     except Failure:
         answer.close()
         raise
 
 
-def _body_of(answer: Answer, start: int, stop: int | None) -> Body:
+def _body_of(answer: Answer, start: int, stop: int | None, *, whole: bool) -> Body:
     etag = answer.headers.get("ETag")
     strong = etag if etag is not None and etag.startswith('"') else None
     modified = answer.headers.get("Last-Modified")
@@ -79,7 +79,7 @@ def _body_of(answer: Answer, start: int, stop: int | None) -> Body:
         return HttpBody(answer, 0, answer.length, Identity(strong, modified, answer.length))
     said = _CONTENT_RANGE.fullmatch(answer.headers.get("Content-Range", ""))
     total = int(said[3]) if said and said[3] != "*" else None
-    if answer.status == 416 and (total is None or total <= start):
+    if answer.status == 416 and not whole and (total is None or total <= start):
         answer.drain()
         # Nothing begins at `start`: the object ends there or before.
         return NothingLeft(start, start if total is None else total)

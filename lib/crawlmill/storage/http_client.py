@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import logging
+import re
 import ssl
 from collections.abc import Callable, Mapping
 from typing import IO
@@ -39,6 +40,8 @@ USER_AGENT = f"crawlmill/{__version__} (MapReduce jobs for Common Crawl; urllib3
 MOST_REDIRECTS = 10
 _CONNECT_TIMEOUT_S = 20.0
 _DRAINED_BYTES = 1 << 13
+_ORIGIN = re.compile("[a-z]+://", re.IGNORECASE)
+_LENGTH = re.compile("[0-9]{1,18}")  # Python reads no more than some thousands of digits
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 # urllib3 logs whole URLs, signatures and tokens included, some of them as warnings.
@@ -59,9 +62,14 @@ class Answer:
         except Failure:
             self.close()
             raise
-        length = self.headers.get("Content-Length", "")
-        self.length: int | None = int(length) if length.isascii() and length.isdigit() and not coding else None
+        length = self.headers.get("Content-Length")
+        self.length: int | None = None
         """Bytes of the body as declared; None where only its end tells."""
+        if length is not None and not coding:
+            if not _LENGTH.fullmatch(length):
+                self.close()
+                raise Failure("the server states a length that is none")
+            self.length = int(length)
 
     def read(self, n: int, /) -> bytes:
         """At most `n` bytes, as soon as there are some; b"" where the body is whole. Raises: Failure."""
@@ -202,7 +210,7 @@ def _redirected(target: urllib3.util.Url, place: str) -> urllib3.util.Url:
     try:
         return _target(urljoin(target.url, place))[0]
     except ValueError as error:
-        raise Failure(f"a redirect to what is no URL: {redact(place)[:200]}") from error
+        raise Failure(f"a redirect to what is no URL{_shown(place)}") from error
 
 
 def _target(url: str) -> tuple[urllib3.util.Url, str | None]:
@@ -212,11 +220,16 @@ def _target(url: str) -> tuple[urllib3.util.Url, str | None]:
     except LocationParseError:
         parsed = urllib3.util.Url()
     if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise Failure(f"not a valid http or https URL: {redact(url)[:200]}")
+        raise Failure(f"not a valid http or https URL{_shown(url)}")
     authorization = None
     if parsed.auth:
         authorization = urllib3.util.make_headers(basic_auth=unquote(parsed.auth))["authorization"]
     return parsed._replace(auth=None, fragment=None), authorization
+
+
+def _shown(url: str) -> str:
+    """What of a bad URL may be told: of what is none, not even where its query begins is sure."""
+    return f": {redact(url)[:200]}" if _ORIGIN.match(url) else ""
 
 
 def failure_of_error(error: Exception) -> Failure:

@@ -26,9 +26,9 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from crawlmill.errors import UsageError
 
-__all__ = ["new_manager", "proxy_for"]
+__all__ = ["LEAST_BYTES_PER_TIMEOUT", "new_manager", "proxy_for"]
 
-_LEAST_BYTES_PER_TIMEOUT = 1024
+LEAST_BYTES_PER_TIMEOUT = 1024
 _MOST_FRAMING_BYTES = 1 << 20
 _MOST_TIMEOUTS = 4
 
@@ -63,7 +63,7 @@ class _Watched(io.RawIOBase):
         self._waited_s += waited_s
         self._got += got
         if self._waited_s > self._timeout_s:
-            if self._left_s < 0 or (got and self._got < _LEAST_BYTES_PER_TIMEOUT):
+            if self._left_s < 0 or (got and self._got < LEAST_BYTES_PER_TIMEOUT):
                 raise TimeoutError(f"only {self._got} bytes in {self._waited_s:.0f} s")
             self._waited_s, self._got = 0.0, 0
         return got

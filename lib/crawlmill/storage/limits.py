@@ -4,6 +4,11 @@ Two things are kept per host: the time of the next turn (requests are spaced eve
 to one process is left alone by all), and the slots for connections in use. Processes share them through the files of
 one folder, locked with `flock`, so that a killed process gives back what it held; without a folder they are in memory.
 
+Tasks on other machines know nothing of each other, so each keeps to its share of the limits: of N that run at a time,
+to 1/N of the requests per second, and to as many of the connections. A task's first request waits for as long as two of
+its requests are to lie apart, since the one that ran in its place may just have sent its last, and for up to as long
+again by chance, since others begin when it does.
+
 Times are those of `time.monotonic`, which all processes of a machine share.
 """
 
@@ -11,6 +16,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import random
 import struct
 import threading
 import time
@@ -25,7 +31,7 @@ from urllib.parse import quote
 from crawlmill.errors import SourceError
 from crawlmill.storage.retry import Failure
 
-__all__ = ["DEFAULTS", "HostLimits", "Limiter"]
+__all__ = ["DEFAULTS", "HostLimits", "Limiter", "limited_name", "limits_of"]
 
 _PENALTY_FIRST_S, _PENALTY_MOST_S, _PENALTY_HALVES_S = 0.1, 5.0, 10.0
 _STALE_S = 600.0  # a turn further away than any wait was written before the machine was last started
@@ -45,6 +51,17 @@ DEFAULTS = {
     # It answers 503 or 429 to parallel clients, and bears about a request a second.
     "index.commoncrawl.org": HostLimits(requests_per_second=1.0, connections=2),
 }
+
+
+def limited_name(bucket: str) -> str:
+    """The name under which the limits know a bucket: S3 throttles by bucket, not by address."""
+    return f"{bucket}.s3"
+
+
+def limits_of(host: str, given: HostLimits) -> HostLimits:
+    """What the user gave, else what is known of the host."""
+    known = DEFAULTS.get(host.lower(), HostLimits())
+    return HostLimits(given.requests_per_second or known.requests_per_second, given.connections or known.connections)
 
 
 @dataclass
@@ -131,8 +148,8 @@ class _InFolder:
 class Limiter:
     """Lets requests through when it is their turn.
 
-    `patience_s`: how long a request waits for a slot while its own process holds one, before it takes this for a
-    knot that nobody will untie.
+    `share`: how many of its like keep to the limits together, each for itself. `patience_s`: how long a request waits
+    for a slot while its own process holds one, before it takes this for a knot that nobody will untie.
     """
 
     def __init__(
@@ -141,11 +158,14 @@ class Limiter:
         connections: int | None = None,
         *,
         folder: str | None = None,
+        share: int = 1,
         patience_s: float = 120.0,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        random: Callable[[], float] = random.random,
     ) -> None:
-        self._given = HostLimits(requests_per_second, connections)
+        self._given, self._share = HostLimits(requests_per_second, connections), share
+        self._began, self._luck = clock(), random()
         # On the nodes of a cluster the launcher's folder is not there: each task then keeps to the limits by itself.
         self._state = _InFolder(Path(folder)) if folder and Path(folder).is_dir() else _InMemory()
         self._patience_s, self._clock, self._sleep = patience_s, clock, sleep
@@ -153,10 +173,11 @@ class Limiter:
         self._lock = threading.Lock()
 
     def limits_of(self, host: str) -> HostLimits:
-        """What the user gave, else what is known of the host."""
-        known = DEFAULTS.get(host.lower(), HostLimits())
+        """What this limiter keeps to: its share, and at least one connection."""
+        whole = limits_of(host, self._given)
         return HostLimits(
-            self._given.requests_per_second or known.requests_per_second, self._given.connections or known.connections
+            whole.requests_per_second and whole.requests_per_second / self._share,
+            whole.connections and max(whole.connections // self._share, 1),
         )
 
     def admit(self, host: str) -> Callable[[], None]:
@@ -186,8 +207,10 @@ class Limiter:
             while turn.penalty_s and now >= turn.since_s + _PENALTY_HALVES_S:
                 turn.penalty_s = turn.penalty_s / 2 if turn.penalty_s > _PENALTY_FIRST_S else 0.0
                 turn.since_s += _PENALTY_HALVES_S
-            mine = max(now, turn.next_s)
-            turn.next_s = mine + (1 / per_second if per_second else 0.0) + turn.penalty_s
+            apart_s = 1 / per_second if per_second else 0.0
+            first_s = self._began + apart_s * (1 + self._luck) if self._share > 1 else 0.0
+            mine = max(now, turn.next_s, first_s)
+            turn.next_s = mine + apart_s + turn.penalty_s
         if mine > now:
             self._sleep(mine - now)
 

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 from crawlmill.errors import SourceError
@@ -129,6 +128,8 @@ def parse_retry_after(value: str | None) -> float | None:
     value = value.strip()
     if value.isascii() and value.isdigit():
         return float(value[:9])
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - all of `email`, which no start should pay for
+
     try:
         date = parsedate_to_datetime(value)
     except ValueError:

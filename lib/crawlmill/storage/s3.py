@@ -1,4 +1,4 @@
-"""Objects of S3 and of services like it, by boto3.
+"""Objects of S3 and of services like it, by the client of boto3 (`s3_client.py`).
 
 * Credentials: boto3's standard chain; without any, requests are not signed. Bucket `commoncrawl` refuses unsigned
   requests since 2022: its objects are then read from https://data.commoncrawl.org/.
@@ -11,8 +11,10 @@
 
 from __future__ import annotations
 
+import http.client
 import logging
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -20,46 +22,22 @@ from typing import Any, BinaryIO, TypeVar, cast
 
 from urllib3.exceptions import HTTPError
 
-from crawlmill import __version__
-from crawlmill.errors import MissingDependency, SourceError, UsageError
+from crawlmill.errors import SourceError, UsageError
 from crawlmill.storage.base import Backend, StorageOptions, Stream
-from crawlmill.storage.http_client import failure_of_error
-from crawlmill.storage.limits import Limiter
+from crawlmill.storage.http_pools import LEAST_BYTES_PER_TIMEOUT
+from crawlmill.storage.limits import Limiter, limited_name
 from crawlmill.storage.locations import redact
 from crawlmill.storage.readahead import ReadAheadStream
 from crawlmill.storage.resume import Body, Identity, NothingLeft, ResumingStream
-from crawlmill.storage.retry import Attempts, Failure, RetryPolicy, failure_of_status, parse_retry_after, retrying
+from crawlmill.storage.retry import Attempts, Failure, RetryPolicy, retrying
+from crawlmill.storage.s3_client import ERRORS, failure_of, new_client, status_of
+from crawlmill.storage.s3_copy import copy_object
 from crawlmill.storage.s3_upload import Upload
-
-try:
-    import boto3
-    from botocore import UNSIGNED
-    from botocore.config import Config
-    from botocore.exceptions import (
-        BotoCoreError,
-        ClientError,
-        CredentialRetrievalError,
-        HTTPClientError,
-        IncompleteReadError,
-        NoCredentialsError,
-        PartialCredentialsError,
-        ResponseStreamingError,
-    )
-    from botocore.exceptions import ConnectionError as NoConnectionError
-except ImportError as error:
-    raise MissingDependency("reading s3:// needs the package boto3, which is not installed") from error
 
 __all__ = ["S3Backend"]
 
 COMMON_CRAWL_HTTPS = "https://data.commoncrawl.org/"
-_READ_BYTES = 1 << 16
-_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
-# What a code means where the HTTP status beside it says something else, or nothing.
-_MEANINGS = {
-    **dict.fromkeys(("SlowDown", "Throttling", "ThrottlingException", "ServiceUnavailable"), 503),
-    **dict.fromkeys(("RequestTimeout", "InternalError", "OperationAborted"), 500),
-    **dict.fromkeys(("ExpiredToken", "InvalidToken", "AuthorizationHeaderMalformed"), 403),
-}
+_CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})")
 
 _log = logging.getLogger("crawlmill")
 
@@ -69,28 +47,46 @@ Result = TypeVar("Result")
 class _S3Body:
     """The body of one GetObject, as `resume.Body`."""
 
-    def __init__(self, answer: dict[str, Any], start: int, release: Callable[[], None]) -> None:
-        self._stream, self._release = answer["Body"], release
-        size = answer["ContentLength"]
+    def __init__(self, answer: dict[str, Any], start: int, release: Callable[[], None], timeout_s: float) -> None:
+        self._release, self._timeout_s = release, timeout_s
+        self._waited_s, self._got = 0.0, 0
+        if "ContentLength" not in answer:
+            raise Failure("S3 does not say how long its answer is")
+        self._left = answer["ContentLength"]
         said = _CONTENT_RANGE.fullmatch(answer.get("ContentRange", ""))
         self.start = int(said[1]) if said else 0
-        self.stop: int | None = self.start + size
-        total = int(said[3]) if said else size
+        self.stop: int | None = self.start + self._left
+        total = int(said[3]) if said else self._left
         self.identity = Identity(answer.get("ETag"), str(answer.get("LastModified")), total)
+        # Below boto3's stream, which takes pieces whole: what it had of one would be lost when the connection breaks.
+        self._response = answer["Body"].__enter__()
         if self.start > start:
             raise Failure(f"S3 sends bytes from {self.start}, asked for {start}")
 
     def read(self, n: int, /) -> bytes:
-        """As `Body.read`; in small pieces, since what boto3 has of a piece is lost when the connection breaks."""
+        """As `Body.read`."""
+        if not self._left:
+            return b""
+        began_s = time.monotonic()
         try:
-            return cast(bytes, self._stream.read(min(n, _READ_BYTES)))
-        except (BotoCoreError, HTTPError, OSError) as error:
-            raise _failure_of(error) from error
+            piece = cast(bytes, self._response.read1(min(n, self._left)))
+        except (HTTPError, http.client.HTTPException, OSError) as error:
+            raise failure_of(error) from error
+        if not piece:
+            raise Failure(f"the body ended {self._left} bytes before its announced end", transient=True)
+        self._left -= len(piece)
+        self._waited_s += time.monotonic() - began_s
+        self._got += len(piece)
+        if self._waited_s > self._timeout_s:
+            if self._got < LEAST_BYTES_PER_TIMEOUT:
+                raise Failure(f"only {self._got} bytes in {self._waited_s:.0f} s", transient=True)
+            self._waited_s, self._got = 0.0, 0
+        return piece
 
     def close(self) -> None:
         """As `Body.close`."""
         try:
-            self._stream.close()
+            self._response.close()
         except (HTTPError, OSError):
             pass  # the connection ends all the same
         self._release()
@@ -105,25 +101,7 @@ class S3Backend:
         self._options, self._policy, self._limiter, self._https = options, policy, limiter, https
         self._payer = {"RequestPayer": "requester"} if options.s3_requester_pays else {}
         self._refused = False
-        try:
-            session = boto3.session.Session()
-            self._anonymous = session.get_credentials() is None
-            config = Config(
-                signature_version=UNSIGNED if self._anonymous else None,
-                retries={"mode": "adaptive", "total_max_attempts": 1},
-                connect_timeout=min(20.0, options.read_timeout_s),
-                read_timeout=options.read_timeout_s,
-                max_pool_connections=16,
-                user_agent_extra=f"crawlmill/{__version__}",
-                # The containers read prove themselves; a second checksum would cost as much as the network.
-                response_checksum_validation="when_required",
-                request_checksum_calculation="when_required",
-            )
-            self._client = session.client(
-                "s3", endpoint_url=options.s3_endpoint, region_name=options.s3_region, config=config
-            )
-        except (BotoCoreError, ValueError) as error:
-            raise UsageError(f"S3 cannot be set up: {error}") from error
+        self._client, self._anonymous = new_client(options)
 
     def open(self, location: str, start: int, length: int | None) -> Stream:
         """As `Backend.open`."""
@@ -175,6 +153,10 @@ class S3Backend:
             upload.abort()
             raise
 
+    def copy(self, source: str, target: str) -> None:
+        """Copy an object within S3. Raises: SourceError."""
+        copy_object(partial(self._ask, target), _bucket_and_key(source), _bucket_and_key(target))
+
     def make_folder(self, location: str) -> None:
         """Nothing: S3 has no folders."""
 
@@ -209,7 +191,11 @@ class S3Backend:
             yield from (item["Key"] for item in answer.get("Contents", ()))
             if not answer.get("IsTruncated"):
                 return
-            more = {"ContinuationToken": answer["NextContinuationToken"]}
+            before, more = more, {"ContinuationToken": answer.get("NextContinuationToken", "")}
+            if more == before or not more["ContinuationToken"]:
+                raise SourceError(
+                    "a listing of S3 goes round in circles", reason="unavailable", source=redact(location)
+                )
 
     def _get(self, bucket: str, key: str, start: int, stop: int | None, known: Identity | None) -> Body:
         """Ask once for the bytes from `start` to `stop`."""
@@ -218,16 +204,16 @@ class S3Backend:
             asked["Range"] = f"bytes={start}-{'' if stop is None else max(stop - 1, start)}"
         if known is not None and known.etag is not None:
             asked["IfMatch"] = known.etag
-        release = self._limiter.admit(_host(bucket))
+        release = self._limiter.admit(limited_name(bucket))
         try:
-            return _S3Body(self._client.get_object(**asked), start, release)
-        except (ClientError, BotoCoreError, HTTPError, OSError) as error:
+            return _S3Body(self._client.get_object(**asked), start, release, self._options.read_timeout_s)
+        except ERRORS as error:
             release()
-            if isinstance(error, ClientError) and _status(error) == 416:
+            if status_of(error) == 416:
                 head = self._once("head_object", Bucket=bucket, Key=key)
                 if head["ContentLength"] <= start:
                     return NothingLeft(start, head["ContentLength"])
-            raise _failure_of(error) from error
+            raise failure_of(error) from error
         except BaseException:
             release()
             raise
@@ -237,16 +223,19 @@ class S3Backend:
         return retrying(self._attempts(location), lambda: self._once(operation, **arguments))
 
     def _once(self, operation: str, **arguments: Any) -> dict[str, Any]:
-        release = self._limiter.admit(_host(arguments["Bucket"]))
+        release = self._limiter.admit(limited_name(arguments["Bucket"]))
         try:
-            return cast(dict[str, Any], getattr(self._client, operation)(**arguments, **self._payer))
-        except (ClientError, BotoCoreError, HTTPError, OSError) as error:
-            raise _failure_of(error) from error
+            answer = cast(dict[str, Any], getattr(self._client, operation)(**arguments, **self._payer))
+        except ERRORS as error:
+            raise failure_of(error) from error
         finally:
             release()
+        if operation == "head_object" and "ContentLength" not in answer:
+            raise Failure("S3 does not say how long the object is")
+        return answer
 
     def _attempts(self, location: str) -> Attempts:
-        host = _host(_bucket_and_key(location)[0])
+        host = limited_name(_bucket_and_key(location)[0])
         return Attempts(self._policy, redact(location), lambda wait_s: self._limiter.slow_down(host, wait_s))
 
     def _or_https(
@@ -273,30 +262,3 @@ def _bucket_and_key(location: str, *, folder: bool = False) -> tuple[str, str]:
     if folder and key:
         key = key.rstrip("/") + "/"
     return bucket, key
-
-
-def _host(bucket: str) -> str:
-    """The name under which the limits know a bucket: S3 throttles by bucket, not by address."""
-    return f"{bucket}.s3"
-
-
-def _status(error: ClientError) -> int:
-    return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
-
-
-def _failure_of(error: Exception) -> Failure:
-    """The failed try that an error of boto3 stands for."""
-    if isinstance(error, ClientError):
-        code = str(error.response.get("Error", {}).get("Code", ""))
-        headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
-        status = _MEANINGS.get(code, _status(error))
-        failure = failure_of_status(status, "", "", parse_retry_after(headers.get("retry-after")))
-        failure.what = f"HTTP {_status(error)}" + (f" {code}" if not code.isdigit() else "")
-        return failure
-    if isinstance(error, NoCredentialsError | PartialCredentialsError | CredentialRetrievalError):
-        return Failure(f"the AWS credentials cannot be used: {type(error).__name__}", reason="denied")
-    if isinstance(error, HTTPClientError | NoConnectionError | IncompleteReadError | ResponseStreamingError):
-        return Failure(f"the connection to S3 failed: {type(error).__name__}", transient=True)
-    if isinstance(error, BotoCoreError):
-        return Failure(f"the request cannot be sent to S3: {type(error).__name__}")
-    return failure_of_error(error)
