@@ -6,7 +6,7 @@ SETTINGS := setup.cfg pyproject.toml
 NATIVE := native/Cargo.toml native/Cargo.lock native/pyproject.toml $(wildcard native/src/*.rs)
 HAS_CARGO := command -v cargo >/dev/null 2>&1
 
-.PHONY: demo test test-quick pythons lint docs bench wheel clean hadoop-up hadoop-down
+.PHONY: demo test test-quick pythons lint docs bench wheel pex matrix clean hadoop-up hadoop-down spark
 
 demo: $(VENV)/.native
 	@bash tools/demo.sh
@@ -45,9 +45,21 @@ hadoop-up:
 hadoop-down:
 	@$(PYTHON) tools/hadoop/cluster.py stop
 
+# Environments with Spark 3.5 and 4, for tests and for trying; their spark-submit is printed.
+spark:
+	@$(PYTHON) tools/spark/environments.py
+
 wheel: $(VENV)/.installed
 	$(BIN)/pip wheel -q --no-deps --wheel-dir dist .
 	@if $(HAS_CARGO); then $(BIN)/pip wheel -q --no-deps --wheel-dir dist ./native; fi
+
+# All jobs x lists x engines that are there, into docs/matrix.md: an hour with all of them. MATRIX="--engines local,hadoop"
+matrix: $(VENV)/.tested
+	@$(BIN)/python tools/matrix.py $(MATRIX)
+
+# One file with all that tasks need on nodes which have Python only; PYTHON is to be of the nodes' minor version.
+pex:
+	@$(PYTHON) tools/pex.py
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Crawlmill needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": name another one with make PYTHON=python3.12")'

@@ -52,7 +52,7 @@ def project(sample, tmp_path):
     """A folder that looks like the project after its set-up, with the sample crawl in it."""
     folder = tmp_path / "project"
     folder.mkdir()
-    for name in ("jobs", "lib", "docs", "tests", "mrjob.conf", "setup.cfg", "README.md"):
+    for name in ("jobs", "lib", "docs", "tests", "bench", "mrjob.conf", "setup.cfg", "README.md"):
         (folder / name).symlink_to(PROJECT / name)
     # Lists and the demo find the sample from where they lie, so these folders must be real ones.
     for name in ("input_lists", "tools"):

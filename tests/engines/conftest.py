@@ -107,7 +107,13 @@ def hadoop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hadoop]:
     for program in ("java", "mvn"):
         if shutil.which(program) is None and os.environ.get("CRAWLMILL_REQUIRE_ENGINES") != "1":
             pytest.skip(f"no {program}: real Hadoop cannot be run")
-    home = tmp_path_factory.mktemp("hadoop")
+    with hadoop_cluster(tmp_path_factory.mktemp("hadoop")) as cluster:
+        yield cluster
+
+
+@contextmanager
+def hadoop_cluster(home: Path) -> Iterator[Hadoop]:
+    """A cluster with its files in this folder; it ends with the block."""
     command = [sys.executable, str(CLUSTER), "run", "--home", str(home)]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -117,7 +123,7 @@ def hadoop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hadoop]:
         while "PATH" not in exports:
             line = process.stdout.readline()
             if not line:
-                pytest.fail("Hadoop does not start: see stderr")
+                raise RuntimeError("Hadoop does not start: see stderr")
             name, _, value = line.removeprefix("export ").partition("=")
             exports[name] = shlex.split(value)[0]
         exports["PATH"] = f"{home}/bin:{os.environ['PATH']}"

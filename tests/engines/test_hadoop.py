@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -226,6 +227,25 @@ def test_output_folder_that_exists_is_a_usage_error_before_launch(hadoop, folder
         f"tag_count: the output folder exists: hdfs://{folder}/out\n",
     )
     assert hadoop.applications() == before
+
+
+def test_tasks_together_keep_to_the_limits_of_a_host(hadoop, tmp_path):
+    """Of four tasks two run at a time, and each sends a request in five seconds."""
+    times = []
+    with FaultServer() as web:
+        lst = tmp_path / "x.paths"
+        lst.write_text("".join(f"{web.url}/{number}\n" for number in range(4)))
+        for number in range(4):
+            web.things[f"/{number}"] = Thing(warc(f"http://e.org/{number}"))
+        web.handle = lambda *_: times.append(time.monotonic())  # gives None: the things are served
+        result = hadoop.run(TAGS, "--max-requests-per-second", 0.4, "--max-connections-per-host", 2,
+                            "--ledger", tmp_path / "ledger", lst)  # fmt: skip
+    assert result.code == 0, result.err
+    assert "at most 2 map tasks run at a time: more connections to 127.0.0.1 are not allowed" in result.err
+    assert [row["outcome"] for row in rows(tmp_path / "ledger").values()] == ["ok"] * 4
+    assert len(times) == 4
+    # Of three requests, two are of tasks that ran in the same place, or of one.
+    assert all(third - first > 4.5 for first, third in zip(times, times[2:], strict=False))
 
 
 def test_job_that_yarn_does_not_take_says_why(hadoop, tmp_path):

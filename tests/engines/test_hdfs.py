@@ -10,6 +10,9 @@ from tests.storage.test_contract import WriteContract
 
 from crawlmill.errors import SourceError
 from crawlmill.storage import Storage, StorageOptions
+from crawlmill.storage.hadoop_fs import HadoopFsBackend
+from crawlmill.storage.hadoop_program import find_hadoop
+from crawlmill.storage.retry import RetryPolicy
 
 pytestmark = pytest.mark.hadoop
 
@@ -23,6 +26,49 @@ class TestRealHdfs(WriteContract):
         with Storage(StorageOptions(webhdfs=f"http://{hadoop.state['web']['namenode']}")) as self.storage:
             self.storage.remove(self.folder)
             yield
+
+
+class TestHadoopFs(WriteContract):
+    """The way to Kerberised clusters, on one that asks for no ticket. Every operation starts a Java machine."""
+
+    # What the program's own ways have no part in is tested with a stand-in only.
+    test_stream_span_gives_those_bytes = test_stream_span_past_the_end_stops_at_the_end = None
+    test_stream_large_gives_the_same_bytes_in_any_pieces = (
+        test_stream_reads_at_most_what_is_asked_and_tells_where_it_is
+    ) = None
+    test_all_is_bounded = test_range_past_the_end_is_truncated = test_write_of_many_pieces_keeps_their_order = None
+
+    @pytest.fixture(autouse=True)
+    def make(self, hadoop, monkeypatch) -> Iterator[None]:
+        for name in ("HADOOP_CONF_DIR", "HADOOP_HOME", "JAVA_HOME", "HADOOP_USER_NAME"):
+            monkeypatch.setenv(name, hadoop.environment[name])
+        self.there, self.folder = hadoop.storage, "hdfs:///by-fs"
+        self.there.remove(self.folder)
+        with Storage(StorageOptions(retries=0)) as self.storage:
+            binary = find_hadoop({"PATH": f"{hadoop.home}/bin"})
+            self.storage._backends["hdfs"] = HadoopFsBackend(binary, 60.0, RetryPolicy(0))
+            yield
+
+    def put(self, name: str, data: bytes) -> str:
+        with self.there.write(f"{self.folder}/{name}") as file:
+            file.write(data)
+        return f"{self.folder}/{name}"
+
+    def test_write_puts_and_replaces(self) -> None:
+        for data in (b"one", b"two and more"):
+            with self.storage.write(f"{self.folder}/new/x") as file:
+                file.write(data)
+            assert self.there.read_all(f"{self.folder}/new/x", limit=99) == data
+        assert list(self.there.list(self.folder)) == ["new/x"]
+
+    @pytest.mark.parametrize("name", ["[ab]*", "{a,b}?"])
+    def test_name_that_is_a_pattern_means_itself_only(self, name: str) -> None:
+        for other in ("a", "ab"):
+            self.put(other, b"other")
+        location = self.put(name, b"x")
+        assert self.storage.read_all(location, limit=9) == b"x"
+        self.storage.remove(location)
+        assert list(self.there.list(self.folder)) == ["a", "ab"]
 
 
 def test_cluster_is_found_by_its_configuration(hadoop, folder, monkeypatch):

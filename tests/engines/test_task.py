@@ -5,8 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
+from tests import builders
 from tests.mr.helpers import PROJECT, environment
 from tests.storage.webhdfs import WebHdfs
 
@@ -15,6 +17,7 @@ from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.lists import Input
 from crawlmill.mr import task_report
 from crawlmill.mr.monitor import EngineMonitor
+from crawlmill.mr.tasks import encode_task
 
 ATTEMPT = "attempt_1_0001_m_000000_0"
 
@@ -101,10 +104,18 @@ def test_nothing_is_reported_outside_of_a_cluster(monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def task(*python: str, script: str = "tag_count", **more: str) -> subprocess.CompletedProcess[bytes]:
+def task(
+    *python: str, inputs: tuple[Path, ...] = (), script: str = "tag_count", **more: str
+) -> subprocess.CompletedProcess[bytes]:
+    """A map task; without inputs, its line is none."""
+    line = encode_task([(rank, Input(str(path), str(path))) for rank, path in enumerate(inputs)])
     command = [sys.executable, *python, str(PROJECT / "jobs" / f"{script}.py"), "--mapper", "--step-num=0"]
     return subprocess.run(
-        command, input=b'{"v": 1, "inputs": 7}\n', capture_output=True, env=environment(**more), check=False
+        command,
+        input=line if inputs else b'{"v": 1, "inputs": 7}\n',
+        capture_output=True,
+        env=environment(**more),
+        check=False,
     )
 
 
@@ -121,6 +132,19 @@ def test_task_reports_the_package_that_is_missing(cluster):
     assert done.returncode == 1
     assert cluster.files[f"/r/{ATTEMPT}"] == b"ModuleNotFoundError: No module named 'mrjob'\n"
     assert b"the package mrjob is not installed here" in done.stderr
+
+
+def test_task_that_is_told_to_use_the_native_core_and_has_none_fails_with_one_line(cluster, tmp_path):
+    (tmp_path / "crawlmill_native.py").write_text("raise ImportError('none is installed')")
+    archive = tmp_path / "a.warc.gz"
+    archive.write_bytes(builders.pack(builders.pages(1)))
+    variables = {"crawlmill_reports": f"{cluster.url}/webhdfs/v1/r?user.name=x", "mapreduce_task_attempt_id": ATTEMPT,
+                 "PYTHONPATH": str(tmp_path), "CRAWLMILL_CORE": "native"}  # fmt: skip
+    done = task(inputs=(archive,), **variables)
+    line = b"CRAWLMILL_CORE=native: none is installed; install it with `pip install ./native`\n"
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == b"tag_count: " + line
+    assert cluster.files[f"/r/{ATTEMPT}"] == line
 
 
 def test_task_reports_its_traceback_after_a_line_that_says_what_was_wrong(cluster):

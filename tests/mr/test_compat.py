@@ -68,6 +68,20 @@ def test_real_distutils_is_untouched_by_our_imports():
     assert done.stdout == "[]\n"
 
 
+def test_urllib_is_imported_when_it_is_used_and_works():
+    code = """
+import sys, crawlmill.mr.counting, crawlmill.inputs.reading
+print([name for name in ("urllib.request", "http.client", "email") if name in sys.modules])
+from crawlmill.mr.compat import engine_runner
+engine_runner("hadoop")
+from mrjob.parse import to_uri
+print(to_uri("/a b"))
+import urllib.request
+print(urllib.request.urlopen("data:,x").read())
+"""
+    assert python(code) == "[]\nfile:///a%20b\nb'x'\n"
+
+
 @pytest.mark.parametrize(
     ("older", "newer"),
     [("1.0", "2.0"), ("0.20", "0.20.203"), ("2.7.1", "2.10.0"), ("3.4.2", "3.4.3-amzn-0"), ("1.0", "1.0.a")],

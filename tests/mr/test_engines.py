@@ -1,63 +1,70 @@
-"""The launcher on an engine: its runner is a stand-in that does to pairs what Hadoop does, with the job's own methods."""
+"""The launcher on an engine: which is a stand-in that does to pairs what Hadoop does, with the job's own methods."""
 
 from __future__ import annotations
 
 import io
-import zipfile
 import zlib
 from itertools import groupby
-from pathlib import Path
 
 import pytest
 from tests.mr.helpers import rows, run_here
 from tests.mr.test_counting import HostCount, MapOnly
 
-from crawlmill.mr.compat import StepFailedException
+from crawlmill.mr.failures import TaskError
 
 
 class Engine:
     """Runs each line of the task list as a map task, sorts, reduces in two partitions."""
 
-    alias = "emr"
-    OPT_NAMES = frozenset()
     fails = False
-    job = None
-    cleaned = 0
+    seen = None
+    closed = 0
 
-    def __init__(self, **settings):
-        self.settings, self._extra_args = settings, settings["extra_args"]
-        self._cloud_tmp_dir = str(Path(settings["input_paths"][0]).parent / "cloud")
-        self.output = []
+    def __init__(self, job, scratch, storage, watch, info):
+        self.job, self.scratch = type(job), scratch
+        self.settings = job._runner_kwargs()
+        self.arguments = [*self.settings["extra_args"], f"--ledger-folder={scratch}/cloud"]
+        self.parts, self.rows = [], []
+
+    def write_to(self, output):
+        pass
+
+    def warm_up(self):
+        pass
+
+    def limit_tasks(self, most, *arguments):
+        self.arguments += arguments
 
     def run(self):
         if self.fails:
-            raise StepFailedException(step_num=0, num_steps=1)
-        assert all(zipfile.is_zipfile(path) for path in self.settings["py_files"])
-        lines = Path(self.settings["input_paths"][0]).read_bytes().splitlines(keepends=True)
+            raise TaskError("Step 1 of 1 failed")
+        lines = (self.scratch / "tasks.jsonl").read_bytes().splitlines(keepends=True)
+        if self.seen is not None:
+            self.seen.append((self.settings, b"".join(lines).decode()))
+            return
         for number, step in enumerate(self.settings["steps"]):
             if number == 0:
                 lines = [out for n, line in enumerate(lines) for out in self.task("mapper", number, [line], n)]
             if "reducer" in step:
                 parts = [sorted(found) for _, found in groupby(sorted(lines, key=partition), partition)]
                 lines = [out for n, part in enumerate(parts) for out in self.task("reducer", number, part, n)]
-        self.output = lines
+        (self.scratch / "part").write_bytes(b"".join(lines))
+        self.parts = [self.scratch / "part"]
+        self.rows = sorted((self.scratch / "cloud").iterdir())
 
     def task(self, kind, step, lines, number):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("mapreduce_task_partition", str(number))
-            made = self.job([f"--{kind}", f"--step-num={step}", *self._extra_args])
+            made = self.job([f"--{kind}", f"--step-num={step}", *self.arguments])
             made.sandbox(stdin=iter(lines), stdout=io.BytesIO())
             made.execute()
         return made.stdout.getvalue().splitlines(keepends=True)
 
-    def cat_output(self):
-        return self.output
-
     def counters(self):
-        return [{"group": {"name": 2}}]
+        return [{"group: name": 2}]
 
-    def cleanup(self):
-        type(self).cleaned += 1
+    def close(self):
+        type(self).closed += 1
 
 
 def partition(line):
@@ -69,7 +76,7 @@ def engine(monkeypatch):
     class Own(Engine):
         """An engine of this test's own."""
 
-    monkeypatch.setattr("crawlmill.mr.engines.engine_runner", lambda alias: Own)
+    monkeypatch.setattr("crawlmill.mr.emr.EmrWork", Own)
     return Own
 
 
@@ -78,7 +85,6 @@ def test_run_on_an_engine_gives_what_inline_gives_ledger_included(crawl, tmp_pat
     lst = crawl.list(
         crawl.warc("b", "http://e.org/1", "http://bad/"), crawl.folder / "gone", crawl.warc("a", "http://f.org/")
     )
-    engine.job = job
     ended = {}
     for runner in ("inline", "emr"):
         ended[runner] = run_here(job, "-r", runner, *options, "--ledger", tmp_path / runner, "--quiet", lst)
@@ -86,11 +92,11 @@ def test_run_on_an_engine_gives_what_inline_gives_ledger_included(crawl, tmp_pat
     assert sorted(ended["emr"].out.splitlines()) == sorted(ended["inline"].out.splitlines())
     assert (tmp_path / "emr").read_bytes() == (tmp_path / "inline").read_bytes()
     assert len(rows(tmp_path / "emr")) == 3
-    assert engine.cleaned == 1
+    assert engine.closed == 1
 
 
 def test_failed_step_of_an_engine_fails_the_run_without_a_traceback(crawl, tmp_path, engine):
-    engine.job, engine.fails = HostCount, True
+    engine.fails = True
     ended = run_here(HostCount, "-r", "emr", "--output-dir", tmp_path / "out", crawl.list(crawl.warc("a")))
     assert ended.code == 1
     assert ended.err.endswith("test_counting: Step 1 of 1 failed\n")
@@ -98,14 +104,35 @@ def test_failed_step_of_an_engine_fails_the_run_without_a_traceback(crawl, tmp_p
     assert not (tmp_path / "out").exists()
 
 
-def test_keys_of_common_crawl_resolve_at_its_bucket_on_emr(crawl, engine, monkeypatch):
-    seen = []
-    monkeypatch.setattr(engine, "run", lambda self: seen.append(Path(self.settings["input_paths"][0]).read_text()))
+def test_keys_of_common_crawl_resolve_at_its_bucket_on_emr(crawl, engine):
+    engine.seen = []
     run_here(HostCount, "-r", "emr", crawl.list("crawl-data/CC-X/x.warc.gz"))
-    assert '"s3://commoncrawl/crawl-data/CC-X/x.warc.gz"' in seen[0]
+    assert '"s3://commoncrawl/crawl-data/CC-X/x.warc.gz"' in engine.seen[0][1]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "options", "wanted"),
+    [
+        (None, (), None),
+        ("python", (), {"CRAWLMILL_CORE": "python"}),
+        ("python", ("--cmdenv", "CRAWLMILL_CORE=native"), {"CRAWLMILL_CORE": "native"}),
+        ("python", ("--cmdenv", "A=b"), {"CRAWLMILL_CORE": "python", "A": "b"}),
+    ],
+)
+def test_core_that_the_user_has_chosen_is_that_of_the_tasks(crawl, engine, monkeypatch, chosen, options, wanted):
+    monkeypatch.delenv("CRAWLMILL_CORE", raising=False)
+    if chosen:
+        monkeypatch.setenv("CRAWLMILL_CORE", chosen)
+    engine.seen = []
+    run_here(HostCount, "-r", "emr", *options, crawl.list(crawl.warc("a")))
+    assert (engine.seen[0][0].get("cmdenv") or None) == wanted
 
 
 def test_counters_of_an_engine_are_shown_if_asked_for(crawl, engine):
-    engine.job = HostCount
     ended = run_here(HostCount, "-r", "emr", "--verbose", crawl.list(crawl.warc("a")))
     assert "step 1, group: name = 2" in ended.err
+
+
+def test_runner_that_is_not_there_is_one_line(crawl):
+    ended = run_here(HostCount, "-r", "dataproc", crawl.list(crawl.warc("a")))
+    assert (ended.code, ended.err.count("\n")) == (1, 1), ended.err

@@ -3,27 +3,34 @@
 Examples:
   crawlmill ledger out/_ledger.jsonl
   crawlmill ledger out/_ledger.jsonl --failed > again.paths
+  crawlmill ledger --collect s3://bucket/out
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 from crawlmill.cli.arguments import lines_of, make_storage
 from crawlmill.errors import UsageError
 from crawlmill.inputs.ledger import Summary, failed_lines, read_ledger
 from crawlmill.inputs.lists import read_lists
+from crawlmill.storage import Storage, absolute
 
 __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
-    parser.add_argument("file", metavar="FILE", help="a ledger, at any location")
+    parser.add_argument("file", metavar="FILE", help="a ledger, at any location; with --collect, an output folder")
     parser.add_argument("--failed", action="store_true", help="print the inputs that were not ok, as an input list")
     parser.add_argument("--list", action="append", default=[], metavar="LIST",
                         help="with --failed: the run's list, from which locations with secrets come")  # fmt: skip
+    parser.add_argument("--collect", action="store_true",
+                        help="end a run on EMR whose launcher died: merge its ledger, publish its output in the folder "
+                        "FILE, exit as the run would have")  # fmt: skip
+    parser.add_argument("--wait", action="store_true", help="with --collect: wait until the run's steps have ended")
     parser.add_argument("--base-url", metavar="LOCATION", help="where relative lines of --list resolve")
 
 
@@ -31,7 +38,13 @@ def run(options: argparse.Namespace) -> int:
     """Show or list."""
     if options.list and not options.failed:
         raise UsageError("--list goes with --failed")
+    if options.wait and not options.collect:
+        raise UsageError("--wait goes with --collect")
     storage = make_storage(options)
+    if options.collect:
+        if options.failed:
+            raise UsageError("--collect and --failed exclude each other")
+        return _collect(options, storage)
     originals = read_lists(options.list, storage, base_url=options.base_url).items if options.list else ()
     with storage.open_stream(options.file) as stream:
         rows = read_ledger(lines_of(stream), options.file)
@@ -44,3 +57,10 @@ def run(options: argparse.Namespace) -> int:
             summary.add(row)
     sys.stdout.write("".join(f"{line}\n" for line in summary.lines()))
     return 0
+
+
+def _collect(options: argparse.Namespace, storage: Storage) -> int:
+    from crawlmill.mr.collect import collect  # noqa: PLC0415 - imports boto3
+
+    place = absolute(options.file.rstrip("/"), os.getcwd())  # noqa: PTH109
+    return collect(place, storage, sys.stderr.buffer, sys.stdout.buffer, wait=options.wait)

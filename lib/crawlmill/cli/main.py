@@ -29,6 +29,7 @@ COMMANDS = {
     "download": "download the files of a list, and account for each",
     "ledger": "show what became of the inputs of a run, or list those to run again",
     "simhash": "print the 2012 similarity hash of texts",
+    "doctor": "look whether a runner could run jobs from here, and what to mend",
     "sample": "write a synthetic crawl whose true answers are known",
 }
 

@@ -40,6 +40,8 @@ class LedgerRow:
     verified: bool = True
     lost: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
+    unicode: str | None = field(default=None, compare=False)
+    """The version of Unicode by which it was read: known to the run, no part of the ledger."""
 
     @classmethod
     def of(cls, item: Input) -> LedgerRow:
@@ -99,6 +101,7 @@ class Summary:
     bytes: int = 0
     unaccounted: int = 0
     bad: list[str] = field(default_factory=list)
+    unicodes: set[str] = field(default_factory=set)
 
     @property
     def inputs(self) -> int:
@@ -117,6 +120,8 @@ class Summary:
         self.records += row.records
         self.bytes += row.bytes
         self.unaccounted += row.lost["unaccounted"]
+        if row.unicode is not None:
+            self.unicodes.add(row.unicode)
         if outcome != "ok" and len(self.bad) < _MOST_SHOWN:
             self.bad.append(f"{outcome:7} {_name_of(row)}: {_losses(row)}")
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 from crawlmill.mr import task_report
 
 if TYPE_CHECKING:
-    from crawlmill.mr.counting import CountJob
+    from crawlmill.mr.counting import CountJob, counted_natively
     from crawlmill.mr.job import CrawlJob, summing
 
-__all__ = ["CountJob", "CrawlJob", "summing"]
+__all__ = ["CountJob", "CrawlJob", "counted_natively", "summing"]
 
 # From here on: what is imported next may be what the node lacks.
 task_report.listen()
 
-_HOMES = {"CountJob": "counting", "CrawlJob": "job", "summing": "job"}
+_HOMES = {"CountJob": "counting", "CrawlJob": "job", "counted_natively": "counting", "summing": "job"}
 
 
 def __getattr__(name: str) -> Any:

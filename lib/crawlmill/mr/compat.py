@@ -8,7 +8,8 @@ bring them back, so small stand-ins answer while mrjob is imported:
     distutils.version.LooseVersion     compares the version numbers of Hadoop
 
 `distutils` is answered so on every Python: importing the real one, or setuptools' copy, would double the start of a
-task.
+task. For the same reason `urllib.request`, which brings `http.client` and `email`, comes later: mrjob's jobs take two
+functions of it and seldom call them.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import total_ordering
+from importlib import import_module
 from shutil import which
 from types import ModuleType
 from typing import Any
@@ -57,9 +59,10 @@ class LooseVersion:
 
 
 @contextmanager
-def stand_ins() -> Iterator[None]:
-    """Within this block the three modules can be imported; afterwards they are as they were."""
+def stand_ins(**more: ModuleType) -> Iterator[None]:
+    """Within this block the three modules, and `more`, can be imported; afterwards they are as they were."""
     modules = {
+        **more,
         "distutils": _module("distutils"),
         "distutils.spawn": _module("distutils.spawn", find_executable=which),
         "distutils.version": _module("distutils.version", LooseVersion=LooseVersion),
@@ -86,13 +89,27 @@ def engine_runner(alias: str) -> type[Any]:
         return _runner_class(alias)  # type: ignore[no-any-return]
 
 
+def _urllib_request() -> dict[str, ModuleType]:
+    """A stand-in for `urllib.request`, unless that is there already: functions that import it when they are called."""
+
+    def later(function: str) -> Callable[..., Any]:
+        def call(*args: Any, **settings: Any) -> Any:
+            return getattr(import_module(name), function)(*args, **settings)
+
+        return call
+
+    name = "urllib.request"
+    found = sys.modules.get(name) or _module(name, urlopen=later("urlopen"), pathname2url=later("pathname2url"))
+    return {name: found}
+
+
 def _module(name: str, **members: object) -> ModuleType:
     module = ModuleType(name)
     module.__dict__.update(members)
     return module
 
 
-with stand_ins():
+with stand_ins(**_urllib_request()):
     from mrjob import __version__ as MRJOB_VERSION  # noqa: N812
     from mrjob.conf import _load_yaml_with_clear_tag as load_conf
     from mrjob.conf import combine_local_envs as combine_environments

@@ -9,14 +9,15 @@
         def process(self, record):
             yield record.http.media_type, 1
 
-A job whose counting is worth a loop of its own has a counter of its own (`make_counter`, `count`).
+A job whose counting is worth a loop of its own has a counter of its own (`make_counter`, `count`). Where the native
+core has a twin of both, `counted_natively` above `count` says so.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import Record
@@ -27,9 +28,22 @@ from crawlmill.mr.options import whole_number
 from crawlmill.mr.protocols import encode_key
 from crawlmill.mr.rows import Pair
 
-__all__ = ["CountJob", "Counter", "Largest", "PairCounter"]
+__all__ = ["CountJob", "Counter", "Largest", "PairCounter", "counted_natively"]
 
 _MOST_KEYS: Final = 500_000
+
+_Count = TypeVar("_Count", bound=Callable[..., None])
+_counted_natively: Final[set[Callable[..., None]]] = set()
+
+
+def counted_natively(count: _Count) -> _Count:
+    """Declare that the native core counts a record as this `count` does, with the `native` of the job's counter.
+
+    Usual records are then counted as they are read; the rest still comes to `count`. A job that derives from this one
+    and has a `count` of its own is not concerned.
+    """
+    _counted_natively.add(count)
+    return count
 
 
 class Counter(Protocol):
@@ -132,6 +146,8 @@ class CountJob(CrawlJob):
     def read(self, reading: Reading) -> Iterator[Pair]:
         """Count the records of one input; pairs come only where too many keys are held."""
         counter, count = self._counter, self.count
+        if type(self).count in _counted_natively:
+            reading.counter = getattr(counter, "native", None)
         for record in self.watched(reading):
             try:
                 count(record, counter)

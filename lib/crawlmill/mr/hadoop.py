@@ -34,7 +34,7 @@ from crawlmill.mr.publish import OutputFolder
 from crawlmill.mr.shipping import zip_package
 from crawlmill.mr.task_report import PROPERTY
 from crawlmill.storage import Storage
-from crawlmill.storage.hadoop_conf import default_filesystem, namenode_urls, read_hadoop_conf
+from crawlmill.storage.hadoop_conf import default_filesystem, namenode_urls, read_hadoop_conf, wants_kerberos
 
 __all__ = ["HadoopWork"]
 
@@ -75,7 +75,7 @@ class HadoopWork:
         self._runner.add_properties({
             "mapreduce.job.name": f"crawlmill {job.name()}",
             "mapreduce.output.fileoutputformat.compress": "false",
-            PROPERTY: self._report_folders(),
+            **({PROPERTY: self._report_folders()} if self._namenodes else {}),
         })  # fmt: skip
 
     def write_to(self, output: OutputFolder | None) -> None:
@@ -85,6 +85,11 @@ class HadoopWork:
 
     def warm_up(self) -> None:
         """Nothing can begin before the inputs are known."""
+
+    def limit_tasks(self, most: int, *arguments: str) -> None:
+        """Let no more map tasks run at a time, and give each of them these arguments."""
+        self._runner.add_arguments(*arguments)
+        self._runner.limit_tasks(most)
 
     def run(self) -> None:
         """Run the job and fetch its rows.
@@ -168,13 +173,17 @@ class HadoopWork:
         return TaskError(f"task {failures[-1].name} failed {times}: {said}{missing}; {where}", trace)
 
     def _reported(self) -> list[TaskFailure]:
+        if not self._namenodes:
+            return []
         try:
             return [TaskFailure(name) for name in self._storage.list(self._reports())]
         except SourceError:
             return []
 
     def _report_of(self, failure: TaskFailure) -> tuple[str, str]:
-        """What the attempt itself has said, and its traceback; empty if it had no time to (killed, no Python)."""
+        """What the attempt itself has said, and its traceback; empty if it could not (killed, no Python, Kerberos)."""
+        if not self._namenodes:
+            return "", ""
         try:
             report = self._storage.read_all(self._reports(failure.attempt), limit=_MOST_REPORT_BYTES)
         except SourceError:
@@ -211,9 +220,12 @@ class HadoopWork:
         return ",".join(f"{url}/webhdfs/v1/{path}?user.name={user_name()}" for url in self._namenodes)
 
     def _find_namenodes(self) -> list[str]:
+        """The addresses of those who listen to whoever gives a name; none if a ticket is wanted."""
         if given := self._storage.options.webhdfs:
             return [given.rstrip("/").removesuffix("/webhdfs/v1")]
         conf = read_hadoop_conf()
+        if wants_kerberos(conf):
+            return []
         authority = self._runner.folder.removeprefix("hdfs://").partition("/")[0]
         return namenode_urls(authority or default_filesystem(conf), conf)
 
@@ -222,7 +234,9 @@ class HadoopWork:
             with Storage(self._quick) as storage:
                 storage.exists(self._runner.folder)
         except SourceError as error:
-            raise UsageError(f"-r hadoop: HDFS at {', '.join(self._namenodes)}: {error.what}") from error
+            raise UsageError(
+                f"-r hadoop: HDFS at {', '.join(self._namenodes) or self._runner.folder}: {error.what}"
+            ) from error
 
 
 class _Gauge:

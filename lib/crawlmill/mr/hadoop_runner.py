@@ -4,33 +4,29 @@ What is done otherwise than in mrjob, and why:
 
 * the task list goes to HDFS through our storage, and what a task's folder needs goes there with the job itself
   (`-files` takes local paths): mrjob starts a Java machine for every single file;
-* PYTHONPATH is set by `-cmdenv`: mrjob's wrapper script starts a shell and a Python more for each task, and leaves a
-  lock file on every node; where the user has `setup` commands, it is still used;
 * Hadoop's own `_SUCCESS` is off, since it would be there before the ledger;
-* Hadoop 1 is not spoken to.
+* what `streaming.py` says.
 """
 
 from __future__ import annotations
 
 import getpass
 import os
-import re
-import secrets
 import shutil
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from crawlmill.errors import UsageError
 from crawlmill.mr.compat import engine_runner
+from crawlmill.mr.streaming import StreamingTasks
 from crawlmill.storage import Storage
 
 __all__ = ["HadoopRunner", "user_name"]
 
 _MRJobHadoopRunner: Any = engine_runner("hadoop")
-_HADOOP: Final = "3"  # which names of properties hold; those of Hadoop 2 are the same
 
 
-class HadoopRunner(_MRJobHadoopRunner):  # type: ignore[misc]
+class HadoopRunner(StreamingTasks, _MRJobHadoopRunner):  # type: ignore[misc]
     """Writes commands. `storage` reaches HDFS, `output` is where the last step writes: a folder that is not there."""
 
     storage: Storage
@@ -67,14 +63,6 @@ class HadoopRunner(_MRJobHadoopRunner):  # type: ignore[misc]
         """Have the last step write to this folder, which is not there yet."""
         self._output_dir = output
 
-    def add_arguments(self, *arguments: str) -> None:
-        """Give every task more arguments."""
-        self._extra_args += arguments
-
-    def add_properties(self, properties: dict[str, str]) -> None:
-        """Set properties of the job that the user has not set."""
-        self._opts["jobconf"] = {**properties, **self._opts["jobconf"]}
-
     def prepare(self) -> None:
         """Put the task list where Hadoop reads it. Raises: SourceError."""
         self._create_dir_archives()
@@ -101,26 +89,8 @@ class HadoopRunner(_MRJobHadoopRunner):  # type: ignore[misc]
         """`hadoop`, with arguments that it always has."""
         return list(self.get_hadoop_bin())
 
-    def get_hadoop_version(self) -> str:
-        """What mrjob would start a Java machine to find out."""
-        return _HADOOP
-
-    def _make_unique_job_key(self, label: str | None = None, owner: str | None = None) -> str:  # noqa: ARG002
-        return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', self._label())}.{secrets.token_hex(6)}"
-
     def _wd_mirror(self) -> None:
         """No copy of the tasks' files on HDFS: the job's submission makes one."""
-
-    def _py_files_setup(self) -> list[Any]:
-        for path in self._py_files():
-            self._working_dir_mgr.add("file", path)
-        return []
-
-    def _cmdenv(self) -> dict[str, str]:
-        given = super()._cmdenv()
-        path = [self._working_dir_mgr.name("file", path) for path in self._py_files()]
-        path += [given["PYTHONPATH"]] if given.get("PYTHONPATH") else []
-        return {**given, "PYTHONPATH": ":".join(path)}
 
     def _jobconf_for_step(self, step_num: int) -> dict[str, Any]:
         ours = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}

@@ -269,10 +269,6 @@ class CrawlJob(MRJob):  # type: ignore[misc]
             self.arg_parser.formatter_class = RawDescriptionHelpFormatter
             self.arg_parser.print_help()
 
-    def hadoop_input_format(self) -> str | None:
-        """The input format, but for Spark: mrjob's harness there breaks over it, and cuts by itself."""
-        return None if self.options.runner == "spark" else self.HADOOP_INPUT_FORMAT
-
     def hand_on(self, option: str, value: str) -> None:
         """Give an option, which the command line has not, to all tasks."""
         self._cl_args = [f"{option}={value}", *self._cl_args]

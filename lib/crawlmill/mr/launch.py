@@ -21,35 +21,32 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from crawlmill import core
 from crawlmill.errors import CrawlmillError, UsageError
-from crawlmill.inputs.ledger import LedgerRow, Summary, complete
-from crawlmill.inputs.lists import COMMON_CRAWL, Input, Inputs, read_lists
+from crawlmill.inputs.lists import COMMON_CRAWL, Inputs, read_lists
 from crawlmill.mr import options as declared
 from crawlmill.mr.conf import conf_paths
-from crawlmill.mr.engines import EngineWork
+from crawlmill.mr.ending import Ending, RunInfo
 from crawlmill.mr.failures import Stopped, TaskError, TooManyBadError, hopeless
 from crawlmill.mr.job import CrawlJob
 from crawlmill.mr.monitor import Totals
-from crawlmill.mr.options import BadLimit
 from crawlmill.mr.progress import Console, Progress
-from crawlmill.mr.protocols import encode_value
-from crawlmill.mr.publish import OutputFolder, copy_to
-from crawlmill.mr.report import run_report
-from crawlmill.mr.rows import decode_row
+from crawlmill.mr.publish import OutputFolder
 from crawlmill.mr.runners import InlineRunner, LocalRunner, MachineRunner
-from crawlmill.mr.shuffle import Run, merge
 from crawlmill.mr.signals import stoppable
 from crawlmill.mr.tasks import MOST_TASKS_HERE, MOST_TASKS_ON_ENGINES, cut, encode_task
-from crawlmill.storage import Storage, absolute, is_remote, redact
+from crawlmill.storage import Storage, absolute, is_remote
 from crawlmill.storage.locations import local_path
+from crawlmill.storage.share import most_tasks
 
 if TYPE_CHECKING:
+    from crawlmill.mr.emr import EmrWork
     from crawlmill.mr.hadoop import HadoopWork
+    from crawlmill.mr.spark import SparkWork
 
-    Work = MachineRunner | EngineWork | HadoopWork
+    Work: TypeAlias = MachineRunner | EmrWork | HadoopWork | SparkWork
 
 __all__ = ["launch"]
 
@@ -85,9 +82,12 @@ class _Launch:
         self.began_s = time.time()
         self.lists: list[str] = options.args
         self.output_dir: str | None = options.output_dir
-        self.ledger_order: list[Input] = []
-        # "fail" means: not one.
-        self.limit = options.max_bad_inputs if options.on_bad_input == "skip" else BadLimit("0", number=0)
+        self.info = RunInfo(
+            job.name(), options.runner or LocalRunner.alias, sys.argv[1:], self.began_s, options.output_dir,
+            options.ledger, options.on_bad_input, options.max_bad_inputs.text, options.cat_output,
+            bool(options.quiet), bool(options.verbose),
+        )  # fmt: skip
+        self.limit = self.info.limit
         self.progress = Progress(console, self._judge, shown=options.progress and not options.quiet)
         (scratch / "limits").mkdir()
         storage_options = declared.storage_options(options, limits_folder=str(scratch / "limits"))
@@ -95,6 +95,7 @@ class _Launch:
         for_tasks = storage_options if self._on_this_machine else replace(storage_options, limits_folder=None)
         job.hand_on("--storage", json.dumps(for_tasks.to_json()))
         self.storage = Storage(storage_options)
+        self.ending = Ending(self.info, self.storage, scratch, console, job.stdout)
 
     def run(self) -> int:
         """Do it all; gives the exit code."""
@@ -104,8 +105,9 @@ class _Launch:
             try:
                 work.write_to(output)
                 work.warm_up()
-                self._write_tasks(self._read_lists())
-                return self._finish(work, output, self._execute(work))
+                inputs = self._read_lists()
+                self._limit_tasks(work, inputs, self._write_tasks(inputs))
+                return self.ending.finish(work, output, self._execute(work))
             finally:
                 self.console.clear()
                 if output is not None:
@@ -133,11 +135,21 @@ class _Launch:
         if not self._on_this_machine:
             if options.checkpoint:
                 raise UsageError(f"--checkpoint: only for inline and local, not for {options.runner}")
+            if chosen := os.environ.get(core.VARIABLE):
+                options.cmdenv = {core.VARIABLE: chosen, **(options.cmdenv or {})}
             if options.runner == "hadoop":
                 from crawlmill.mr.hadoop import HadoopWork  # noqa: PLC0415 - imports much of mrjob
 
                 return HadoopWork(self.job, self.scratch, self.storage, self.progress)
-            return EngineWork(self.job, self.scratch, self.storage)
+            if options.runner == "spark":
+                from crawlmill.mr.spark import SparkWork  # noqa: PLC0415
+
+                return SparkWork(self.job, self.scratch, self.storage, self.progress)
+            from crawlmill.mr.emr import EmrWork  # noqa: PLC0415 - imports boto3
+
+            return EmrWork(self.job, self.scratch, self.storage, self.progress, self.info)
+        if options.max_running_tasks is not None:
+            raise UsageError("--max-running-tasks: for clusters only; on this machine --num-cores says how many run")
         runner: MachineRunner = self.job.make_runner()
         runner.watch, runner.task_retries = self.progress, options.task_retries
         if options.checkpoint:
@@ -153,20 +165,37 @@ class _Launch:
             self.console.say(f"{inputs.repeated:,} repeated line{'s' * (inputs.repeated > 1)} left out")
         return inputs
 
-    def _write_tasks(self, inputs: Inputs) -> None:
-        """Rank the inputs by the order of the ledger, cut them into tasks, write the task list."""
-        self.ledger_order = inputs.ledger_order()
-        ranks = {id(item): rank for rank, item in enumerate(self.ledger_order)}
+    def _write_tasks(self, inputs: Inputs) -> int:
+        """Rank the inputs by the order of the ledger, cut them into tasks, write the task list; gives their number."""
+        self.ending.inputs = inputs.ledger_order()
+        ranks = {id(item): rank for rank, item in enumerate(self.ending.inputs)}
         ranked = ((ranks[id(item)], item) for item in inputs)
         here = (self.options.runner or LocalRunner.alias) in (InlineRunner.alias, LocalRunner.alias)
         most = MOST_TASKS_HERE if here else MOST_TASKS_ON_ENGINES
-        tasks = cut(ranked, self.options.inputs_per_task, most=most)
+        number = 0
         with (self.scratch / "tasks.jsonl").open("wb") as file:
-            file.writelines(encode_task(task) + b"\n" for task in tasks)
+            for number, task in enumerate(cut(ranked, self.options.inputs_per_task, most=most), 1):  # noqa: B007
+                file.write(encode_task(task) + b"\n")
         self.progress.inputs = len(inputs)
+        return number
+
+    def _limit_tasks(self, work: Work, inputs: Inputs, tasks: int) -> None:
+        """Tasks that cannot share a folder keep to the limits of hosts by their number: each to its share."""
+        if isinstance(work, MachineRunner):
+            return
+        most, host = most_tasks(
+            (item.location for item in inputs), self.options.max_running_tasks, self.storage.options
+        )
+        if most is None:
+            return
+        if host is not None and most < tasks and not self.options.quiet:
+            self.console.say(f"at most {most} map tasks run at a time: more connections to {host} are not allowed")
+        most = min(most, tasks)  # a share that nobody runs for would be lost
+        for_tasks = replace(self.storage.options, limits_folder=None, share=most)
+        work.limit_tasks(most, f"--storage={json.dumps(for_tasks.to_json())}")
 
     def _judge(self, totals: Totals) -> None:
-        if self.limit.exceeded(totals.bad, len(self.ledger_order)):
+        if self.limit.exceeded(totals.bad, len(self.ending.inputs)):
             raise TooManyBadError("too many inputs are bad")
 
     def _execute(self, work: Work) -> TaskError | TooManyBadError | None:
@@ -176,106 +205,11 @@ class _Launch:
         except (TaskError, TooManyBadError) as error:
             return error
         except Stopped as stopped:
-            self._keep_so_far(work.rows, signal.Signals(stopped.signal_number).name)
+            self.ending.keep_so_far(work.rows, signal.Signals(stopped.signal_number).name)
             raise
         finally:
             self.console.clear()
         return None
-
-    def _finish(self, work: Work, output: OutputFolder | None, ended: TaskError | TooManyBadError | None) -> int:
-        ledger = self.scratch / "ledger.jsonl"
-        summary = self._merge(work.rows, ledger, "the run ended before this input was read" if ended else None)
-        excess = self.limit.exceeded(summary.not_ok, summary.inputs)
-        failed = ended is not None or excess
-        if failed or output is None or self.options.ledger:
-            place = self._keep(ledger, failed=failed, needed=summary.not_ok > 0)
-            extras = {}
-        else:
-            place = f"{self.output_dir.rstrip('/')}/_ledger.jsonl" if self.output_dir else None
-            extras = {"_ledger.jsonl": ledger}
-        if not failed:
-            if output is None if self.options.cat_output is None else self.options.cat_output:
-                self._print_results(work.parts)
-            if output is not None:
-                output.publish(work.parts, {**extras, "_run.json": self._report(summary)})
-        self._say_how_it_ended(work, summary, place)
-        if isinstance(ended, TaskError):
-            self.console.say(f"{ended.trace}{self.job.name()}: {ended}")
-        elif failed:
-            self.console.say(f"{self.job.name()}: {self._excess(summary)}; nothing is published")
-        return 1 if failed else 2 if summary.not_ok else 0
-
-    def _merge(self, files: list[Path], target: Path, why: str | None) -> Summary:
-        """Write the ledger: one row for each input, whatever became of it."""
-        summary = Summary()
-        with target.open("wb") as file:
-            for row in complete(self._rows(files), self.ledger_order, why or "no task has accounted for this input"):
-                summary.add(row)
-                file.write(encode_value(row.to_json()) + b"\n")
-        return summary
-
-    def _rows(self, files: list[Path]) -> Iterator[tuple[int, LedgerRow]]:
-        runs = [Run(str(path), 0, path.stat().st_size) for path in files]
-        return map(decode_row, merge(runs, self.scratch, memory=_SORT_MEMORY))
-
-    def _keep(self, ledger: Path, *, failed: bool, needed: bool) -> str | None:
-        """Put the ledger where the user looks for it; without a wish of theirs, only if it has something to say."""
-        if self.options.ledger:
-            place = absolute(self.options.ledger, os.getcwd())  # noqa: PTH109
-        elif self.output_dir and failed:
-            place = absolute(f"{self.output_dir.rstrip('/')}.failed.jsonl", os.getcwd())  # noqa: PTH109
-        elif needed:
-            place = str(Path(tempfile.mkdtemp(prefix="crawlmill-ledger-"), "ledger.jsonl"))
-        else:
-            return None
-        with self.storage.write(place) as file:
-            copy_to(file, ledger, self.storage)
-        return redact(place)
-
-    def _keep_so_far(self, files: list[Path], what: str) -> None:
-        """Of a run that was stopped, keep the rows of what it has read, if there is a name to keep them under."""
-        beside = self.output_dir or self.options.ledger
-        said = f"{self.job.name()}: stopped by {what}"
-        if beside:
-            place = absolute(f"{beside.rstrip('/')}.interrupted.jsonl", os.getcwd())  # noqa: PTH109
-            with self.storage.write(place) as file:
-                file.writelines(encode_value(row.to_json()) + b"\n" for _, row in self._rows(files))
-            said += f"; the ledger so far: {redact(place)}"
-        self.console.say(said)
-
-    def _print_results(self, parts: list[Path | str]) -> None:
-        try:
-            for part in parts:
-                copy_to(self.job.stdout, part, self.storage)
-            self.job.stdout.flush()
-        except BrokenPipeError:
-            # Whoever read our results has enough. What the interpreter flushes at its end must not complain either.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-
-    def _say_how_it_ended(self, work: Work, summary: Summary, place: str | None) -> None:
-        if self.options.quiet and not summary.not_ok:
-            return
-        if self.options.verbose:
-            self.console.say(f"core: {core.name()}")
-            for number, counters in enumerate(work.counters(), 1):
-                for name, count in sorted(counters.items()):
-                    self.console.say(f"step {number}, {name} = {count:,}")
-        for line in summary.lines(time.time() - self.began_s):
-            self.console.say(line)
-        if place is not None:
-            self.console.say(f"ledger: {place}")
-
-    def _excess(self, summary: Summary) -> str:
-        allowed = (
-            "--on-bad-input fail" if self.options.on_bad_input == "fail" else f"--max-bad-inputs {self.limit.text}"
-        )
-        return f"{summary.not_ok:,} of {summary.inputs:,} inputs are bad, more than {allowed} allows"
-
-    def _report(self, summary: Summary) -> bytes:
-        return run_report(
-            name=self.job.name(), runner=self.options.runner or LocalRunner.alias, arguments=sys.argv[1:],
-            began_s=self.began_s, ended_s=time.time(), summary=summary,
-        )  # fmt: skip
 
 
 class _ToConsole(logging.Handler):

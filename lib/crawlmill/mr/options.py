@@ -17,6 +17,7 @@ from crawlmill.errors import UsageError
 from crawlmill.inputs.reading import ReadOptions
 from crawlmill.storage import StorageOptions
 from crawlmill.storage.coalesce import COALESCE
+from crawlmill.storage.share import MOST_TASKS
 
 __all__ = [
     "BadLimit",
@@ -112,11 +113,12 @@ def add_storage(add: Add) -> None:
     add("--retries", type=whole_number(0), default=8, metavar="N",
         help="tries without progress after which an input is given up (default: 8)")  # fmt: skip
     add("--max-requests-per-second", type=positive("a number"), metavar="N",
-        help="requests a second to one host, of the whole run (default: 5 to data.commoncrawl.org, 1 to "
-        "index.commoncrawl.org, else no limit)")  # fmt: skip
+        help="requests a second to one host of HTTP or S3, of all processes together; on a cluster, each of N running "
+        "tasks keeps to an Nth of it (default: 5 to data.commoncrawl.org, 1 to index.commoncrawl.org, else "
+        "no limit)")  # fmt: skip
     add("--max-connections-per-host", type=whole_number(1), metavar="N",
-        help="connections to one host at a time, of the whole run (default: 8 to data.commoncrawl.org, 2 to "
-        "index.commoncrawl.org, else no limit)")  # fmt: skip
+        help="connections to one host of HTTP or S3 at a time, of all processes together; on a cluster, no more tasks "
+        "run than that (default: 8 to data.commoncrawl.org, 2 to index.commoncrawl.org, else no limit)")  # fmt: skip
     add("--s3-requester-pays", action="store_true", help="pay for requests to S3 buckets that ask for it")
     add("--webhdfs", metavar="URL", help="WebHDFS address of the name node (default: from HADOOP_CONF_DIR)")
 
@@ -154,8 +156,12 @@ def add_running(add: Add) -> None:
     add("--coalesce", type=whole_number(0), default=COALESCE, metavar="BYTES",
         help="ranges of one file are fetched by one request if the gap between them is at most so large, and no larger "
         f"than what is wanted beside it (default: {COALESCE >> 10} KiB)")  # fmt: skip
+    add("--max-running-tasks", type=whole_number(1), metavar="N",
+        help=f"on a cluster: map tasks that run at a time, so that together they keep to the limits of hosts (default: "
+        f"{MOST_TASKS} if an input is on a web server, else as many as the cluster runs)")  # fmt: skip
     add("--task-retries", type=whole_number(0), default=2, metavar="N",
-        help="times that the local runner tries a task again that died (default: 2)")  # fmt: skip
+        help="times that a task that died is tried again by the local runner, or Spark without a master "
+        "(default: 2)")  # fmt: skip
     add("--checkpoint", metavar="DIR",
         help="inline and local: keep the output of finished tasks there; a later run with the same job, options and "
         "version takes it from there instead of reading those inputs again")  # fmt: skip

@@ -14,6 +14,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -24,6 +25,7 @@ from crawlmill.storage.locations import absolute, join, local_path
 __all__ = ["OutputFolder", "copy_to"]
 
 _CHUNK = 1 << 20
+_AT_ONCE = 8
 
 
 class OutputFolder:
@@ -32,16 +34,19 @@ class OutputFolder:
     `work` is a local folder for tasks to write in, where publishing is then a mere rename; `remote_work` the location
     of one on HDFS, which is for the tasks to make.
 
+    `again`: an unfinished folder, which only S3 has, is filled once more.
+
     Raises:
         UsageError: The folder exists, or cannot be made.
     """
 
-    def __init__(self, location: str, storage: Storage) -> None:
+    def __init__(self, location: str, storage: Storage, *, again: bool = False) -> None:
         location = absolute(location.rstrip("/") or "/", os.getcwd())  # noqa: PTH109
         self._storage, self._target = storage, location
         self._made: list[Path] = []
         try:
-            if storage.exists(location):
+            unfinished = again and not storage.renames(location) and not storage.exists(join(location, "_SUCCESS"))
+            if not unfinished and storage.exists(location):
                 raise UsageError(f"the output folder exists: {redact(location)}")
             self._staging = _sibling(location) if storage.renames(location) else location
             self.work = None if is_remote(location) else self._make(local_path(self._staging))
@@ -60,6 +65,9 @@ class OutputFolder:
         if self.remote_work is not None and isinstance(content, str) and content.startswith(f"{self.remote_work}/"):
             self._storage.rename(content, join(self._staging, name))
             return
+        if isinstance(content, str):
+            self._storage.copy(content, join(self._staging, name))
+            return
         with self._storage.write(join(self._staging, name)) as file:
             if isinstance(content, bytes):
                 file.write(content)
@@ -72,9 +80,9 @@ class OutputFolder:
         Raises:
             CrawlmillError: Somebody else has made the folder meanwhile.
         """
-        for number, part in enumerate(parts):
-            suffix = PurePosixPath(part).suffix if isinstance(part, str) else ""  # of a compressed one
-            self.put(f"part-{number:05}{suffix}", part)
+        # Where bytes lie that are far from here, several at a time are on their way.
+        with ThreadPoolExecutor(_AT_ONCE if all(isinstance(part, str) for part in parts) else 1) as pool:
+            list(pool.map(self._put_part, *zip(*enumerate(parts), strict=True)) if parts else ())
         if self.remote_work is not None:
             self._storage.remove(self.remote_work)
         if self.work is not None:
@@ -90,6 +98,10 @@ class OutputFolder:
             except (UsageError, OSError) as error:
                 raise CrawlmillError(f"the output folder was made by somebody else: {redact(self._target)}") from error
         self._made.clear()
+
+    def _put_part(self, number: int, part: Path | str) -> None:
+        suffix = PurePosixPath(part).suffix if isinstance(part, str) else ""  # of a compressed one
+        self.put(f"part-{number:05}{suffix}", part)
 
     def discard(self) -> None:
         """Leave nothing behind of a folder that was not published."""

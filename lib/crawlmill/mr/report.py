@@ -16,7 +16,7 @@ from crawlmill.inputs.ledger import Summary
 from crawlmill.mr.compat import MRJOB_VERSION
 from crawlmill.storage import redact
 
-__all__ = ["run_report"]
+__all__ = ["run_report", "unicode_warning", "without_secrets"]
 
 
 def run_report(
@@ -27,7 +27,7 @@ def run_report(
     report: dict[str, Any] = {
         "job": name,
         "runner": runner,
-        "arguments": [_without_secrets(argument) for argument in arguments],
+        "arguments": [without_secrets(argument) for argument in arguments],
         "began": _shown(began_s),
         "ended": _shown(ended_s),
         "seconds": round(ended_s - began_s, 3),
@@ -39,6 +39,7 @@ def run_report(
             "mrjob": MRJOB_VERSION,
             "python": platform.python_version(),
             "unicode": unicodedata.unidata_version,
+            "unicode_of_tasks": sorted(summary.unicodes),
         },
         "platform": f"{machine.sysname} {machine.release} {machine.machine}",
         "core": core.name(),
@@ -47,7 +48,17 @@ def run_report(
     return json.dumps(report, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
-def _without_secrets(argument: str) -> str:
+def unicode_warning(summary: Summary) -> str | None:
+    """A line where tasks have read by another version of Unicode than this Python's."""
+    here = unicodedata.unidata_version
+    if not summary.unicodes - {here}:
+        return None
+    there = " and ".join(sorted(summary.unicodes))
+    return f"warning: tasks had Unicode {there}, this Python has {here}: words may be cut and lowered in another way"
+
+
+def without_secrets(argument: str) -> str:
+    """An argument of a command line as it may be shown."""
     option, equals, value = argument.partition("=")
     return f"{option}={redact(value)}" if argument.startswith("--") and equals else redact(argument)
 

@@ -1,10 +1,13 @@
 """How ledger rows travel from map tasks to the launcher.
 
-A row is a pair under a reserved key, which holds the input's rank: its place in the ledger. Under Hadoop and Spark
+A row is a pair under a reserved key, which holds the input's rank: its place in the ledger. On Hadoop and EMR
 such pairs go the way of all pairs, so that the rows of attempts that do not count are never heard of; whoever
 receives them first (the reducer of the first step, or the map task itself where there is none) sets them aside into a
 file per task. The runners of one machine set them aside in the map task at once, beside its output, which is taken or
-thrown away as a whole.
+thrown away as a whole; Spark's tasks do too, and their rows come with Spark's word that they have succeeded.
+
+Beside its fields a row brings the version of Unicode by which its task has read: what a letter is and what its lower
+case is depend on it, so the launcher tells of a difference.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
+from unicodedata import unidata_version
 
 from crawlmill.errors import FormatError
 from crawlmill.inputs.ledger import LedgerRow
@@ -24,11 +28,12 @@ __all__ = ["Pair", "RowsFile", "decode_row", "encode_rows", "row_pair", "without
 Pair = tuple[Any, Any]
 
 _PREFIX: Final = "\0ledger:"  # no crawl holds a key that begins with a NUL and this word
+_UNICODE: Final = "unicode"
 
 
 def row_pair(rank: int, row: LedgerRow) -> Pair:
     """The pair that stands for a row. Ranks have so many digits that the keys' order is theirs."""
-    return f"{_PREFIX}{rank:012}", row.to_json()
+    return f"{_PREFIX}{rank:012}", {**row.to_json(), _UNICODE: row.unicode or unidata_version}
 
 
 def without_rows(pairs: Iterable[Pair], take: Callable[[Pair], object]) -> Iterator[Pair]:
@@ -77,7 +82,9 @@ def decode_row(line: bytes) -> tuple[int, LedgerRow]:
         FormatError: `bad-json`: this line is none of `encode_rows`.
     """
     try:
-        key, row = decode_pair(line.rstrip())
-        return int(key.removeprefix(_PREFIX)), LedgerRow.from_json(row)
+        key, fields = decode_pair(line.rstrip())
+        row = LedgerRow.from_json(fields)
+        row.unicode = fields.get(_UNICODE)
+        return int(key.removeprefix(_PREFIX)), row
     except ValueError as error:
         raise FormatError(f"no ledger row: {error}", reason="bad-json") from error

@@ -33,7 +33,7 @@ from crawlmill.mr.publish import OutputFolder
 from crawlmill.mr.shipping import zip_package
 from crawlmill.mr.shuffle import Run
 
-__all__ = ["InlineRunner", "LocalRunner", "MachineRunner", "Silent"]
+__all__ = ["InlineRunner", "LocalRunner", "MachineRunner", "Silent", "usable_cores"]
 
 _LEAST_MEMORY: Final = 32 << 20
 _MOST_MEMORY: Final = 256 << 20
@@ -259,7 +259,7 @@ class LocalRunner(MachineRunner):
         cores = self._opts["num_cores"]
         if cores is not None and cores < 1:
             raise UsageError(f"--num-cores: expected 1 or more, got {cores}")
-        self._cores = cores or _cores()
+        self._cores = cores or usable_cores()
         self._pool: Pool | None = None
 
     @property
@@ -293,7 +293,7 @@ class LocalRunner(MachineRunner):
         return [sys.executable, self._working_dir_mgr.name("file", self._script_path)]
 
 
-def _cores() -> int:
+def usable_cores() -> int:
     """Cores that this process may use."""
     try:
         return len(os.sched_getaffinity(0))  # type: ignore[attr-defined,unused-ignore]

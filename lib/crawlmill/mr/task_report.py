@@ -1,17 +1,18 @@
-"""Why a task on a cluster failed, in its own words: the traceback, written to HDFS where the launcher looks for it.
+"""Why a task on a cluster failed, in its own words: the traceback, written to where the launcher looks for it.
 
 What Hadoop itself tells of a failed Python task is its exit code. Finding the rest (in logs that lie on the node,
-or in an archive of them) depends on the cluster and on who asks; this does not. The launcher names a WebHDFS folder
-in the job's configuration, which Hadoop hands to every task in its environment; a task that is about to die puts a
-file there, called as the attempt is: a line that says what was wrong, then the traceback. It can do so even where a
-package is missing, since only the standard library is used: `crawlmill.mr` listens before it imports anything else.
+or in an archive of them) depends on the cluster and on who asks; this does not. The launcher names a folder, of
+WebHDFS or S3, in the job's configuration, which Hadoop hands to every task in its environment; a task that is about
+to die puts a file there, called as the attempt is: a line that says what was wrong, then the traceback. It can do so
+even where a package is missing, since only the standard library is used: `crawlmill.mr` listens before it imports
+anything else.
+To S3 it goes with the program `aws`, which every node of EMR has, and may use.
 
-Spec: WebHDFS REST API of Hadoop 3.4 (CREATE).
+Spec: WebHDFS REST API of Hadoop 3.4 (CREATE); AWS CLI, `s3 cp`.
 """
 
 from __future__ import annotations
 
-import http.client
 import os
 import sys
 import traceback
@@ -42,17 +43,22 @@ def report(what: str, trace: str = "") -> None:
     attempt = os.environ.get("mapreduce_task_attempt_id")  # noqa: SIM112 - Hadoop's name
     if not folders or not attempt:
         return
+    from http.client import HTTPException  # noqa: PLC0415 - 20 ms of every start, for what seldom happens
+
     line = " ".join(what.split())[:_LONGEST_LINE]
     content = f"{line}\n{trace[-_MOST_CHARACTERS:]}".encode("utf-8", "backslashreplace")
     why = ""
     for folder in folders.split(","):
         path, _, query = folder.partition("?")
         try:
+            if path.startswith("s3://"):
+                _put_on_s3(f"{path}/{attempt}", content)
+                return
             place = _put(f"{path}/{attempt}?{query}&op=CREATE&overwrite=true", None)
             if place:  # of a DataNode
                 _put(place, content)
                 return
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except (OSError, HTTPException, ValueError) as error:
             why = f": {error}"
     sys.stderr.write(f"the launcher could not be told why this task fails{why}\n")
 
@@ -63,8 +69,22 @@ def _report_exception(kind: type[BaseException], error: BaseException, trace: Tr
     report("".join(traceback.format_exception_only(kind, error)), text)
 
 
+def _put_on_s3(location: str, content: bytes) -> None:
+    """Raises: OSError."""
+    import subprocess  # noqa: PLC0415
+
+    command = ["aws", "s3", "cp", "--only-show-errors", "-", location]
+    # Whatever it prints on stdout must not become a result.
+    try:
+        subprocess.run(command, input=content, stdout=sys.stderr, timeout=3 * _TIMEOUT_S, check=True)
+    except subprocess.SubprocessError as error:
+        raise OSError(f"aws s3 cp: {error}") from error
+
+
 def _put(url: str, content: bytes | None) -> str | None:
     """One PUT; gives where it leads to. Raises: OSError, HTTPException, ValueError."""
+    import http.client  # noqa: PLC0415
+
     parts = urlsplit(url)
     connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = connect(parts.hostname or "", parts.port, timeout=_TIMEOUT_S)

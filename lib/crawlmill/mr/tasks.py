@@ -11,13 +11,13 @@ object in ASCII:
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
 from crawlmill.errors import FormatError
 from crawlmill.inputs.lists import Input
 
-__all__ = ["MOST_TASKS_HERE", "MOST_TASKS_ON_ENGINES", "Task", "cut", "decode_task", "encode_task"]
+__all__ = ["MOST_TASKS_HERE", "MOST_TASKS_ON_ENGINES", "Task", "cut", "decode_task", "encode_task", "limited"]
 
 MOST_TASKS_HERE: Final = 2_000
 """Tasks of whole files on one machine: enough to keep its cores busy; each costs some milliseconds."""
@@ -26,6 +26,7 @@ MOST_TASKS_ON_ENGINES: Final = 50_000
 """Tasks of whole files on an engine: a crawl's files one by one, but not what an application master cannot hold."""
 
 _VERSION: Final = 1
+_RUNNING_MAPS: Final = "mapreduce.job.running.map.limit"
 _LEAST_RANGE_TASKS: Final = 64
 _MOST_RANGES: Final = 1000
 _MOST_RANGE_BYTES: Final = 256 << 20
@@ -74,6 +75,13 @@ def decode_task(line: str) -> Task:
     if version != _VERSION:
         raise FormatError("task list of another version", reason="bad-json", expected=_VERSION, actual=version)
     return inputs
+
+
+def limited(properties: Mapping[str, Any], most: int) -> dict[str, Any]:
+    """A job's properties with a limit of map tasks at a time: this one, or the user's own if that is lower."""
+    given = str(properties.get(_RUNNING_MAPS, ""))
+    # To Hadoop, 0 means no limit.
+    return {**properties, _RUNNING_MAPS: min(most, int(given) if given.isdecimal() and int(given) else most)}
 
 
 def _batches(inputs: Task, most: int, most_bytes: int | None = None) -> Iterator[Task]:

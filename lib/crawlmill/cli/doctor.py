@@ -1,0 +1,43 @@
+"""Look whether a runner could run jobs from here, a line for each thing it needs: `ok`, or the problem and what to do.
+
+The exit code is 1 if there is a problem. Nothing is started, and nothing is left behind.
+
+Examples:
+  crawlmill doctor emr
+  crawlmill doctor emr --cloud-tmp-dir s3://my-bucket/crawlmill/ --region us-east-1
+  crawlmill doctor hadoop
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from crawlmill.cli.arguments import make_storage
+from crawlmill.mr.conf import conf_paths
+from crawlmill.mr.doctor import ENGINES, examine
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.add_argument("engine", metavar="ENGINE", choices=ENGINES, help=f"the runner: {', '.join(ENGINES)}")
+    parser.add_argument("-c", "--conf-path", action="append", dest="conf_paths", metavar="FILE",
+                        help="the mrjob.conf (default: as jobs find it)")  # fmt: skip
+    emr = parser.add_argument_group("of EMR, where mrjob.conf does not say it")
+    emr.add_argument("--region", metavar="REGION", help="the region of the cluster")
+    emr.add_argument("--cloud-tmp-dir", metavar="S3", help="the folder for temporary files")
+    emr.add_argument("--cluster-id", metavar="ID", help="a cluster that is there already")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Look, and tell."""
+    settings = {name: getattr(options, name) for name in ("region", "cloud_tmp_dir", "cluster_id")}
+    problems = 0
+    with make_storage(options) as storage:
+        for finding in examine(options.engine, conf_paths(options.conf_paths, None), storage, settings):
+            sys.stdout.write(f"{finding}\n")
+            sys.stdout.flush()
+            problems += finding.advice is not None
+    return int(problems > 0)

@@ -1,0 +1,127 @@
+"""Amazon's services beside S3 (EMR, IAM, EC2, STS), by boto3: a request, its answer, and what is wrong in one line.
+
+Credentials come by boto3's standard chain. boto3 tries a request again that was throttled or got lost; `AwsError`
+says whether somebody who has time may go on trying. Nothing of botocore leaves this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from crawlmill import __version__
+from crawlmill.errors import CrawlmillError, MissingDependency, UsageError
+
+try:
+    import boto3
+    from botocore.config import Config
+    from botocore.exceptions import (
+        BotoCoreError,
+        ClientError,
+        ConnectionClosedError,
+        CredentialRetrievalError,
+        EndpointConnectionError,
+        HTTPClientError,
+        NoCredentialsError,
+        NoRegionError,
+        PartialCredentialsError,
+    )
+except ImportError as error:
+    raise MissingDependency("Amazon's services need the package boto3, which is not installed") from error
+
+__all__ = ["Aws", "AwsError"]
+
+_THROTTLED: Final = ("Throttling", "ThrottlingException", "RequestLimitExceeded", "InternalFailure")
+_DENIED: Final = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "UnauthorizedAccess")
+
+
+class AwsError(CrawlmillError):
+    """A request that was not answered. `code` is Amazon's, or empty; `transient`: another try later may be."""
+
+    def __init__(self, what: str, *, code: str = "", transient: bool = False) -> None:
+        super().__init__(what)
+        self.code, self.transient = code, transient
+
+    @property
+    def denied(self) -> bool:
+        """Whether the credentials do not allow it."""
+        return self.code in _DENIED
+
+
+@dataclass
+class Aws:
+    """Amazon's services in one region. `endpoints`: the URLs of services that do not answer at Amazon's.
+
+    Raises:
+        UsageError: There is no region, or the AWS configuration cannot be used.
+    """
+
+    region: str | None = None
+    endpoints: dict[str, str | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        try:
+            self._session = boto3.session.Session(region_name=self.region)
+        except BotoCoreError as error:
+            raise UsageError(f"the AWS configuration cannot be used: {error}") from error
+        self.region = self._session.region_name
+        self._clients: dict[str, Any] = {}
+
+    @property
+    def has_credentials(self) -> bool:
+        """Whether there are any, right or wrong."""
+        try:
+            return self._session.get_credentials() is not None
+        except BotoCoreError:
+            return False
+
+    def ask(self, service: str, operation: str, **arguments: Any) -> dict[str, Any]:
+        """The answer to a request (`operation` as boto3 names it). Raises: AwsError."""
+        try:
+            return cast(dict[str, Any], getattr(self._client(service), operation)(**arguments))
+        except (BotoCoreError, ClientError, ValueError) as error:
+            raise _error_of(error, service, operation) from error
+
+    def pages(self, service: str, operation: str, key: str, **arguments: Any) -> Iterator[Any]:
+        """What stands under `key` of all pages of an answer. Raises: AwsError."""
+        try:
+            for page in self._client(service).get_paginator(operation).paginate(**arguments):
+                yield from page[key]
+        except (BotoCoreError, ClientError, ValueError) as error:
+            raise _error_of(error, service, operation) from error
+
+    def _client(self, service: str) -> Any:
+        if service not in self._clients:
+            self._clients[service] = self._session.client(
+                service,
+                endpoint_url=self.endpoints.get(service),
+                config=Config(
+                    retries={"mode": "standard", "total_max_attempts": 4},
+                    connect_timeout=20,
+                    read_timeout=60,
+                    user_agent_extra=f"crawlmill/{__version__}",
+                ),
+            )
+        return self._clients[service]
+
+
+def _error_of(error: Exception, service: str, operation: str) -> AwsError:
+    """What an error of botocore means, in one line."""
+    who = {"emr": "EMR", "iam": "IAM", "ec2": "EC2", "sts": "AWS"}.get(service, service)
+    if isinstance(error, ClientError):
+        told = error.response.get("Error", {})
+        code = str(told.get("Code", ""))
+        status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+        text = " ".join(str(told.get("Message") or "no reason given").split())
+        what = f"{who} refuses {''.join(word.title() for word in operation.split('_'))}: {code}: {text}"
+        return AwsError(what, code=code, transient=status >= 500 or code in _THROTTLED)
+    if isinstance(error, NoCredentialsError):
+        return AwsError("no AWS credentials are found (environment, ~/.aws, role of the machine)")
+    if isinstance(error, PartialCredentialsError | CredentialRetrievalError):
+        return AwsError(f"the AWS credentials cannot be used: {error}")
+    if isinstance(error, NoRegionError):
+        return AwsError("no AWS region is given")
+    if isinstance(error, HTTPClientError | EndpointConnectionError | ConnectionClosedError):
+        return AwsError(f"{who} cannot be reached: {' '.join(str(error).split())}", transient=True)
+    return AwsError(f"a request cannot be sent to {who}: {' '.join(str(error).split())}")

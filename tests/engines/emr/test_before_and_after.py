@@ -1,0 +1,305 @@
+"""`-r emr` where moto alone suffices: what ends a run before it begins, stops, and what is left to collect."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from tests import builders
+from tests.engines.conftest import ended, wait_for
+from tests.engines.emr.double import KEYS
+from tests.mr.helpers import PROJECT, Ended, run
+
+from crawlmill.errors import CrawlmillError, SourceError
+from crawlmill.mr.aws import AwsError
+from crawlmill.mr.emr_run import EmrRun, marker_of
+from crawlmill.mr.emr_watch import EmrWatch, failure_of_task
+from crawlmill.mr.ending import RunInfo
+from crawlmill.mr.progress import Console, Progress
+from crawlmill.storage import Storage
+
+TAGS = PROJECT / "jobs" / "tag_count.py"
+TMP = ["--cloud-tmp-dir", "s3://tmp/runs/"]
+NOWHERE = {"AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
+           "AWS_EC2_METADATA_DISABLED": "true", "AWS_ENDPOINT_URL": "http://127.0.0.1:9"}  # fmt: skip
+
+
+@pytest.fixture
+def lst(tmp_path: Path) -> Path:
+    (tmp_path / "a.warc.gz").write_bytes(builders.pack(builders.pages(1)))
+    (tmp_path / "x.paths").write_text("a.warc.gz\n")
+    return tmp_path / "x.paths"
+
+
+def one_line(result: Ended) -> str:
+    assert (result.code, result.out, result.err.count("\n")) == (1, "", 1), result.err
+    return result.err.removesuffix("\n")
+
+
+def test_no_temporary_folder(lst):
+    assert "--cloud-tmp-dir s3://BUCKET/tmp/" in one_line(run(TAGS, "-r", "emr", lst, **NOWHERE))
+
+
+def test_no_credentials(lst):
+    line = one_line(run(TAGS, "-r", "emr", *TMP, "--region", "us-east-1", lst, **NOWHERE))
+    assert line == "tag_count: -r emr: no AWS credentials are found (environment, ~/.aws, role of the machine)"
+
+
+def test_no_region(lst):
+    line = one_line(run(TAGS, "-r", "emr", *TMP, lst, **NOWHERE, **KEYS))
+    assert line.startswith("tag_count: -r emr: no region: name it with --region us-east-1")
+
+
+def test_pool_of_clusters_is_not_spoken_to(lst):
+    assert "--cluster-id" in one_line(run(TAGS, "-r", "emr", *TMP, "--pool-clusters", lst, **NOWHERE))
+
+
+def test_service_that_cannot_be_reached(lst):
+    line = one_line(run(TAGS, "-r", "emr", *TMP, "--region", "us-east-1", lst, **NOWHERE, **KEYS))
+    assert re.match(
+        r"tag_count: -r emr: EMR cannot be reached: .*127\.0\.0\.1:9.*; `crawlmill doctor emr` says more", line
+    )
+
+
+@contextmanager
+def refusing(status: int, body: dict[str, str]) -> Iterator[tuple[str, list[str]]]:
+    """A service that answers everything so; and what it was asked."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(self.headers.get("X-Amz-Target", self.path))
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status)
+            content = json.dumps(body).encode()
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_PUT = do_HEAD = do_GET = do_POST  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_credentials_that_are_refused(lst):
+    who = "User: arn:aws:iam::1:user/x is not authorized to perform: elasticmapreduce:ListClusters"
+    with refusing(400, {"__type": "AccessDeniedException", "Message": who}) as (url, asked):
+        result = run(
+            TAGS, "-r", "emr", *TMP, "--region", "us-east-1", lst, **{**NOWHERE, **KEYS, "AWS_ENDPOINT_URL": url}
+        )
+    assert one_line(result) == (
+        f"tag_count: -r emr: EMR refuses ListClusters: AccessDeniedException: {who}; `crawlmill doctor emr` says more"
+    )
+    assert asked == ["ElasticMapReduce.ListClusters"]
+
+
+def test_bucket_that_is_not_there(idle_emr, lst):
+    line = one_line(idle_emr.run(TAGS, "--cloud-tmp-dir", "s3://nobodys/tmp", lst))
+    assert line.startswith("tag_count: -r emr: the temporary folder: ")
+    assert "NoSuchBucket" in line or "not-found" in line
+    assert idle_emr.double.clusters == []
+
+
+@pytest.mark.parametrize("state", ["TERMINATED", None])
+def test_named_cluster_that_takes_no_steps(idle_emr, lst, state):
+    cluster = "j-NOBODYS"
+    if state is not None:
+        cluster = idle_emr.double.waiting_cluster()
+        wait_for(lambda: idle_emr.double.clusters[0].state == "WAITING")
+        idle_emr.double.client("emr").terminate_job_flows(JobFlowIds=[cluster])
+        wait_for(lambda: idle_emr.double.clusters[0].state == state)
+    line = one_line(idle_emr.run(TAGS, "--cluster-id", cluster, lst))
+    assert ("it is terminated" in line) if state else ("is not valid" in line)
+    assert idle_emr.left == []
+
+
+def test_steps_that_must_follow_each_other_are_not_given_to_a_cluster_that_runs_several(idle_emr, lst):
+    cluster = idle_emr.double.waiting_cluster(StepConcurrencyLevel=3)
+    line = one_line(idle_emr.run(PROJECT / "jobs/near_duplicates.py", "--cluster-id", cluster, lst))
+    assert "step concurrency" in line
+
+
+def test_output_folder_that_exists(idle_emr, lst):
+    idle_emr.double.put("s3://mine/out/x", b"")
+    line = one_line(idle_emr.run(TAGS, "--output-dir", "s3://mine/out", lst))
+    assert line == "tag_count: the output folder exists: s3://mine/out"
+    assert idle_emr.left == []
+
+
+def test_bootstrap_action_that_fails_is_told_with_its_last_words(idle_emr, lst):
+    fails = "echo 'no package python9' >&2; false"
+    result = idle_emr.run(TAGS, "--bootstrap", fails, "--output-dir", "s3://mine/out", lst)
+    assert result.code == 1
+    last = result.err.rstrip("\n").rpartition("\n")[2]
+    assert re.fullmatch(
+        r"tag_count: Step 1 of 1 was cancelled: cluster j-\w+ ended with errors: On the master instance \(i-\w+\), "
+        r"bootstrap action 1 returned a non-zero return code \(no package python9\); logs, .*: s3://tmp/runs/logs/j-\w+",
+        last,
+    ), last  # fmt: skip
+    assert idle_emr.double.keys("s3://mine/") == ["s3://mine/out.failed.jsonl"]
+    assert idle_emr.left == []
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stopped_run_ends_its_own_cluster(idle_emr, lst, number, code):
+    with idle_emr.started(TAGS, "--output-dir", "s3://mine/out", lst) as process:
+        wait_for(lambda: idle_emr.double.clusters and idle_emr.double.clusters[0].state == "RUNNING", process)
+        process.send_signal(number)
+        result = ended(process)
+    assert result.code == code, result.err
+    assert f"stopped by {number.name}; the ledger so far: s3://mine/out.interrupted.jsonl" in result.err
+    wait_for(lambda: idle_emr.double.clusters[0].state == "TERMINATED")
+    assert idle_emr.double.keys("s3://mine/") == ["s3://mine/out.interrupted.jsonl"]
+    assert idle_emr.left == []
+
+
+def killed(emr, lst: Path, *options: object) -> None:
+    """A run whose launcher was killed while its step ran."""
+    with emr.started(TAGS, "--output-dir", "s3://mine/out", *options, lst) as process:
+        wait_for(lambda: emr.double.clusters and emr.double.clusters[-1].state == "RUNNING", process)
+        wait_for(lambda: "cluster j-" in process.stderr.readline().decode(), process)
+        process.send_signal(signal.SIGKILL)
+
+
+def test_run_that_fails_without_its_launcher_is_collected_as_failed(idle_emr, lst):
+    killed(idle_emr, lst)
+    idle_emr.double.client("emr").terminate_job_flows(JobFlowIds=[idle_emr.double.clusters[0].id])
+    wait_for(lambda: idle_emr.double.clusters[0].state == "TERMINATED")
+    result = idle_emr.crawlmill("ledger", "--collect", "s3://mine/out")
+    assert result.code == 1
+    assert re.search(r"^tag_count: Step 1 of 1 was cancelled: cluster j-\w+ was terminated: ", result.err, re.MULTILINE)
+    assert idle_emr.double.keys("s3://mine/") == ["s3://mine/out.failed.jsonl"]
+    assert idle_emr.left == []
+    again = idle_emr.crawlmill("ledger", "--collect", "s3://mine/out")
+    assert one_line(again).startswith("crawlmill: nothing to collect: there is no s3://mine/out.running.json")
+
+
+def test_steps_that_the_launcher_had_no_time_to_note_down_are_found(idle_emr, lst):
+    killed(idle_emr, lst)
+    marker = json.loads(idle_emr.double.get("s3://mine/out.running.json"))
+    record = json.loads(idle_emr.double.get(marker["record"]))
+    idle_emr.double.put(marker["record"], json.dumps({**record, "cluster": None, "steps": []}).encode())
+    line = one_line(idle_emr.crawlmill("ledger", "--collect", "s3://mine/out"))
+    assert f"the run goes on: cluster {idle_emr.double.clusters[0].id}, step 1 of 1 is running" in line
+
+
+def test_run_that_emr_never_had_is_forgotten(idle_emr, monkeypatch):
+    for name, value in idle_emr.double.environment.items():
+        monkeypatch.setenv(name, value)
+    info = RunInfo("tag_count", "emr", [], 0.0, "s3://mine/out")
+    record = EmrRun(info, "x.1", "s3://tmp/runs/x.1/", "", "us-east-1", None, "s3://tmp/logs/", own_cluster=True)
+    with Storage() as storage:
+        record.save(storage, marker_of("s3://mine/out"))
+    line = one_line(idle_emr.crawlmill("ledger", "--collect", "s3://mine/out"))
+    assert line == "crawlmill: nothing to collect: the launcher died before EMR had the job; run it again"
+    assert idle_emr.left == []
+    assert idle_emr.double.keys("s3://mine/") == []
+
+
+def test_run_that_cannot_be_ended_here_is_kept_and_collected(idle_emr, lst, tmp_path):
+    """Its steps have ended, but there is no place for the ledger."""
+    ledger = tmp_path / "ledgers" / "x.jsonl"
+    ledger.parent.mkdir()
+    with idle_emr.started(TAGS, "--output-dir", "s3://mine/out", "--ledger", ledger, lst) as process:
+        wait_for(lambda: idle_emr.double.clusters and idle_emr.double.clusters[0].state == "RUNNING", process)
+        ledger.parent.rmdir()
+        ledger.parent.touch()
+        record = json.loads(idle_emr.double.get("s3://mine/out.running.json"))["record"]
+        idle_emr.double.put(record.replace("run.json", "output/part-00000"), b'"a"\t1\n')
+        idle_emr.double.clusters[0].steps[0].state = "COMPLETED"
+        result = ended(process)
+    assert result.code == 1
+    assert "the run is kept: crawlmill ledger --collect s3://mine/out ends it" in result.err
+    idle_emr.double.put("s3://mine/out/part-00000", b"of an end that did not come to its end")
+    ledger.parent.unlink()
+    ledger.parent.mkdir()
+    late = idle_emr.crawlmill("ledger", "--collect", "s3://mine/out")
+    assert late.code == 2, late.err
+    assert idle_emr.double.get("s3://mine/out/part-00000") == b'"a"\t1\n'
+    assert ledger.exists()
+    assert idle_emr.left == []
+
+
+def test_job_that_hadoop_does_not_take_is_told_in_hadoops_words(idle_emr, lst):
+    said = (
+        "2026-01-01 00:00:00,000 INFO mapreduce.JobSubmitter: number of splits:1\n"
+        "2026-01-01 00:00:01,000 ERROR streaming.StreamJob: Error Launching job : Invalid resource request! Cannot\n"
+        "Streaming Command Failed!\n"
+    )
+    with idle_emr.started(TAGS, lst) as process:
+        wait_for(lambda: idle_emr.double.clusters and idle_emr.double.clusters[0].state == "RUNNING", process)
+        cluster = idle_emr.double.clusters[0]
+        log = f"s3://tmp/runs/logs/{cluster.id}/steps/{cluster.steps[0].id}/syslog.gz"
+        idle_emr.double.put(log, gzip.compress(said.encode()))
+        cluster.steps[0].state = "FAILED"
+        result = ended(process)
+    assert result.code == 1
+    assert "tag_count: Step 1 of 1 failed: Invalid resource request! Cannot; logs, " in result.err
+    assert "Traceback" not in result.err
+    assert idle_emr.left == []
+
+
+def test_services_that_are_away_for_a_while_are_waited_for(monkeypatch):
+    answers = [
+        AwsError("away", transient=True),
+        SourceError("away", reason="unavailable"),
+        "step 1 of 1 is running",
+        None,
+    ]
+
+    def look(_self: object) -> str | None:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(EmrWatch, "look", look)
+    progress = Progress(Console(io.BytesIO()), lambda _: None, shown=False)
+    watch = EmrWatch(None, None, None, Path(), progress, 0.0)
+    watch.wait()
+    assert answers == []
+    answers.append(AwsError("EMR refuses DescribeCluster", code="AccessDenied"))
+    monkeypatch.setattr(watch, "_run", SimpleNamespace(cluster="j-1"))
+    with pytest.raises(CrawlmillError, match=r"cluster j-1 cannot be followed any more: EMR refuses DescribeCluster"):
+        watch.wait()
+
+
+def test_record_holds_no_secret_of_the_command_line(idle_emr, lst):
+    secret = "https://e.org/crawl/?token=s3cr3t"
+    killed(idle_emr, lst, "--base-url", secret)
+    marker = idle_emr.double.get("s3://mine/out.running.json")
+    record = idle_emr.double.get(json.loads(marker)["record"])
+    assert b"e.org/crawl" in record
+    assert b"s3cr3t" not in marker + record
+
+
+def test_task_that_failed_most_often_in_the_last_job_is_the_one_that_is_told():
+    attempts = [
+        "attempt_1_0001_m_000007_3",
+        *(f"attempt_1_0002_m_000002_{n}" for n in range(3)),
+        "attempt_1_0002_r_000001_0",
+    ]
+    error = failure_of_task(attempts, lambda attempt: (f"word of {attempt}", "trace\n"), "logs: here")
+    assert str(error) == "task map-00002 failed 3 times, at last: word of attempt_1_0002_m_000002_2; logs: here"
+    assert failure_of_task([], lambda _: ("", ""), "") is None

@@ -1,0 +1,101 @@
+"""The matrix in small: every job on every engine, over one list that has something of everything; every list on Hadoop.
+
+The reference is `-r inline`. `make matrix` runs all jobs over all lists.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from tools.matrix_cases import COMBINED, JOBS, LISTS, Case, Outcome, code_of, measure, write_inputs
+from tools.matrix_engines import ENGINES, REQUIRED, MissingError, Place
+
+
+class Matrix:
+    """Runs cases; engines stay up until the end of the module."""
+
+    def __init__(self, folder: Path, place: Place) -> None:
+        self._folder, self._place = folder, place
+        self._runs: dict[str, Callable] = {}
+        self._expected: dict[tuple[str, str], Outcome] = {}
+        write_inputs(folder / "inputs")
+
+    def run(self, engine: str, job: str, kind: str) -> tuple[Outcome, str]:
+        """How a case ended, and what it said on stderr."""
+        if engine not in self._runs:
+            try:
+                self._runs[engine] = ENGINES[engine](self._place)
+            except MissingError as error:
+                if os.environ.get(REQUIRED) == "1":
+                    raise
+                pytest.skip(f"{engine}: {error}")
+        folder = self._folder / engine / job / kind
+        case = Case(job, kind, self._folder / "inputs" / JOBS[job] / f"{kind}.paths")
+        return measure(self._runs[engine], case, folder), (folder / "stderr").read_text()
+
+    def check(self, engine: str, job: str, kind: str) -> None:
+        """The case ends on this engine as it does in one process."""
+        if (job, kind) not in self._expected:
+            self._expected[job, kind], _ = self.run("inline", job, kind)
+        found, said = self.run(engine, job, kind)
+        assert found.agrees(self._expected[job, kind]), said
+        assert found.code == code_of(kind), said
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    with ExitStack() as stack:
+        yield Place(stack, tmp_path_factory.mktemp("engines"))
+
+
+@pytest.fixture(scope="module")
+def matrix(tmp_path_factory: pytest.TempPathFactory, place: Place) -> Matrix:
+    return Matrix(tmp_path_factory.mktemp("matrix"), place)
+
+
+@pytest.fixture
+def clustered(matrix: Matrix, place: Place, hadoop) -> Matrix:
+    """With the Hadoop of this test run."""
+    place.hadoop = hadoop
+    return matrix
+
+
+def test_combined_list_has_something_of_everything(matrix):
+    outcome, said = matrix.run("inline", "tag_count", COMBINED)
+    assert outcome.code == 2
+    assert "1 repeated line left out" in said
+    for word in ("cut: truncated", "flipped: bad-", "missing: not-found"):
+        assert word in said
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_job_on_the_local_runner(matrix, job):
+    matrix.check("local", job, COMBINED)
+
+
+@pytest.mark.hadoop
+@pytest.mark.parametrize("job", JOBS)
+def test_job_on_hadoop(clustered, job):
+    clustered.check("hadoop", job, COMBINED)
+
+
+@pytest.mark.hadoop
+@pytest.mark.parametrize("job", JOBS)
+def test_job_on_emr(clustered, job):
+    clustered.check("emr", job, COMBINED)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("job", JOBS)
+def test_job_on_spark(matrix, job):
+    matrix.check("spark-4", job, COMBINED)
+
+
+@pytest.mark.hadoop
+@pytest.mark.parametrize("kind", LISTS)
+def test_list_on_hadoop(clustered, kind):
+    clustered.check("hadoop", "tag_count", kind)
