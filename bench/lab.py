@@ -19,10 +19,11 @@ from bench.harness import Answer, Comparison, Contender, Goal, compare, json_ans
 from bench.machine import java_version
 from bench.peers import environment, spark_job
 
-__all__ = ["LIMIT", "SPARK", "Lab", "ours"]
+__all__ = ["LIMIT", "NATIVE", "SPARK", "Lab", "ours"]
 
 LIMIT = "inflate, libdeflate"
 SPARK = "cc-pyspark"
+NATIVE = "crawlmill-native"
 
 _BENCH = Path(__file__).parent
 _ROOT = _BENCH.parent

@@ -7,17 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 try:
-    from crawlmill.mr import CountJob
+    from crawlmill.mr import CountJob, counted_natively
 except ModuleNotFoundError:  # not installed: this is the project's own folder
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
-    from crawlmill.mr import CountJob
+    from crawlmill.mr import CountJob, counted_natively
 
-from crawlmill.analysis.servers import servers_of_headers, wat_servers
+from crawlmill.analysis.servers import ServerCounter, servers_of_headers, wat_servers
 from crawlmill.formats.valid_metadata import valid_metadata
 
 if TYPE_CHECKING:
     from crawlmill.formats.record import Record
-    from crawlmill.mr.counting import PairCounter
 
 
 class ServerCount(CountJob):
@@ -33,7 +32,12 @@ class ServerCount(CountJob):
     types = ("response", "metadata")
     heads_suffice = True
 
-    def count(self, record: Record, counter: PairCounter) -> None:
+    def make_counter(self) -> ServerCounter:
+        """Count by server."""
+        return ServerCounter()
+
+    @counted_natively
+    def count(self, record: Record, counter: ServerCounter) -> None:
         """Count the servers of a response."""
         if record.type == "response":
             servers = servers_of_headers(record.http.get_all("Server")) if record.holds_http else None
@@ -42,8 +46,7 @@ class ServerCount(CountJob):
             servers = None if headers is None else servers_of_headers([headers.get("server", "")])
         else:  # of WAT; the metadata records of a WARC are no JSON
             servers = wat_servers(record.body()) if record.content_type == "application/json" else None
-        for server in servers or ():
-            counter.add(server, 1)
+        counter.add(servers or ())
 
 
 if __name__ == "__main__":

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 try:
-    from crawlmill.mr import CountJob
+    from crawlmill.mr import CountJob, counted_natively
 except ModuleNotFoundError:  # not installed: this is the project's own folder
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
-    from crawlmill.mr import CountJob
+    from crawlmill.mr import CountJob, counted_natively
 
 from crawlmill.analysis.tags import TagCounter
 
@@ -34,6 +34,7 @@ class TagCount(CountJob):
         """Count by tag name."""
         return TagCounter()
 
+    @counted_natively
     def count(self, record: Record, counter: TagCounter) -> None:
         """Count the tags of a page."""
         if record.holds_http and record.http.is_html:

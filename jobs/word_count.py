@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 try:
-    from crawlmill.mr import CountJob
+    from crawlmill.mr import CountJob, counted_natively
 except ModuleNotFoundError:  # not installed: this is the project's own folder
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
-    from crawlmill.mr import CountJob
+    from crawlmill.mr import CountJob, counted_natively
 
 from crawlmill.analysis.words import WordCounter
 
@@ -42,6 +42,7 @@ class WordCount(CountJob):
         """Count by word."""
         return WordCounter(self.options.document_frequency)
 
+    @counted_natively
     def count(self, record: Record, counter: WordCounter) -> None:
         """Count the words of a text."""
         counter.add(record.text())

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import Any
 
-from crawlmill.analysis.servers import wat_servers
+from crawlmill.analysis.servers import ServerCounter, servers_of_headers, wat_servers
 from crawlmill.analysis.tags import TagCounter
 from crawlmill.analysis.words import WordCounter
 from crawlmill.formats.record import Record
@@ -21,10 +21,11 @@ from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.storage import Storage
 
 
-def records(paths: list[str], *types: str, heads_only: bool = False) -> Iterator[Record]:
+def records(paths: list[str], *types: str, heads_only: bool = False, counter: Any | None = None) -> Iterator[Record]:
     storage, options = Storage(), ReadOptions(heads_only=heads_only)
     for path in paths:
         reading = Reading(Input(path, path), storage, options, types=frozenset(types) or None)
+        reading.counter = counter
         yield from reading
         if reading.row.lost:
             sys.exit(f"{path}: {reading.row.problems[0].message}")
@@ -45,7 +46,7 @@ def take_blocks(paths: list[str]) -> dict[str, int]:
 
 def tags(paths: list[str]) -> dict[str, int]:
     counter = TagCounter()
-    for record in records(paths, "response"):
+    for record in records(paths, "response", counter=counter.native):
         if record.http.is_html:
             counter.add(record.page())
     counts = dict(counter.drain())
@@ -53,10 +54,14 @@ def tags(paths: list[str]) -> dict[str, int]:
 
 
 def servers(paths: list[str], *, heads_only: bool = False) -> dict[str, int]:
-    counts: Counter[str | None] = Counter()
-    for record in records(paths, "metadata", heads_only=heads_only):
-        counts.update(wat_servers(record.body()) or ())
-    return {"keys": len(counts), "total": counts.total()}
+    counter = ServerCounter()
+    for record in records(paths, "response", "metadata", heads_only=heads_only, counter=counter.native):
+        if record.type == "response":
+            counter.add(servers_of_headers(record.http.get_all("Server")))
+        elif record.content_type == "application/json":
+            counter.add(wat_servers(record.body()) or ())
+    counts = dict(counter.drain())
+    return {"keys": len(counts), "total": sum(counts.values())}
 
 
 def servers_of_heads(paths: list[str]) -> dict[str, int]:
@@ -65,7 +70,7 @@ def servers_of_heads(paths: list[str]) -> dict[str, int]:
 
 def words(paths: list[str]) -> dict[str, int]:
     counter = WordCounter(document_frequency=True)
-    for record in records(paths, "conversion"):
+    for record in records(paths, "conversion", counter=counter.native):
         counter.add(record.text())
     frequencies = [counts[0] for _, counts in counter.drain() if isinstance(counts, list)]
     return {"keys": len(frequencies), "total": sum(frequencies)}

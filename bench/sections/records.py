@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.harness import AtLeast, Comparison, Goal
-from bench.lab import LIMIT, Lab, ours
+from bench.lab import LIMIT, NATIVE, Lab, ours
 
 __all__ = ["measure"]
 
@@ -22,6 +22,8 @@ def measure(lab: Lab) -> Iterator[Comparison]:
     goals: list[Goal] = []
     for name in ours():
         goals += [AtLeast(name, "warcio", "cpu", 3.3), AtLeast(name, "fastwarc", "cpu", 1.2)]
+    goals += [AtLeast(NATIVE, "warcio", "cpu", 4), AtLeast(NATIVE, "fastwarc", "cpu", 1.4)]
+    goals += [AtLeast(NATIVE, LIMIT, "cpu", 0.87)]
     for work, title in (("pass-records", "passing over all records"), ("take-blocks", "taking every block")):
         peers = [lab.reader_loop(reader, work, workload) for reader in ("warcio", "fastwarc")]
         contenders = [*lab.loops(work, workload), *peers, *limits]

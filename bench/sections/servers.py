@@ -1,4 +1,4 @@
-"""Counting Server headers in WAT files: as bare functions in one process, and as whole jobs on two cores.
+"""Counting Server headers: in WAT files as bare functions in one process and as whole jobs, in WARC files bare.
 
 `--heads-only` proves boundaries and lengths of members instead of their checksums.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.harness import AtLeast, Comparison, Goal
-from bench.lab import LIMIT, SPARK, Lab, ours
+from bench.lab import LIMIT, NATIVE, SPARK, Lab, ours
 
 __all__ = ["measure"]
 
@@ -16,7 +16,7 @@ _HEADS = ", heads only"
 
 
 def measure(lab: Lab) -> Iterator[Comparison]:
-    """Both tables."""
+    """All three tables."""
     workload = lab.corpus.workload("wat")
     limit = lab.inflating("libdeflate", workload)
     loops = [*lab.loops("servers", workload), *lab.loops("servers-heads", workload, _HEADS)]
@@ -34,3 +34,8 @@ def measure(lab: Lab) -> Iterator[Comparison]:
         goals += [AtLeast(name, SPARK, "wall", 10), AtLeast(name, SPARK, "memory", 3)]
     goals += [AtLeast(name, SPARK, "wall", 14) for name in ours(_HEADS)]
     yield lab.compare("servers", "whole jobs, two cores", [*jobs, limit], workload, goals=goals, limit=LIMIT)
+    workload = lab.corpus.workload("warc")
+    loops = [*lab.loops("servers", workload), *lab.loops("servers-heads", workload, _HEADS)]
+    goals = [AtLeast(NATIVE, LIMIT, "cpu", 0.83), AtLeast(NATIVE + _HEADS, LIMIT, "cpu", 2.5)]
+    contenders = [*loops, lab.inflating("libdeflate", workload)]
+    yield lab.compare("servers", "in WARC, bare, one process", contenders, workload, goals=goals, limit=LIMIT)

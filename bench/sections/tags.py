@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.harness import AtLeast, Comparison, Goal
-from bench.lab import LIMIT, SPARK, Lab, ours
+from bench.lab import LIMIT, NATIVE, SPARK, Lab, ours
 
 __all__ = ["measure"]
 
@@ -19,6 +19,8 @@ def measure(lab: Lab) -> Iterator[Comparison]:
     limit = lab.inflating("libdeflate", workload)
     peers = [lab.reader_loop(reader, "tags", workload) for reader in ("warcio", "fastwarc")]
     goals: list[Goal] = [AtLeast(name, "warcio", "cpu", 1.7) for name in ours()]
+    goals += [AtLeast(NATIVE, LIMIT, "cpu", 0.55)]
+    goals += [AtLeast(NATIVE, "warcio", "cpu", 4.5), AtLeast(NATIVE, "fastwarc", "cpu", 3)]
     yield lab.compare("tags", "bare, one process", [*lab.loops("tags", workload), *peers, limit], workload,
                       goals=goals, limit=LIMIT)  # fmt: skip
     goals = []

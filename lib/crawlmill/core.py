@@ -12,10 +12,12 @@ from typing import Any, Final
 
 from crawlmill.errors import UsageError
 
-__all__ = ["name", "native"]
+__all__ = ["VARIABLE", "name", "native"]
 
-_VARIABLE: Final = "CRAWLMILL_CORE"
-_API_VERSION: Final = 2
+VARIABLE: Final = "CRAWLMILL_CORE"
+"""The environment variable that names the core; the launcher hands it on to tasks on other machines."""
+
+_API_VERSION: Final = 3
 """What is called of the native core, and what it does, changes with this number; it must have the same."""
 
 
@@ -26,9 +28,9 @@ def native() -> Any | None:
     Raises:
         UsageError: `CRAWLMILL_CORE` asks for what there is not.
     """
-    wanted = os.environ.get(_VARIABLE) or None
+    wanted = os.environ.get(VARIABLE) or None
     if wanted not in (None, "native", "python"):
-        raise UsageError(f"{_VARIABLE}={wanted}: expected native or python")
+        raise UsageError(f"{VARIABLE}={wanted}: expected native or python")
     if wanted == "python":
         return None
     try:
@@ -36,14 +38,14 @@ def native() -> Any | None:
     except ImportError as error:
         if wanted is None:
             return None
-        raise UsageError(f"{_VARIABLE}=native: {error}; install it with `pip install ./native`") from error
+        raise UsageError(f"{VARIABLE}=native: {error}; install it with `pip install ./native`") from error
     found = getattr(crawlmill_native, "API_VERSION", None)
     if found == _API_VERSION:
         return crawlmill_native
     if wanted is None:
         return None
     raise UsageError(
-        f"{_VARIABLE}=native: the native core that is installed is of another version; install it again",
+        f"{VARIABLE}=native: the native core that is installed is of another version; install it again",
         expected=_API_VERSION, actual=str(found),
     )  # fmt: skip
 

@@ -4,21 +4,23 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use crate::letters::{characters, Letters, Stop};
+use crate::letters::{characters, irregular_questions, Stop, IRREGULAR_CHUNK, LETTERS};
+use crate::servers::ServerCounts;
 use crate::tags::TagCounts;
-use crate::words::{Counts, WordCounts};
+use crate::words::{utf8_lossy, Counts, WordCounts};
 
 /// Bytes of a text or page from which on other threads may run while it is counted.
 const WORTH_DETACHING: usize = 4 << 10;
 
 // Python aligns its objects to no more than that.
-const _: () = assert!(align_of::<TagCounter>() <= 8 && align_of::<WordCounter>() <= 8);
+const _: () =
+    assert!(align_of::<TagCounter>() <= 8 && align_of::<WordCounter>() <= 8 && align_of::<ServerCounter>() <= 8);
 
 /// Counts the start tags of pages.
 #[pyclass(module = "crawlmill_native")]
 #[derive(Default)]
 pub struct TagCounter {
-    counts: TagCounts,
+    pub counts: TagCounts,
 }
 
 #[pymethods]
@@ -49,10 +51,35 @@ impl TagCounter {
     }
 }
 
+/// Counts the servers of responses, of which it is given records by a `RecordReader`.
+#[pyclass(module = "crawlmill_native")]
+#[derive(Default)]
+pub struct ServerCounter {
+    pub counts: ServerCounts,
+}
+
+#[pymethods]
+impl ServerCounter {
+    #[new]
+    fn new() -> ServerCounter {
+        ServerCounter::default()
+    }
+
+    fn __len__(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// A list of (server or None, count); the counter is empty then.
+    fn drain(&mut self) -> Vec<(Option<String>, u64)> {
+        let counts = std::mem::take(&mut self.counts).into_counts();
+        counts.map(|(name, count)| (name.map(String::from), count)).collect()
+    }
+}
+
 /// Counts the words of texts, and with `document_frequency` the texts that hold each of them.
 #[pyclass(module = "crawlmill_native")]
 pub struct WordCounter {
-    counts: WordCounts,
+    pub counts: WordCounts,
     document_frequency: bool,
 }
 
@@ -76,7 +103,7 @@ impl WordCounter {
 
     /// Count one text, in UTF-8; what is none counts as U+FFFD.
     fn add_utf8(&mut self, text: &Bound<'_, PyBytes>) -> PyResult<()> {
-        self.add_valid(text.py(), &String::from_utf8_lossy(text.as_bytes()))
+        self.add_valid(text.py(), &utf8_lossy(text.as_bytes()))
     }
 
     fn __len__(&self) -> usize {
@@ -108,7 +135,7 @@ impl DrainedWords {
             return Ok(None);
         };
         let number = if self.document_frequency {
-            PyList::new(py, [counts.words, u64::from(counts.documents)])?.into_any()
+            PyList::new(py, [counts.words, counts.documents])?.into_any()
         } else {
             counts.words.into_pyobject(py)?.into_any()
         };
@@ -150,16 +177,22 @@ impl WordCounter {
     }
 }
 
-static LETTERS: Letters = Letters::new();
-
 /// Ask this Python what it takes for lower-cased parts of words.
-fn learn(py: Python<'_>, chunk: usize) -> PyResult<()> {
-    let lowered = PyString::new(py, &characters(chunk).collect::<String>()).call_method0("lower")?;
-    let found = py.import("re")?.call_method1("sub", (r"\W", "\0", lowered))?;
-    if LETTERS.learn(chunk, found.cast::<PyString>()?.to_str()?) {
-        return Ok(());
+pub fn learn(py: Python<'_>, chunk: usize) -> PyResult<()> {
+    let lower = |text: &str| PyString::new(py, text).call_method0("lower");
+    let words = |lowered| py.import("re")?.call_method1("sub", (r"\W", "\0", lowered));
+    let learned = if chunk == IRREGULAR_CHUNK {
+        let (answers, dotted_i) = (lower(&irregular_questions())?, words(lower("İ")?)?);
+        LETTERS.learn_irregular(answers.cast::<PyString>()?.to_str()?, dotted_i.cast::<PyString>()?.to_str()?)
+    } else {
+        let found = words(lower(&characters(chunk).collect::<String>())?)?;
+        LETTERS.learn(chunk, found.cast::<PyString>()?.to_str()?)
+    };
+    if learned {
+        Ok(())
+    } else {
+        Err(unknown_lower_case())
     }
-    Err(unknown_lower_case())
 }
 
 fn unknown_lower_case() -> PyErr {

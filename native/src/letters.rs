@@ -8,8 +8,16 @@ use crate::words::LOWER_ASCII;
 pub const CHUNK: usize = 1 << 10;
 const CHUNKS: usize = 0x11_0000 / CHUNK;
 
-/// Whose lower case is more than one character, or depends on the characters around: İ and Σ.
-pub const IRREGULAR: [char; 2] = ['\u{130}', '\u{3a3}'];
+/// Whose lower case is more than one character, or depends on the characters around.
+pub const IRREGULAR: [char; 2] = [DOTTED_I, SIGMA];
+const DOTTED_I: char = 'İ';
+const SIGMA: char = 'Σ';
+
+/// In place of a chunk: what `Letters` must be told about irregular characters.
+pub const IRREGULAR_CHUNK: usize = CHUNKS;
+
+/// What stands between the questions about irregular characters: not cased, nor ignored where case is asked for.
+pub const APART: char = '\u{4e00}';
 
 /// In a table, what no character is in UTF-8.
 const ASK_PYTHON: [u8; 4] = [0xff; 4];
@@ -17,7 +25,38 @@ const ASK_PYTHON: [u8; 4] = [0xff; 4];
 /// For each character its lower case in UTF-8 if that is part of words, else NUL; known in chunks.
 pub struct Letters {
     chunks: [OnceLock<Box<[[u8; 4]; CHUNK]>>; CHUNKS],
+    irregular: OnceLock<Irregular>,
 }
+
+/// What the running Python makes of irregular characters.
+struct Irregular {
+    /// İ is lowered to an i and something that is in no word.
+    plain_i: bool,
+    /// What the first characters are to a Σ beside them.
+    beside: Box<[Beside; CHUNK]>,
+}
+
+/// What a character is to a Σ: if the first beside it that is not ignored is cased before it and not behind it, it ends
+/// a word.
+#[derive(Clone, Copy, PartialEq)]
+enum Beside {
+    Cased,
+    NotCased,
+    /// It is passed over, or not known.
+    Ignored,
+}
+
+/// The questions that `learn_irregular` needs the lower case of: İ; each of the first characters before a Σ, alone and
+/// behind an "a".
+pub fn irregular_questions() -> String {
+    let mut questions = format!("{DOTTED_I}{APART}");
+    for character in ('\0'..).take(CHUNK) {
+        questions.extend([character, SIGMA, APART, 'a', character, SIGMA, APART]);
+    }
+    questions
+}
+
+pub static LETTERS: Letters = Letters::new();
 
 /// Why a text cannot be lowered to its end.
 #[derive(Debug, PartialEq)]
@@ -37,7 +76,49 @@ pub fn characters(chunk: usize) -> impl Iterator<Item = char> {
 
 impl Letters {
     pub const fn new() -> Letters {
-        Letters { chunks: [const { OnceLock::new() }; CHUNKS] }
+        Letters { chunks: [const { OnceLock::new() }; CHUNKS], irregular: OnceLock::new() }
+    }
+
+    /// Take in the lower case of `irregular_questions`, and that of İ with NULs for what is in no word.
+    ///
+    /// False if there are not as many.
+    pub fn learn_irregular(&self, answers: &str, dotted_i: &str) -> bool {
+        let mut answers = answers.split_terminator(APART).skip(1);
+        let mut beside = Box::new([Beside::Ignored; CHUNK]);
+        for kind in beside.iter_mut() {
+            let (Some(alone), Some(behind)) = (answers.next(), answers.next()) else {
+                return false;
+            };
+            *kind = match (alone.ends_with('ς'), behind.ends_with('ς')) {
+                (true, true) => Beside::Cased,
+                (false, false) => Beside::NotCased,
+                _ => Beside::Ignored,
+            };
+        }
+        let _ = self.irregular.set(Irregular { plain_i: dotted_i == "i\0", beside });
+        answers.next().is_none()
+    }
+
+    /// The lower case of the irregular character that stands in a text at this place; None if Python must say it.
+    fn lower_irregular(&self, irregular: &Irregular, text: &str, at: usize) -> Option<[u8; 4]> {
+        let (before, behind) = text.split_at_checked(at)?;
+        let mut behind = behind.chars();
+        if behind.next()? == DOTTED_I {
+            return irregular.plain_i.then_some([b'i', 0, 0, 0]);
+        }
+        let kind = |character: char| irregular.beside.get(character as usize).copied().unwrap_or(Beside::Ignored);
+        let ends_word = match before.chars().next_back().map_or(Beside::NotCased, kind) {
+            Beside::NotCased => false,
+            Beside::Cased => match behind.next().map_or(Beside::NotCased, kind) {
+                Beside::NotCased => true,
+                Beside::Cased => false,
+                Beside::Ignored => return None,
+            },
+            Beside::Ignored => return None,
+        };
+        let mut lower = [0; 4];
+        if ends_word { 'ς' } else { 'σ' }.encode_utf8(&mut lower);
+        Some(lower)
     }
 
     /// Take in a chunk: for each of its `characters`, the lower case, or NUL.
@@ -61,34 +142,92 @@ impl Letters {
     }
 
     /// Appends the lower-cased text from this place on, with a NUL for each character that is in no word.
-    pub fn lower_words(&self, text: &str, from: usize, lowered: &mut Vec<u8>) -> Result<(), Stop> {
-        let mut rest = text.as_bytes().get(from..).unwrap_or_default();
-        lowered.reserve(rest.len());
-        while let Some(&byte) = rest.first() {
-            if let Some(eight) = rest.first_chunk::<8>().filter(|eight| eight.is_ascii()) {
-                lowered.extend_from_slice(&eight.map(|byte| LOWER_ASCII[usize::from(byte)]));
-                rest = &rest[8..];
-                continue;
-            }
+    pub fn lower_words(&self, text: &str, from: usize, lowered: &mut Lowered) -> Result<(), Stop> {
+        let (all, text) = (text, text.as_bytes());
+        let mut at = from.min(text.len());
+        let (room, mut end) = lowered.make_room(text.len() - at);
+        let (mut known, mut table) = (usize::MAX, None);
+        while let Some(&byte) = text.get(at) {
             if byte < 0x80 {
-                lowered.push(LOWER_ASCII[usize::from(byte)]);
-                rest = &rest[1..];
+                match text[at..].first_chunk::<8>().filter(|eight| eight.is_ascii()) {
+                    Some(eight) => {
+                        room[end..end + 8].copy_from_slice(&eight.map(|byte| LOWER_ASCII[usize::from(byte)]));
+                        (at, end) = (at + 8, end + 8);
+                    }
+                    None => {
+                        room[end] = LOWER_ASCII[usize::from(byte)];
+                        (at, end) = (at + 1, end + 1);
+                    }
+                }
                 continue;
             }
-            let (code, length) = decode(byte, rest);
-            let Some(table) = self.chunks.get(code / CHUNK).and_then(OnceLock::get) else {
-                return Err(Stop::Unknown { chunk: code / CHUNK, at: text.len() - rest.len() });
-            };
-            match table[code % CHUNK] {
-                ASK_PYTHON => return Err(Stop::Irregular),
-                [lower, 0, ..] => lowered.push(lower),
-                [one, two, 0, _] => lowered.extend_from_slice(&[one, two]),
-                [one, two, three, 0] => lowered.extend_from_slice(&[one, two, three]),
-                four => lowered.extend_from_slice(&four),
+            let (code, length) = decode(byte, &text[at..]);
+            if code / CHUNK != known {
+                known = code / CHUNK;
+                table = self.chunks.get(known).and_then(OnceLock::get);
             }
-            rest = rest.get(length..).unwrap_or_default();
+            let Some(table) = table else {
+                lowered.end = end;
+                return Err(Stop::Unknown { chunk: known, at });
+            };
+            let mut lower = table[code % CHUNK];
+            if lower == ASK_PYTHON {
+                let Some(irregular) = self.irregular.get() else {
+                    lowered.end = end;
+                    return Err(Stop::Unknown { chunk: IRREGULAR_CHUNK, at });
+                };
+                lower = self.lower_irregular(irregular, all, at).ok_or(Stop::Irregular)?;
+                if lower[0] == b'i' {
+                    room[end] = b'i';
+                    (end, lower) = (end + 1, [0; 4]);
+                }
+            }
+            room[end..end + 4].copy_from_slice(&lower);
+            // What a character that is in no word stands for is one NUL, and else there are no NULs in these bytes.
+            let bytes = 4 - u32::from_le_bytes(lower).leading_zeros() as usize / 8;
+            (at, end) = (at + length, end + bytes.max(1));
         }
+        lowered.end = end;
         Ok(())
+    }
+}
+
+/// A lower-cased text, in a buffer that is kept for the next one.
+#[derive(Default)]
+pub struct Lowered {
+    buffer: Vec<u8>,
+    end: usize,
+}
+
+/// Bytes of a buffer that is kept.
+const MOST_KEPT: usize = 1 << 20;
+
+/// NULs that follow a text.
+pub const PADDING: usize = 32;
+
+impl Lowered {
+    /// The text, and NULs behind it.
+    pub fn padded(&mut self) -> &[u8] {
+        let (_, end) = self.make_room(0);
+        let padded = &mut self.buffer[..end + PADDING];
+        padded[end..].fill(0);
+        padded
+    }
+
+    pub fn clear(&mut self) {
+        self.end = 0;
+        self.buffer.truncate(MOST_KEPT);
+        self.buffer.shrink_to(MOST_KEPT);
+    }
+
+    /// The buffer, with room for so many bytes of text in lower case, and where they go.
+    fn make_room(&mut self, size: usize) -> (&mut [u8], usize) {
+        // In lower case no character takes more than twice as many bytes.
+        let needed = self.end.saturating_add(size.saturating_mul(2)).saturating_add(PADDING);
+        if self.buffer.len() < needed {
+            self.buffer.resize(needed, 0);
+        }
+        (&mut self.buffer, self.end)
     }
 }
 
@@ -105,7 +244,7 @@ fn decode(first: u8, bytes: &[u8]) -> (usize, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{characters, Letters, Stop, CHUNK, IRREGULAR};
+    use super::{characters, irregular_questions, Letters, Lowered, Stop, CHUNK, IRREGULAR, IRREGULAR_CHUNK, PADDING};
 
     fn lower(character: char) -> char {
         let lower = character.to_lowercase().next().unwrap_or(character);
@@ -118,16 +257,37 @@ mod tests {
 
     #[test]
     fn text_is_lowered_and_cut_as_soon_as_its_letters_are_known() {
-        let (letters, text, mut found) = (Letters::new(), "ÀB c\u{301}Д–漢\u{1f600}_", Vec::new());
+        let (letters, text, mut found) = (Letters::new(), "ÀB c\u{301}Д–漢\u{1f600}_", Lowered::default());
         let (mut from, mut asked) = (0, Vec::new());
         while let Err(Stop::Unknown { chunk, at }) = letters.lower_words(text, from, &mut found) {
             assert!(letters.learn(chunk, &characters(chunk).map(lower).collect::<String>()));
             asked.push(chunk * CHUNK);
             from = at;
         }
-        assert_eq!(found, "àb\0c\0д\0漢\0_".as_bytes());
-        assert_eq!(letters.lower_words("aΣ", 0, &mut found), Err(Stop::Irregular));
+        assert_eq!(found.padded(), ["àb\0c\0д\0漢\0_".as_bytes(), &[0; PADDING]].concat());
+        assert_eq!(letters.lower_words("aΣ", 0, &mut found), Err(Stop::Unknown { chunk: IRREGULAR_CHUNK, at: 1 }),);
         assert_eq!(asked, [0, 0x400, 0x2000, 0x6c00, 0x1f400]);
+    }
+
+    #[test]
+    fn irregular_characters_are_lowered_by_what_stands_beside_them() {
+        let letters = Letters::new();
+        assert!(letters.learn(0, &characters(0).map(lower).collect::<String>()));
+        assert!(!letters.learn_irregular("too few", "i\0"));
+        let letters = Letters::new();
+        assert!(letters.learn(0, &characters(0).map(lower).collect::<String>()));
+        assert!(letters.learn_irregular(&irregular_questions().to_lowercase(), "i\0"));
+        let lowered = |text| {
+            let mut lowered = Lowered::default();
+            letters.lower_words(text, 0, &mut lowered)?;
+            let padded = lowered.padded();
+            Ok(String::from_utf8(padded[..padded.len() - PADDING].to_vec()).unwrap())
+        };
+        assert_eq!(lowered("ΣΑΣ ΟΣ-Σ Σ"), Ok("σας\0ος\0σ\0σ".into()));
+        assert_eq!(lowered("İstanbul-İ"), Ok("i\0stanbul\0i\0".into()));
+        for text in ["Α.Σ", "ΑΣ.Α", "ΑΣ\u{301}"] {
+            assert_eq!(lowered(text), Err(Stop::Irregular), "{text}");
+        }
     }
 
     #[test]

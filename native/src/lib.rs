@@ -5,12 +5,18 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "python"), allow(dead_code))]
 
+mod body;
 #[cfg(feature = "python")]
 mod counters;
+mod http;
 mod letters;
+mod lines;
 mod member;
+mod page;
 #[cfg(feature = "python")]
 mod reader;
+mod records;
+mod servers;
 mod tags;
 mod tokenizer;
 mod warc;
@@ -26,7 +32,7 @@ mod crawlmill_native {
     use super::wat::{servers, Servers};
 
     #[pymodule_export]
-    use super::counters::{TagCounter, WordCounter};
+    use super::counters::{ServerCounter, TagCounter, WordCounter};
     #[pymodule_export]
     use super::reader::RecordReader;
 
@@ -47,7 +53,7 @@ mod crawlmill_native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // Raised with every change of what Python calls here; `crawlmill.core` takes only its own.
-        module.add("API_VERSION", 2)?;
+        module.add("API_VERSION", 3)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -1,29 +1,34 @@
-//! Records read ahead of the Python reader: from a buffer of gzip members, as far as each is whole and is one record.
+//! Records read ahead of the Python reader: given to Python, or to a counter.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::member::{declared_size, whole_size, Members};
-use crate::warc::{quick_head, whole_record, Head, TYPES};
+use crate::counters::{learn, ServerCounter, TagCounter, WordCounter};
+use crate::records::{Counter, Nothing, Progress, Records, Stop};
+use crate::warc::TYPES;
 
 /// Bytes inflated in one call, after which it ends.
 const MOST_AT_ONCE: usize = 4 << 20;
 
-/// Bytes of a member from which on other threads may run while it is inflated.
-const WORTH_DETACHING: usize = 16 << 10;
-
 /// (type, offset in the data, length of the member, where the block begins, length of the block, content or its head)
 type Row<'py> = (Bound<'py, PyString>, usize, usize, usize, u64, Bound<'py, PyBytes>);
 
-/// RecordReader(types, heads=0)
+/// What may take records.
+#[derive(FromPyObject)]
+enum Taker<'py> {
+    Tags(PyRefMut<'py, TagCounter>),
+    Words(PyRefMut<'py, WordCounter>),
+    Servers(PyRefMut<'py, ServerCounter>),
+}
+
+/// RecordReader(types, heads=0, most=0)
 ///
-/// Reads records of these types (None: of all) and counts the others. With `heads`, only so many bytes of each are
+/// Reads records of these types (None: of all) and passes by the others. With `heads`, only so many bytes of each are
 /// inflated, and what is proven is that its header, block and closing line ends come to the length it declares.
+/// A counter takes no record whose block has more than `most` bytes.
 #[pyclass(module = "crawlmill_native")]
 pub struct RecordReader {
-    members: Box<Members>,
-    wanted: [bool; TYPES.len()],
-    heads: usize,
+    records: Box<Records>,
 }
 
 // Python aligns its objects to no more than that, and what searches with SIMD may ask for more: hence the box.
@@ -32,74 +37,57 @@ const _: () = assert!(align_of::<RecordReader>() <= 8);
 #[pymethods]
 impl RecordReader {
     #[new]
-    #[pyo3(signature = (types, heads = 0))]
-    fn new(types: Option<Vec<String>>, heads: usize) -> RecordReader {
+    #[pyo3(signature = (types, heads = 0, most = 0))]
+    fn new(types: Option<Vec<String>>, heads: usize, most: usize) -> RecordReader {
         let wanted = TYPES.map(|name| types.as_ref().is_none_or(|types| types.iter().any(|wanted| wanted == name)));
-        RecordReader { members: Box::new(Members::new()), wanted, heads }
+        RecordReader { records: Box::new(Records::new(wanted, heads, most)) }
     }
 
-    /// read(data, at, ended) -> (position behind, records left out, rows)
+    /// read(data, at, ended, counter=None) -> (position behind, records passed by, rows)
     ///
     /// From the position `at` of `data` on, members that are whole and hold one usual record each; stops at the first
     /// that is anything else, or for which more data may be needed, unless the file has `ended` with this data.
+    /// A counter is offered the records, and those that it takes are passed by.
+    #[pyo3(signature = (data, at, ended, counter = None))]
     fn read<'py>(
         &mut self,
         data: &Bound<'py, PyBytes>,
-        mut at: usize,
+        at: usize,
         ended: bool,
+        counter: Option<Taker<'py>>,
     ) -> PyResult<(usize, usize, Vec<Row<'py>>)> {
-        let py = data.py();
-        let bytes = data.as_bytes();
-        let (mut rows, mut left_out, mut inflated) = (Vec::new(), 0, 0);
-        while inflated < MOST_AT_ONCE {
-            let Some(member) = self.members.candidate(bytes, at, ended) else {
-                break;
-            };
-            let read = if self.heads == 0 { self.whole(py, member)? } else { self.head(py, member)? };
-            let Some((head, content)) = read else {
-                break;
-            };
-            inflated += content.as_bytes().len();
-            if self.wanted[head.kind] {
-                rows.push((PyString::intern(py, TYPES[head.kind]), at, member.len(), head.start, head.length, content));
-            } else {
-                left_out += 1;
-            }
-            at += member.len();
+        let mut reading = Reading { records: &mut self.records, data, ended };
+        match counter {
+            None => reading.read(at, &mut Nothing),
+            Some(Taker::Tags(mut counter)) => reading.read(at, &mut counter.counts),
+            Some(Taker::Words(mut counter)) => reading.read(at, &mut counter.counts),
+            Some(Taker::Servers(mut counter)) => reading.read(at, &mut counter.counts),
         }
-        Ok((at, left_out, rows))
     }
 }
 
-impl RecordReader {
-    /// The record that a member holds, with all of its content.
-    fn whole<'py>(&mut self, py: Python<'py>, member: &[u8]) -> PyResult<Option<(Head, Bound<'py, PyBytes>)>> {
-        let Some(size) = whole_size(member) else {
-            return Ok(None);
-        };
-        let members = &mut self.members;
-        let mut head = None;
-        let content = PyBytes::new_with(py, size, |content| {
-            let mut inflate = || if members.inflate(member, content) { whole_record(content) } else { None };
-            head = if size < WORTH_DETACHING { inflate() } else { py.detach(inflate) };
-            Ok(())
-        })?;
-        Ok(head.map(|head| (head, content)))
-    }
+struct Reading<'a, 'py> {
+    records: &'a mut Records,
+    data: &'a Bound<'py, PyBytes>,
+    ended: bool,
+}
 
-    /// The record that a member holds, with the first bytes of its content.
-    fn head<'py>(&mut self, py: Python<'py>, member: &[u8]) -> PyResult<Option<(Head, Bound<'py, PyBytes>)>> {
-        let Some(declared) = declared_size(member) else {
-            return Ok(None);
-        };
-        if declared <= self.heads {
-            return self.whole(py, member);
+impl<'py> Reading<'_, 'py> {
+    fn read(&mut self, at: usize, counter: &mut (impl Counter + Send)) -> PyResult<(usize, usize, Vec<Row<'py>>)> {
+        let (py, data, ended) = (self.data.py(), self.data.as_bytes(), self.ended);
+        let records = &mut *self.records;
+        let mut progress = Progress { at, passed: 0, budget: MOST_AT_ONCE };
+        let mut rows = Vec::new();
+        loop {
+            match py.detach(|| records.read(data, ended, &mut progress, counter)) {
+                Stop::Over => return Ok((progress.at, progress.passed, rows)),
+                Stop::Unknown(chunk) => learn(py, chunk)?,
+                Stop::Record { head, length, size } => {
+                    let kind = PyString::intern(py, TYPES[head.kind]);
+                    let content = PyBytes::new(py, records.content(size));
+                    rows.push((kind, progress.at - length, length, head.start, head.length, content));
+                }
+            }
         }
-        let mut buffer = vec![0; self.heads];
-        let Some(size) = self.members.inflate_head(member, &mut buffer) else {
-            return Ok(None);
-        };
-        let head = quick_head(&buffer[..size]).filter(|head| head.fills(declared as u64));
-        Ok(head.map(|head| (head, PyBytes::new(py, &buffer[..size]))))
     }
 }

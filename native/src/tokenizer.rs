@@ -5,57 +5,10 @@
 
 use memchr::{memchr, memchr2};
 
-/// Calls `found` with the name of each start tag, in order, as it is spelled in the source. Time is linear.
-pub fn start_tags(page: &[u8], mut found: impl FnMut(&[u8])) {
-    let (mut svg, mut math) = (0_usize, 0_usize);
-    let mut at = 0;
-    while let Some(start) = find(page, at, b'<') {
-        at = match page.get(start + 1) {
-            Some(byte) if byte.is_ascii_alphabetic() => {
-                let Some((name, tag)) = read_tag(page, start + 1) else {
-                    return; // the page ends within this tag
-                };
-                found(name);
-                match Element::of(name) {
-                    Element::Other => tag.end,
-                    Element::Svg => {
-                        svg += usize::from(!tag.self_closing);
-                        tag.end
-                    }
-                    Element::Math => {
-                        math += usize::from(!tag.self_closing);
-                        tag.end
-                    }
-                    _ if tag.self_closing && svg + math > 0 => tag.end,
-                    Element::Plaintext => return,
-                    Element::Script => script_end(page, tag.end),
-                    Element::RawText => raw_text_end(page, tag.end, name),
-                }
-            }
-            Some(b'/') if page.get(start + 2).is_some_and(u8::is_ascii_alphabetic) => {
-                let Some((name, tag)) = read_tag(page, start + 2) else {
-                    return;
-                };
-                match Element::of(name) {
-                    Element::Svg => svg = svg.saturating_sub(1),
-                    Element::Math => math = math.saturating_sub(1),
-                    _ => {}
-                }
-                tag.end
-            }
-            Some(b'!') if page[start + 2..].starts_with(b"--") => comment_end(page, start + 4),
-            Some(b'!' | b'?' | b'/') => match find(page, start + 2, b'>') {
-                Some(end) => end + 1,
-                None => return,
-            },
-            Some(_) => start + 1,
-            None => return,
-        };
-    }
-}
-
 /// What a tag's name asks of the reader.
-enum Element {
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Element {
+    #[default]
     Other,
     Svg,
     Math,
@@ -65,12 +18,9 @@ enum Element {
 }
 
 impl Element {
-    fn of(name: &[u8]) -> Element {
+    /// What a name asks, in whatever case it is.
+    pub fn of(name: &[u8]) -> Element {
         const RAW_TEXT: [&[u8]; 7] = [b"style", b"title", b"textarea", b"iframe", b"noembed", b"noframes", b"xmp"];
-        // Of the frequent names few begin with one of these letters.
-        if !matches!(name[0] | 0x20, b's' | b't' | b'm' | b'i' | b'n' | b'x' | b'p') || name.len() < 3 {
-            return Element::Other;
-        }
         let is = |other: &[u8]| name.eq_ignore_ascii_case(other);
         if is(b"svg") {
             Element::Svg
@@ -88,6 +38,72 @@ impl Element {
     }
 }
 
+/// What start tags are told to.
+pub trait Found {
+    /// Take in the name of a start tag, as it is spelled in the source, and say what it asks for.
+    ///
+    /// `first` are the first eight bytes at its beginning if the page has as many.
+    fn name(&mut self, name: &[u8], first: Option<u64>) -> Element;
+}
+
+/// Tells `found` of each start tag, in order. Time is linear.
+pub fn start_tags(page: &[u8], found: &mut impl Found) {
+    let (mut svg, mut math) = (0_usize, 0_usize);
+    let mut at = 0;
+    while let Some(start) = find(page, at, b'<') {
+        at = match page.get(start + 1) {
+            Some(byte) if byte.is_ascii_alphabetic() => {
+                let rest = &page[start + 1..];
+                let Some((length, first)) = tag_name(rest) else {
+                    return; // the page ends within this tag
+                };
+                let name = &rest[..length];
+                let Some(tag) = tag_end(page, start + 1 + length) else {
+                    return;
+                };
+                match found.name(name, first) {
+                    Element::Other => tag.end,
+                    Element::Svg => {
+                        svg += usize::from(!tag.self_closing);
+                        tag.end
+                    }
+                    Element::Math => {
+                        math += usize::from(!tag.self_closing);
+                        tag.end
+                    }
+                    _ if tag.self_closing && svg + math > 0 => tag.end,
+                    Element::Plaintext => return,
+                    Element::Script => script_end(page, tag.end),
+                    Element::RawText => raw_text_end(page, tag.end, name),
+                }
+            }
+            Some(b'/') if page.get(start + 2).is_some_and(u8::is_ascii_alphabetic) => {
+                let Some((length, _)) = tag_name(&page[start + 2..]) else {
+                    return;
+                };
+                let Some(tag) = tag_end(page, start + 2 + length) else {
+                    return;
+                };
+                if svg + math > 0 {
+                    match Element::of(&page[start + 2..start + 2 + length]) {
+                        Element::Svg => svg = svg.saturating_sub(1),
+                        Element::Math => math = math.saturating_sub(1),
+                        _ => {}
+                    }
+                }
+                tag.end
+            }
+            Some(b'!') if page[start + 2..].starts_with(b"--") => comment_end(page, start + 4),
+            Some(b'!' | b'?' | b'/') => match find(page, start + 2, b'>') {
+                Some(end) => end + 1,
+                None => return,
+            },
+            Some(_) => start + 1,
+            None => return,
+        };
+    }
+}
+
 struct Tag {
     end: usize,
     self_closing: bool,
@@ -101,19 +117,76 @@ fn ends_name(byte: u8) -> bool {
     is_space(byte) || byte == b'/' || byte == b'>'
 }
 
+/// Where the byte stands next, from `at` on. Most are near, where a call of `memchr` costs more than it saves.
 fn find(page: &[u8], at: usize, byte: u8) -> Option<usize> {
-    memchr(byte, page.get(at..)?).map(|found| at + found)
+    let rest = page.get(at..)?;
+    let mut near = 0;
+    while let Some(eight) = rest.get(near..).and_then(<[u8]>::first_chunk) {
+        let found = equal(u64::from_le_bytes(*eight), byte);
+        if found != 0 {
+            return Some(at + near + (found.trailing_zeros() / 8) as usize);
+        }
+        near += 8;
+        if near == NEAR {
+            break;
+        }
+    }
+    memchr(byte, &rest[near..]).map(|found| at + near + found)
 }
 
-/// The tag whose name begins here, and its name; None if the page ends first.
-fn read_tag(page: &[u8], start: usize) -> Option<(&[u8], Tag)> {
-    let length = page[start..].iter().position(|&byte| ends_name(byte))?;
-    let name = &page[start..start + length];
-    Some((name, tag_end(page, start + length)?))
+const NEAR: usize = 16;
+const ONES: u64 = u64::MAX / 0xff;
+const HIGH: u64 = ONES << 7;
+
+/// The highest bit of each byte that is this one; of those behind the first also where it is not.
+fn equal(eight: u64, byte: u8) -> u64 {
+    let difference = eight ^ (ONES * u64::from(byte));
+    difference.wrapping_sub(ONES) & !difference & HIGH
+}
+
+/// How many bytes stand before the first that is a blank, a control, "/", ">" or `also`, if one of these eight is.
+fn before_stop(eight: u64, also: u8) -> usize {
+    let controls = eight.wrapping_sub(ONES * 0x21) & !eight & HIGH; // as in `equal`
+    let stops = controls | equal(eight, b'/') | equal(eight, b'>') | equal(eight, also);
+    (stops.trailing_zeros() / 8) as usize
+}
+
+/// The length of the name that begins here, and the first eight bytes from here; None if the page ends first.
+fn tag_name(rest: &[u8]) -> Option<(usize, Option<u64>)> {
+    let first = rest.first_chunk().map(|eight| u64::from_le_bytes(*eight));
+    let length = first.map_or(0, |eight| before_stop(eight, b'>'));
+    if length < 8 && rest.get(length).is_some_and(|&byte| ends_name(byte)) {
+        return Some((length, first));
+    }
+    Some((length + rest[length..].iter().position(|&byte| ends_name(byte))?, first))
+}
+
+/// Where the attribute's name ends that begins before this place.
+fn attribute_name_end(page: &[u8], mut at: usize) -> Option<usize> {
+    while let Some(eight) = page.get(at..).and_then(<[u8]>::first_chunk) {
+        let length = before_stop(u64::from_le_bytes(*eight), b'=');
+        at += length;
+        if length < 8 {
+            if page[at] == b'=' {
+                return Some(at);
+            }
+            break;
+        }
+    }
+    Some(at + page[at..].iter().position(|&byte| ends_name(byte) || byte == b'=')?)
+}
+
+/// Where the tag ends whose name ends here.
+#[inline]
+fn tag_end(page: &[u8], at: usize) -> Option<Tag> {
+    if page.get(at) == Some(&b'>') {
+        return Some(Tag { end: at + 1, self_closing: false });
+    }
+    attributes_end(page, at)
 }
 
 /// Where the tag ends whose attributes begin here.
-fn tag_end(page: &[u8], mut at: usize) -> Option<Tag> {
+fn attributes_end(page: &[u8], mut at: usize) -> Option<Tag> {
     loop {
         let byte = *page.get(at)?;
         if byte == b'>' {
@@ -124,7 +197,11 @@ fn tag_end(page: &[u8], mut at: usize) -> Option<Tag> {
         if is_space(byte) || byte == b'/' {
             continue;
         }
-        at += page[at..].iter().position(|&byte| ends_name(byte) || byte == b'=')?;
+        at = attribute_name_end(page, at)?;
+        if let Some(&[b'=', quote @ (b'"' | b'\'')]) = page.get(at..at + 2) {
+            at = find(page, at + 2, quote)? + 1;
+            continue;
+        }
         at += page[at..].iter().position(|&byte| !is_space(byte))?;
         if page[at] != b'=' {
             continue;
@@ -184,11 +261,12 @@ fn raw_text_end(page: &[u8], mut at: usize, name: &[u8]) -> usize {
 /// Where script data ends that begins here.
 fn script_end(page: &[u8], mut at: usize) -> usize {
     while let Some(start) = find(page, at, b'<') {
-        if has_tag(page, start, b"</script") {
-            return start;
-        }
         at = start + 1;
-        if page[start..].starts_with(b"<!--") {
+        if page.get(at) == Some(&b'/') {
+            if has_tag(page, start, b"</script") {
+                return start;
+            }
+        } else if page[start..].starts_with(b"<!--") {
             let text = &page[start + 4..];
             if text.starts_with(b">") || text.starts_with(b"->") {
                 continue; // escaped by nothing
@@ -233,11 +311,18 @@ fn escaped_end(page: &[u8], mut at: usize) -> Escape {
 
 #[cfg(test)]
 mod tests {
-    use super::start_tags;
+    use super::{start_tags, Element, Found};
+
+    impl Found for Vec<String> {
+        fn name(&mut self, name: &[u8], _: Option<u64>) -> Element {
+            self.push(String::from_utf8_lossy(name).into_owned());
+            Element::of(name)
+        }
+    }
 
     fn names(page: &str) -> String {
         let mut names = Vec::new();
-        start_tags(page.as_bytes(), |name| names.push(String::from_utf8_lossy(name).into_owned()));
+        start_tags(page.as_bytes(), &mut names);
         names.join(" ")
     }
 

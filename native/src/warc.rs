@@ -1,10 +1,13 @@
 //! The head of a WARC record as nearly all are written: the twin of `crawlmill.formats.warc.quick_head`.
 
-use memchr::memmem::find;
+use crate::lines::{graphic, Lines};
 
 /// The types of WARC records, in no particular order.
 pub const TYPES: [&str; 8] =
     ["warcinfo", "response", "resource", "request", "metadata", "revisit", "conversion", "continuation"];
+pub const RESPONSE: usize = 1;
+pub const METADATA: usize = 4;
+pub const CONVERSION: usize = 6;
 
 /// Bytes in which a record's header must end.
 const MAX_HEAD: usize = 1 << 20;
@@ -27,28 +30,42 @@ pub fn quick_head(data: &[u8]) -> Option<Head> {
     if !(data.starts_with(b"WARC/1.0\r\n") || data.starts_with(b"WARC/1.1\r\n")) {
         return None;
     }
-    let end = 10 + find(&data[10..data.len().min(MAX_HEAD)], END)?;
-    let fields = &data[8..end];
-    let (length, behind) = value(fields, b"\r\nContent-Length: ")?;
-    if value(behind, b"\r\nContent-Length: ").is_some() {
-        return None;
+    let (mut kind, mut length) = (None, None);
+    let mut lines = Lines::new(&data[..data.len().min(MAX_HEAD)], 10);
+    while let Some(line) = lines.next()? {
+        if let Some(value) = line.strip_prefix(b"Content-Length: ") {
+            if length.replace(value).is_some() {
+                return None;
+            }
+        } else if let (None, Some(value)) = (kind, line.strip_prefix(b"WARC-Type: ")) {
+            kind = Some(value);
+        }
     }
-    let (kind, _) = value(fields, b"\r\nWARC-Type: ")?;
+    let (kind, length) = (kind?, length?);
     if !(1..19).contains(&length.len()) || !length.iter().all(u8::is_ascii_digit) {
         return None;
     }
     Some(Head {
         kind: TYPES.iter().position(|name| name.as_bytes() == kind)?,
-        start: end + END.len(),
-        length: std::str::from_utf8(length).ok()?.parse().ok()?,
+        start: lines.at(),
+        length: length.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0')),
     })
 }
 
-/// The value behind the first such beginning of a line, up to the next CR, and all that follows where it begins.
-fn value<'a>(fields: &'a [u8], line_start: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
-    let behind = &fields[find(fields, line_start)? + line_start.len()..];
-    let end = memchr::memchr(b'\r', behind).unwrap_or(behind.len());
-    Some((&behind[..end], behind))
+/// The Content-Type that the header of a record has, "" without one; None if that needs a closer look.
+pub fn content_type(header: &[u8]) -> Option<&[u8]> {
+    let mut lines = Lines::new(header, 10);
+    let mut found = None;
+    while let Some(line) = lines.next()? {
+        let (name, value) = line.split_at(memchr::memchr(b':', line)?);
+        if !name.iter().all(|&byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+            return None;
+        }
+        if found.is_none() && name.eq_ignore_ascii_case(b"content-type") {
+            found = Some(graphic(&value[1..])?);
+        }
+    }
+    Some(found.unwrap_or_default())
 }
 
 impl Head {
@@ -63,7 +80,6 @@ pub fn whole_record(content: &[u8]) -> Option<Head> {
     let head = quick_head(content)?;
     (head.fills(content.len() as u64) && content.ends_with(END)).then_some(head)
 }
-
 #[cfg(test)]
 mod tests {
     use super::{quick_head, whole_record, Head};

@@ -158,7 +158,8 @@ fn plain(string: &[u8]) -> Option<&str> {
     std::str::from_utf8(string).ok()
 }
 
-fn trim(mut text: &[u8]) -> &[u8] {
+/// A text without the blanks around it, line ends among them.
+pub fn trim(mut text: &[u8]) -> &[u8] {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0x0b | 0x0c);
     while text.first().is_some_and(blank) {
         text = &text[1..];

@@ -1,31 +1,26 @@
 //! Counts of the words of texts, and of the texts that hold each word.
 
+use std::borrow::Cow;
+use std::hash::Hash;
+
 use hashbrown::HashMap;
 
-use crate::letters::{Letters, Stop};
+use crate::letters::{Letters, Lowered, Stop, LETTERS, PADDING};
+use crate::records::{Counter, Record, Taken};
+use crate::warc::CONVERSION;
 
 /// Bytes of the words that are counted by themselves, without a place of their own in memory: most are no longer.
 const SHORT: usize = 16;
+const _: () = assert!(PADDING >= 2 * SHORT); // so that each word may be looked at in one piece
 
-/// Bytes of a buffer that is kept for the next text.
-const MOST_KEPT: usize = 1 << 20;
+/// Words for which the map of a text has room that is kept.
+const MOST_WORDS_KEPT: usize = 1 << 14;
 
-/// What is known of a word: how often it was seen, in how many texts, and the last of them.
-///
-/// Texts are numbered in 32 bits, which keeps this small: a counter is drained before it has seen as many.
+/// What is known of a word: how often it was seen, and in how many texts.
 #[derive(Default)]
 pub struct Counts {
     pub words: u64,
-    pub documents: u32,
-    last: u32,
-}
-
-impl Counts {
-    fn add(&mut self, document: u32) {
-        self.words += 1;
-        self.documents += u32::from(self.last != document);
-        self.last = document;
-    }
+    pub documents: u64,
 }
 
 /// The bytes of a short word, which has no NUL, and NULs behind it.
@@ -43,12 +38,17 @@ impl Short {
 }
 
 /// Counts by lower-cased word.
+///
+/// The words of a text are counted by themselves first: most come several times, and few maps of one text are so large
+/// that a processor has to wait for them.
 #[derive(Default)]
 pub struct WordCounts {
     short: HashMap<Short, Counts>,
     long: HashMap<Box<[u8]>, Counts>,
-    documents: u32,
-    lowered: Vec<u8>,
+    /// Of the text at hand.
+    short_here: HashMap<Short, u64>,
+    long_here: HashMap<Box<[u8]>, u64>,
+    lowered: Lowered,
 }
 
 impl WordCounts {
@@ -60,17 +60,15 @@ impl WordCounts {
             self.lowered.clear();
         }
         letters.lower_words(text, from, &mut self.lowered)?;
-        self.documents = self.documents.wrapping_add(1);
         let mut lowered = std::mem::take(&mut self.lowered);
-        lowered.extend_from_slice(&[0; 2 * SHORT]); // so that each word may be looked at in one piece
-        self.add_words(&lowered);
+        self.add_words(lowered.padded());
+        self.end_text();
         lowered.clear();
-        lowered.shrink_to(MOST_KEPT);
         self.lowered = lowered;
         Ok(())
     }
 
-    /// Count words that NULs part and end.
+    /// Count words that NULs part and end, `PADDING` of them the last.
     fn add_words(&mut self, mut lowered: &[u8]) {
         while let Some(bytes) = lowered.first_chunk::<SHORT>() {
             let bytes = u128::from_le_bytes(*bytes);
@@ -82,17 +80,25 @@ impl WordCounts {
             let mut length = first_zero(bytes);
             if length < SHORT || lowered.get(SHORT) == Some(&0) {
                 let key = if length < SHORT { bytes & ((1 << (8 * length)) - 1) } else { bytes };
-                self.short.entry(Short::new(key)).or_default().add(self.documents);
+                *self.short_here.entry(Short::new(key)).or_default() += 1;
             } else {
                 length = memchr::memchr(0, lowered).unwrap_or(lowered.len());
                 let word = &lowered[..length];
-                match self.long.get_mut(word) {
-                    Some(counts) => counts.add(self.documents),
-                    None => self.long.entry(word.into()).or_default().add(self.documents),
+                match self.long_here.get_mut(word) {
+                    Some(count) => *count += 1,
+                    None => {
+                        self.long_here.insert(word.into(), 1);
+                    }
                 }
             }
             lowered = &lowered[length..];
         }
+    }
+
+    /// Add what was counted of the text to what is known.
+    fn end_text(&mut self) {
+        add_all(&mut self.short, &mut self.short_here);
+        add_all(&mut self.long, &mut self.long_here);
     }
 
     pub fn len(&self) -> usize {
@@ -108,6 +114,15 @@ impl WordCounts {
             (word.trim_end_matches('\0').to_owned(), counts)
         })
     }
+}
+
+fn add_all<Word: Eq + Hash>(counts: &mut HashMap<Word, Counts>, here: &mut HashMap<Word, u64>) {
+    for (word, number) in here.drain() {
+        let counts = counts.entry(word).or_default();
+        counts.words += number;
+        counts.documents += 1;
+    }
+    here.shrink_to(MOST_WORDS_KEPT);
 }
 
 /// How many bytes stand before the first that is 0.
@@ -132,12 +147,31 @@ pub const LOWER_ASCII: [u8; 256] = {
     table
 };
 
+/// As `String::from_utf8_lossy`, and faster where there is nothing to replace.
+pub fn utf8_lossy(text: &[u8]) -> Cow<'_, str> {
+    simdutf8::basic::from_utf8(text).map_or_else(|_| String::from_utf8_lossy(text), Cow::Borrowed)
+}
+
+impl Counter for WordCounts {
+    fn take(&mut self, record: &Record<'_>) -> Taken {
+        let text = if record.head.kind == CONVERSION { record.block() } else { None };
+        let Some(text) = text.map(utf8_lossy) else {
+            return Taken::Unusual;
+        };
+        match self.add_text(&text, 0, &LETTERS) {
+            Ok(()) => Taken::Counted,
+            Err(Stop::Irregular) => Taken::Unusual,
+            Err(Stop::Unknown { chunk, .. }) => Taken::Unknown(chunk),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{first_zero, WordCounts};
     use crate::letters::Letters;
 
-    fn counted(texts: &[&str]) -> Vec<(String, u64, u32)> {
+    fn counted(texts: &[&str]) -> Vec<(String, u64, u64)> {
         let mut counts = WordCounts::default();
         for text in texts {
             counts.add_text(text, 0, &Letters::new()).unwrap();

@@ -54,7 +54,6 @@ def test_emr_with_everything_in_place(aws, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("conf", "problem"),
     [
-        ({"cloud_tmp_dir": None}, "no folder on S3 for temporary files"),
         ({"cloud_tmp_dir": "s3://nobodys/x/"}, "s3://nobodys/x/ cannot be written"),
         ({"release_label": "emr-9.9.9"}, "there is no release emr-9.9.9 in us-east-1"),
         ({"iam_instance_profile": "arn:aws:iam::1:instance-profile/nobodys"}, "instance profile nobodys is not there"),
@@ -67,6 +66,13 @@ def test_emr_with_one_thing_missing(aws, capsys, tmp_path, conf, problem):
     _, _, ill = examined(capsys, tmp_path, "emr", **conf)
     assert [line for line in ill if line.startswith(problem)] == ill
     assert len(ill) == 1
+
+
+def test_emr_without_a_folder_for_temporary_files_will_make_a_bucket(aws, capsys, tmp_path):
+    _, well, ill = examined(capsys, tmp_path, "emr", cloud_tmp_dir=None)
+    assert ill == []
+    assert "no folder for temporary files is named: a bucket will be made for them" in well
+    assert [bucket["Name"] for bucket in aws.client("s3").list_buckets()["Buckets"]] == ["tmp", "mine"]
 
 
 def test_emr_with_the_bucket_far_away(aws, capsys, tmp_path):
@@ -93,14 +99,17 @@ def test_emr_on_a_cluster_that_waits_needs_no_roles(aws, capsys, tmp_path):
     assert not any("role" in line for line in well)
 
 
-@pytest.mark.parametrize(
-    ("gone", "problem"), [("AWS_ACCESS_KEY_ID", "no AWS credentials are found"), ("region", "no region is given")]
-)
-def test_emr_ends_where_nothing_more_can_be_looked_at(aws, capsys, tmp_path, monkeypatch, gone, problem):
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY") if gone.startswith("AWS") else ():
+def test_emr_ends_where_nothing_more_can_be_looked_at(aws, capsys, tmp_path, monkeypatch):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
-    _, _, ill = examined(capsys, tmp_path, "emr", **({"region": None} if gone == "region" else {}))
-    assert [line.startswith(problem) for line in ill] == [True]
+    _, _, ill = examined(capsys, tmp_path, "emr")
+    assert [line.startswith("no AWS credentials are found") for line in ill] == [True]
+
+
+def test_emr_without_a_region_takes_that_of_the_data(aws, capsys, tmp_path):
+    _, well, ill = examined(capsys, tmp_path, "emr", region=None)
+    assert ill == []
+    assert "region: us-east-1" in well
 
 
 def test_this_machine_is_fit(capsys, tmp_path):

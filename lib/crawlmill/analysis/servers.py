@@ -24,7 +24,8 @@ Deviations:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import ujson
@@ -32,11 +33,41 @@ import ujson
 from crawlmill import core
 from crawlmill.errors import FormatError
 
-__all__ = ["servers_of_headers", "wat_servers"]
+__all__ = ["ServerCounter", "servers_of_headers", "wat_servers"]
 
 _BLANKS = " \t\r\n\v\f"
 # An object that holds no object. `|)*+`: without the empty alternative `re` before 3.11.5 stops in the wrong place.
 _OBJECT = re.compile(rb'\{(?:"[^"\\]*+(?:\\[\s\S][^"\\]*+|)*+"[^"{}]*+|)*+\}')
+
+
+class ServerCounter:
+    """Counts of servers, and under None of responses without one, held until they are drained.
+
+    `len()` is at least the number of different keys held. `native` is a counter of the native core, which counts the
+    responses and WAT records of an archive while they are read; what it counted is drained with the rest. None in
+    Python.
+    """
+
+    __slots__ = ("_counts", "native")
+
+    def __init__(self) -> None:
+        native = core.native()
+        self.native: Any | None = None if native is None else native.ServerCounter()
+        self._counts: Counter[str | None] = Counter()
+
+    def add(self, servers: Iterable[str | None]) -> None:
+        """Count one response, by what `servers_of_headers` or `wat_servers` gave."""
+        self._counts.update(servers)
+
+    def __len__(self) -> int:
+        return len(self._counts) + (0 if self.native is None else len(self.native))
+
+    def drain(self) -> Iterator[tuple[str | None, int]]:
+        """Each key once with its count, in no promised order. The counter is empty as soon as this is called."""
+        counts, self._counts = self._counts, Counter()
+        if self.native is not None:
+            counts.update(dict(self.native.drain()))
+        return iter(counts.items())
 
 
 def servers_of_headers(values: Iterable[str]) -> list[str | None]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from crawlmill import core
-from crawlmill.analysis.html_skimmer import skim_tag_names
 
 __all__ = ["TagCounter", "count_tags"]
 
@@ -19,14 +19,16 @@ class TagCounter:
     """Counts over many pages, held until they are drained.
 
     `len()` is the number of spellings held, of which several may be one name, so at least the number of names that
-    `drain` gives.
+    `drain` gives. `native` is the counter of the native core that it stands for, which can also count the HTML pages
+    among the responses of an archive while they are read; None in Python.
     """
 
-    __slots__ = ("_counter",)
+    __slots__ = ("_counter", "native")
 
     def __init__(self) -> None:
         native = core.native()
-        self._counter = _PythonCounter() if native is None else native.TagCounter()
+        self.native: Any | None = None if native is None else native.TagCounter()
+        self._counter = _PythonCounter() if self.native is None else self.native
 
     def add(self, page: bytes) -> None:
         """Count one page, in an ASCII-compatible encoding."""
@@ -41,13 +43,16 @@ class TagCounter:
 
 
 class _PythonCounter:
-    __slots__ = ("_counts",)
+    __slots__ = ("_counts", "_names")
 
     def __init__(self) -> None:
+        from crawlmill.analysis.html_skimmer import skim_tag_names  # noqa: PLC0415 - its expressions take 8 ms to make
+
         self._counts: Counter[bytes] = Counter()
+        self._names = skim_tag_names
 
     def add(self, page: bytes) -> None:
-        self._counts.update(skim_tag_names(page))
+        self._counts.update(self._names(page))
 
     def __len__(self) -> int:
         return len(self._counts)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from crawlmill import core
 
@@ -32,14 +33,18 @@ _ASCII_TO_WORDS = bytes(
 
 
 class WordCounter:
-    """Counts over many documents, held until they are drained. `len()` is the number of distinct words held."""
+    """Counts over many documents, held until they are drained.
 
-    __slots__ = ("_counter",)
+    `len()` is the number of distinct words held. `native` is the counter of the native core that it stands for, which
+    can also count the texts of an archive while they are read; None in Python.
+    """
+
+    __slots__ = ("_counter", "native")
 
     def __init__(self, document_frequency: bool = False) -> None:
         native = core.native()
-        make = _PythonCounter if native is None else native.WordCounter
-        self._counter = make(document_frequency)
+        self.native: Any | None = None if native is None else native.WordCounter(document_frequency)
+        self._counter = _PythonCounter(document_frequency) if self.native is None else self.native
 
     def add(self, text: str) -> None:
         """Count one document."""

@@ -169,14 +169,17 @@ class GzipReader:
             if _CANDIDATE.match(window.data, at) is None:
                 self._skip_to_member()
                 continue
-            length = self._guess_length()
-            at = window.at
-            if length is not None and self.ahead is not None:
+            if self.ahead is not None:
                 found = self.ahead(window)
                 if found:
                     yield found
                 if window.at > at:
                     continue
+            seen = window.held, window.ended
+            length = self._guess_length()
+            if self.ahead is not None and (window.held, window.ended) != seen:
+                continue  # it may not have been able to see the member's end
+            at = window.at
             if length is not None:
                 compressed = window.data[at : at + length]
                 offset = window.start + at

@@ -16,6 +16,7 @@ import io
 import zlib
 from collections.abc import Callable, Iterator
 from itertools import chain
+from typing import Any
 
 from crawlmill import core
 from crawlmill.codecs.gzip import GzipReader, Member
@@ -23,7 +24,7 @@ from crawlmill.codecs.gzip_member import MAGIC
 from crawlmill.codecs.source import ByteSource, Replay, Window
 from crawlmill.errors import FormatError
 from crawlmill.formats import arc, warc_reader
-from crawlmill.formats.record import Record
+from crawlmill.formats.record import MAX_BODY, Record
 from crawlmill.formats.warc import WarcRecord, classify, is_warc_start
 from crawlmill.formats.warc_native import NativeReader
 
@@ -54,6 +55,8 @@ def read_archive(
     part: bool = False,
     heads_only: bool = False,
     types: frozenset[str] | None = None,
+    counter: Any | None = None,
+    max_body: int = MAX_BODY,
     on_left_out: Callable[[int], None] = lambda _: None,
     on_problem: OnProblem,
     on_format: Callable[[str], None],
@@ -67,7 +70,9 @@ def read_archive(
         part: A part of the file was asked for; in a plain file it may end with a record's block.
         heads_only: Prove boundaries and lengths only (of a gzipped WARC; everything else is read whole).
         types: The types of records that are wanted; others may be left out. None for all.
-        on_left_out: Called with numbers of records left out.
+        counter: One of the native core: where that reads, what this can count is counted, and not given.
+        max_body: Bytes of a block up to which it may take it.
+        on_left_out: Called with numbers of records that were read and are not given.
         on_problem: Called for everything lost; reading goes on behind it.
         on_format: Called with `warc`, `wat`, `wet` or `arc` before the record that decides it is given. A warcinfo
             decides nothing.
@@ -94,7 +99,11 @@ def read_archive(
     if container == "gzip":
         heads = HEADS if heads_only else 0
         native = core.native()
-        ahead = NativeReader(native, types, heads=heads, on_left_out=on_left_out) if native is not None else None
+        ahead = None
+        if native is not None:
+            ahead = NativeReader(
+                native, types, heads=heads, counter=counter, max_body=max_body, on_left_out=on_left_out
+            )
         yield from _read_gzip(source, start, heads, ahead, on_problem, on_format)
     elif container in ("warc", "arc"):
         read = warc_reader.read_plain if container == "warc" else arc.read_plain

@@ -2,6 +2,10 @@
 
 What is usual is what `warc.quick_head` says. The native core goes from member to member as far as it finds nothing
 else, and has no opinion on the one where it stops: the Python reader takes that, and its verdict is the one there is.
+
+A job that counts what the native core can count, too, lends its counter. Usual records are then counted where they were
+inflated, and never become Python objects; all others are given, for the job to count them. So that a job can look after
+its counter, a record is given after 8 MiB in any case.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from typing import Any
 
 from crawlmill.codecs.gzip import Member
 from crawlmill.codecs.source import Window
-from crawlmill.formats.record import Block
+from crawlmill.formats.record import MAX_BODY, Block
 from crawlmill.formats.warc import WarcRecord
 
 __all__ = ["NativeReader"]
@@ -20,19 +24,32 @@ __all__ = ["NativeReader"]
 class NativeReader:
     """Reads records of these types ahead (None: of all) and counts the others: what a `GzipReader` takes as `ahead`.
 
-    `heads` is as it is there; `on_left_out` is told how many records were left out.
+    Args:
+        native: The native core.
+        types: The types.
+        heads: As it is there.
+        counter: One of the native core; what it counts is not given. None gives all.
+        max_body: Bytes of a block up to which the counter may take it.
+        on_left_out: Told how many records were read and not given.
     """
 
     def __init__(
-        self, native: Any, types: frozenset[str] | None, *, heads: int, on_left_out: Callable[[int], None]
+        self,
+        native: Any,
+        types: frozenset[str] | None,
+        *,
+        heads: int,
+        counter: Any | None = None,
+        max_body: int = MAX_BODY,
+        on_left_out: Callable[[int], None],
     ) -> None:
-        self._reader = native.RecordReader(None if types is None else list(types), heads)
-        self._heads, self._on_left_out = heads, on_left_out
+        self._reader = native.RecordReader(None if types is None else list(types), heads, max_body)
+        self._heads, self._counter, self._on_left_out = heads, counter, on_left_out
 
     def __call__(self, window: Window) -> list[WarcRecord]:
         """The wanted records at hand; the window moves behind all that were read."""
         data, start = window.data, window.start
-        window.at, left_out, rows = self._reader.read(data, window.at, window.ended)
+        window.at, left_out, rows = self._reader.read(data, window.at, window.ended, self._counter)
         if left_out:
             self._on_left_out(left_out)
         if self._heads:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from crawlmill.codecs.source import Replay
 from crawlmill.errors import FormatError, Problem, SourceError
@@ -49,6 +50,9 @@ class _UnsupportedError(Exception):
 class Reading:
     """One input, read to its end by iterating over it once.
 
+    `counter` may be set before that, to one of the native core: what it can count of the records that would be given it
+    counts, and they are not given.
+
     Args:
         item: The input.
         storage: Opens it.
@@ -70,6 +74,7 @@ class Reading:
         streamed: bool = False,
     ) -> None:
         self.item, self.row = item, LedgerRow.of(item)
+        self.counter: Any | None = None
         self._source: Span | None = None
         self.row.verified = not options.heads_only
         self._storage, self._options = storage, options
@@ -123,6 +128,8 @@ class Reading:
             part=self.item.length is not None,
             heads_only=options.heads_only and not options.verify,
             types=types if not options.verify else None,
+            counter=self.counter if not options.verify else None,
+            max_body=options.max_body,
             on_left_out=self._count,
             on_problem=self._lose,
             on_format=self._found_format,

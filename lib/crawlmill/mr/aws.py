@@ -1,4 +1,4 @@
-"""Amazon's services beside S3 (EMR, IAM, EC2, STS), by boto3: a request, its answer, and what is wrong in one line.
+"""Amazon's services by boto3 (EMR, IAM, EC2, STS; of S3 only buckets): a request, its answer, what is wrong in a line.
 
 Credentials come by boto3's standard chain. boto3 tries a request again that was throttled or got lost; `AwsError`
 says whether somebody who has time may go on trying. Nothing of botocore leaves this module.
@@ -30,7 +30,9 @@ try:
 except ImportError as error:
     raise MissingDependency("Amazon's services need the package boto3, which is not installed") from error
 
-__all__ = ["Aws", "AwsError"]
+__all__ = ["COMMON_CRAWLS_REGION", "Aws", "AwsError"]
+
+COMMON_CRAWLS_REGION: Final = "us-east-1"
 
 _THROTTLED: Final = ("Throttling", "ThrottlingException", "RequestLimitExceeded", "InternalFailure")
 _DENIED: Final = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "UnauthorizedAccess")
@@ -51,10 +53,12 @@ class AwsError(CrawlmillError):
 
 @dataclass
 class Aws:
-    """Amazon's services in one region. `endpoints`: the URLs of services that do not answer at Amazon's.
+    """Amazon's services in one region: the one given, else the user's, else Common Crawl's.
+
+    `endpoints` are the URLs of services that do not answer at Amazon's.
 
     Raises:
-        UsageError: There is no region, or the AWS configuration cannot be used.
+        UsageError: The AWS configuration cannot be used.
     """
 
     region: str | None = None
@@ -62,10 +66,11 @@ class Aws:
 
     def __post_init__(self) -> None:
         try:
+            session = boto3.session.Session(region_name=self.region)
+            self.region = session.region_name or COMMON_CRAWLS_REGION
             self._session = boto3.session.Session(region_name=self.region)
         except BotoCoreError as error:
             raise UsageError(f"the AWS configuration cannot be used: {error}") from error
-        self.region = self._session.region_name
         self._clients: dict[str, Any] = {}
 
     @property
@@ -91,6 +96,11 @@ class Aws:
         except (BotoCoreError, ClientError, ValueError) as error:
             raise _error_of(error, service, operation) from error
 
+    def region_of(self, bucket: str) -> str:
+        """Where a bucket lies. Raises: AwsError."""
+        region = self.ask("s3", "get_bucket_location", Bucket=bucket).get("LocationConstraint") or "us-east-1"
+        return {"EU": "eu-west-1"}.get(region, region)
+
     def _client(self, service: str) -> Any:
         if service not in self._clients:
             self._clients[service] = self._session.client(
@@ -108,7 +118,7 @@ class Aws:
 
 def _error_of(error: Exception, service: str, operation: str) -> AwsError:
     """What an error of botocore means, in one line."""
-    who = {"emr": "EMR", "iam": "IAM", "ec2": "EC2", "sts": "AWS"}.get(service, service)
+    who = {"emr": "EMR", "iam": "IAM", "ec2": "EC2", "sts": "AWS", "s3": "S3"}.get(service, service)
     if isinstance(error, ClientError):
         told = error.response.get("Error", {})
         code = str(told.get("Code", ""))

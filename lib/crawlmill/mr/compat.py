@@ -35,6 +35,7 @@ __all__ = [
     "combine_environments",
     "engine_runner",
     "load_conf",
+    "load_settings",
     "unarchive",
 ]
 
@@ -113,6 +114,7 @@ with stand_ins(**_urllib_request()):
     from mrjob import __version__ as MRJOB_VERSION  # noqa: N812
     from mrjob.conf import _load_yaml_with_clear_tag as load_conf
     from mrjob.conf import combine_local_envs as combine_environments
+    from mrjob.conf import load_opts_from_mrjob_confs as load_settings
     from mrjob.job import MRJob
     from mrjob.protocol import RawValueProtocol
     from mrjob.runner import MRJobRunner

@@ -14,9 +14,9 @@ import yaml
 
 import crawlmill
 from crawlmill.errors import UsageError
-from crawlmill.mr.compat import load_conf
+from crawlmill.mr.compat import load_conf, load_settings
 
-__all__ = ["conf_paths"]
+__all__ = ["conf_paths", "conf_setting", "endpoint_url"]
 
 
 def conf_paths(given: list[str] | None, script: str | None) -> list[str]:
@@ -35,6 +35,19 @@ def conf_paths(given: list[str] | None, script: str | None) -> list[str]:
     for path in paths:
         _check(path)
     return paths
+
+
+def conf_setting(paths: list[str], runner: str, name: str) -> str | None:
+    """What the files of `conf_paths` say of one setting of a runner; what includes others counts last."""
+    found = None
+    for _, settings in load_settings(runner, conf_paths=paths):
+        found = settings.get(name) or found
+    return found
+
+
+def endpoint_url(named: str | None) -> str | None:
+    """The URL of an endpoint, which mrjob.conf may name by its host alone."""
+    return named if not named or "://" in named else f"https://{named}"
 
 
 def _check(path: str) -> None:

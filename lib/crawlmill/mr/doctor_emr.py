@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from crawlmill.errors import CrawlmillError, SourceError, UsageError
-from crawlmill.mr.aws import Aws, AwsError
-from crawlmill.mr.emr import aws_of
+from crawlmill.mr.aws import COMMON_CRAWLS_REGION, Aws, AwsError
 from crawlmill.mr.emr_runner import EmrRunner
 from crawlmill.storage import Storage
 
@@ -20,7 +19,6 @@ __all__ = ["examine_emr"]
 
 Found = tuple[str, str | None]
 
-_HOME: Final = "us-east-1"
 _SOMEWHERE: Final = "s3://-/"
 _ROLES: Final = "make EMR's usual roles with `aws emr create-default-roles`, or name yours in mrjob.conf"
 
@@ -28,24 +26,28 @@ _ROLES: Final = "make EMR's usual roles with `aws emr create-default-roles`, or 
 def examine_emr(conf_paths: list[str], storage: Storage, settings: dict[str, Any]) -> Iterator[Found]:
     """What was found, each with what to do about it, or None where all is well."""
     runner, complaint = _runner(conf_paths, settings)
-    runner.export_credentials()
-    aws = aws_of(runner)
-    aws.endpoints["s3"] = storage.options.s3_endpoint
-    if not aws.has_credentials:
-        yield "no AWS credentials are found", "run `aws configure`, or set AWS_PROFILE or AWS_ACCESS_KEY_ID"
+    try:
+        aws = runner.aws
+    except UsageError as error:
+        yield _bare(error), "run `aws configure`, or set AWS_PROFILE or AWS_ACCESS_KEY_ID"
         return
-    if aws.region is None:
-        yield "no region is given", f"set region: {_HOME} in mrjob.conf, where Common Crawl's data lie"
-        return
+    if storage.options.s3_endpoint:
+        aws.endpoints["s3"] = storage.options.s3_endpoint
     try:
         yield f"credentials: {aws.ask('sts', 'get_caller_identity')['Arn']}", None
     except AwsError as error:
         yield str(error), "look at the credentials"
         return
-    where = "" if aws.region == _HOME else f" (Common Crawl's data lie in {_HOME}: reading them from here costs money)"
+    where = (
+        ""
+        if aws.region == COMMON_CRAWLS_REGION
+        else f" (Common Crawl's data lie in {COMMON_CRAWLS_REGION}: reading them from here costs money)"
+    )
     yield f"region: {aws.region}{where}", None
     if complaint:
-        yield complaint.removeprefix("-r emr: "), "make a bucket with `aws s3 mb s3://NAME`, and name it"
+        yield _bare(complaint), "make a bucket with `aws s3 mb s3://NAME`, and name it"
+    elif runner.new_bucket:
+        yield "no folder for temporary files is named: a bucket will be made for them", None
     else:
         yield from _bucket(aws, storage, runner)
     if runner.own_cluster:
@@ -59,14 +61,16 @@ def examine_emr(conf_paths: list[str], storage: Storage, settings: dict[str, Any
         yield _cluster(aws, str(runner.setting("cluster_id")))
 
 
-def _runner(conf_paths: list[str], settings: dict[str, Any]) -> tuple[EmrRunner, str | None]:
-    """The runner; without a folder on S3, one with a folder that nobody has, and the complaint about that."""
+def _runner(conf_paths: list[str], settings: dict[str, Any]) -> tuple[EmrRunner, UsageError | None]:
+    """The runner; if it finds no folder on S3, one with a folder that nobody has, and the complaint about that."""
     try:
         return EmrRunner(conf_paths=conf_paths, **settings), None
     except UsageError as error:
-        if "--cloud-tmp-dir" not in str(error):
-            raise
-        return EmrRunner(conf_paths=conf_paths, **{**settings, "cloud_tmp_dir": _SOMEWHERE}), str(error)
+        return EmrRunner(conf_paths=conf_paths, **{**settings, "cloud_tmp_dir": _SOMEWHERE}), error
+
+
+def _bare(error: UsageError) -> str:
+    return str(error).removeprefix("-r emr: ")
 
 
 def _bucket(aws: Aws, storage: Storage, runner: EmrRunner) -> Iterator[Found]:
@@ -82,11 +86,10 @@ def _bucket(aws: Aws, storage: Storage, runner: EmrRunner) -> Iterator[Found]:
         return
     yield f"{folder} can be written", None
     try:
-        region = aws.ask("s3", "get_bucket_location", Bucket=bucket).get("LocationConstraint") or _HOME
+        region = aws.region_of(bucket)
     except AwsError as error:
         yield _unseen(f"region of {bucket}", error)
         return
-    region = {"EU": "eu-west-1"}.get(region, region)
     if region == aws.region:
         yield f"{bucket} lies in {region} too", None
     else:

@@ -13,8 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from crawlmill.errors import CrawlmillError, SourceError, UsageError
-from crawlmill.mr.aws import Aws, AwsError
+from crawlmill.errors import SourceError, UsageError
+from crawlmill.mr.aws import AwsError
+from crawlmill.mr.conf import endpoint_url
 from crawlmill.mr.emr_run import EmrRun, marker_of
 from crawlmill.mr.emr_runner import EmrRunner
 from crawlmill.mr.emr_watch import EmrWatch, cancel, steps_of
@@ -27,7 +28,7 @@ from crawlmill.mr.shipping import zip_package
 from crawlmill.mr.task_report import PROPERTY
 from crawlmill.storage import Storage, absolute, redact
 
-__all__ = ["EmrWork", "aws_of"]
+__all__ = ["EmrWork"]
 
 _ALIVE: Final = ("STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING")
 
@@ -43,13 +44,12 @@ class EmrWork:
         job.options.py_files = [*(job.options.py_files or []), str(zip_package(scratch / "crawlmill.zip"))]
         self._scratch, self._storage, self._watch, self._quiet = scratch, storage, watch, info.quiet
         self._runner: EmrRunner = job.make_runner()
-        self._runner.export_credentials()
-        self._aws = aws_of(self._runner)
+        self._aws = self._runner.aws
         self._marker = marker_of(absolute(info.output_dir, str(Path.cwd()))) if info.output_dir else None
         self._record = EmrRun(
             info.recorded(), self._runner.key, self._runner.folder, "", str(self._aws.region),
-            self._runner.setting("emr_endpoint"), self._runner.setting("cloud_log_dir"), self._runner.own_cluster,
-            cluster=self._runner.setting("cluster_id"),
+            endpoint_url(self._runner.setting("emr_endpoint")), self._runner.setting("cloud_log_dir"),
+            self._runner.own_cluster, cluster=self._runner.setting("cluster_id"),
         )  # fmt: skip
         self._check()
         self._following: EmrWatch | None = None
@@ -96,7 +96,12 @@ class EmrWork:
         """
         self._runner.prepare()
         self._begun = True
-        self._runner.upload(self._storage)
+        if self._runner.new_bucket and not self._quiet:
+            self._watch.note(f"temporary files go to a new bucket, which stays: s3://{self._runner.new_bucket}/")
+        try:
+            self._runner.upload(self._storage)
+        except AwsError as error:
+            raise TaskError(str(error)) from error
         self._record = replace(self._record, tasks=self._runner.tasks, inputs=self._watch.inputs)
         self._record.save(self._storage, self._marker)
         self._submit()
@@ -152,17 +157,14 @@ class EmrWork:
     def _check(self) -> None:
         """Find out before anything is uploaded whether AWS will have us. Raises: UsageError."""
         try:
-            if not self._aws.has_credentials:
-                raise UsageError("-r emr: no AWS credentials are found (environment, ~/.aws, role of the machine)")
-            if self._aws.region is None:
-                raise UsageError("-r emr: no region: name it with --region us-east-1, where Common Crawl's data lie")
             if self._runner.own_cluster:
                 next(self._aws.pages("emr", "list_clusters", "Clusters", ClusterStates=["STARTING"]), None)
             else:
                 self._check_cluster()
             options = self._storage.options
             with Storage(replace(options, retries=1, read_timeout_s=min(20.0, options.read_timeout_s))) as quick:
-                quick.exists(self._record.folder)
+                if not self._runner.new_bucket:
+                    quick.exists(self._record.folder)
                 if self._marker is not None and quick.exists(self._marker):
                     raise UsageError(
                         f"-r emr: an earlier run into this output folder has not ended ({redact(self._marker)}): "
@@ -187,12 +189,3 @@ class EmrWork:
             )
         if logs := cluster.get("LogUri"):
             self._record = replace(self._record, logs=str(logs).replace("s3n://", "s3://"))
-
-
-def aws_of(runner: EmrRunner) -> Aws:
-    """Amazon's services as mrjob.conf and the command line say where they are. Raises: UsageError."""
-    endpoints = {name: runner.setting(f"{name}_endpoint") for name in ("emr", "ec2", "iam")}
-    try:
-        return Aws(runner.setting("region"), endpoints)
-    except CrawlmillError as error:
-        raise UsageError(f"-r emr: {error}") from error

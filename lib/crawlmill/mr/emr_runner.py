@@ -5,8 +5,8 @@ What is done otherwise than in mrjob, and why:
 * files go to S3 through our storage, and are each sent once;
 * all steps are submitted at once, so that a job runs to its end without its launcher; a cluster of the job's own ends
   with them, or with the first that fails;
-* no bucket and no role is made in the user's account: they are named, or have EMR's usual names;
-* no region is taken by default, since the data lie in one of them;
+* roles are not made in the user's account: they are named, or have EMR's usual names;
+* the region is us-east-1, where the data lie, unless another is named;
 * logs of EMR are not read for counters, which would take minutes;
 * pools of clusters are not spoken to: `--cluster-id` names a cluster that waits;
 * what `streaming.py` says.
@@ -15,12 +15,16 @@ What is done otherwise than in mrjob, and why:
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from crawlmill.errors import UsageError
+from crawlmill.errors import CrawlmillError, UsageError
+from crawlmill.mr.aws import Aws, AwsError
 from crawlmill.mr.compat import engine_runner
+from crawlmill.mr.conf import endpoint_url
 from crawlmill.mr.streaming import StreamingTasks
 from crawlmill.storage import Storage
 
@@ -28,6 +32,7 @@ __all__ = ["EmrRunner"]
 
 _MRJobEMRRunner: Any = engine_runner("emr")
 _RELEASE: Final = "7.10.0"
+_USUAL: Final = "us-east-1"  # where S3 makes a bucket that is not told where
 _CREDENTIALS: Final = {
     "aws_access_key_id": "AWS_ACCESS_KEY_ID",
     "aws_secret_access_key": "AWS_SECRET_ACCESS_KEY",
@@ -36,13 +41,14 @@ _CREDENTIALS: Final = {
 
 
 class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
-    """Writes requests. `folder` is the run's own on S3.
+    """Writes requests. `folder` is the run's own on S3, in a bucket that may have to be made: `new_bucket`.
 
     Raises:
-        UsageError: A setting is missing that has no default.
+        UsageError: A setting is wrong, or there are no credentials.
     """
 
     alias = "emr"
+    new_bucket: str | None = None
 
     @classmethod
     def _default_opts(cls) -> dict[str, Any]:
@@ -56,27 +62,51 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
         return opt_value if opt_key == "region" else super()._fix_opt(opt_key, opt_value, source)
 
     def _fix_s3_tmp_and_log_uri_opts(self) -> None:
-        if not self._opts["cloud_tmp_dir"]:
-            raise UsageError(
-                "-r emr: no folder on S3 for temporary files: name one with --cloud-tmp-dir s3://BUCKET/tmp/, or as "
-                "cloud_tmp_dir in mrjob.conf"
-            )
         for option in ("cloud_tmp_dir", "cloud_log_dir"):
             if self._opts[option] and not self._opts[option].startswith("s3://"):
                 raise UsageError(f"-r emr: {option}: expected s3://BUCKET/…, got {self._opts[option]!r}")
         if self._opts["pool_clusters"]:
             raise UsageError("-r emr: pool_clusters is not supported: name a cluster with --cluster-id")
+        if not self._opts["cloud_tmp_dir"]:
+            self._opts["cloud_tmp_dir"] = f"s3://{self._usual_bucket()}/tmp/"  # noqa: S108 - mrjob's, on S3
         super()._fix_s3_tmp_and_log_uri_opts()
+
+    def _usual_bucket(self) -> str:
+        """As with mrjob: a bucket of the region whose name begins with `mrjob-`, and if there is none, a new one."""
+        try:
+            for bucket in self.aws.ask("s3", "list_buckets")["Buckets"]:
+                if bucket["Name"].startswith("mrjob-") and self.aws.region_of(bucket["Name"]) == self.aws.region:
+                    return str(bucket["Name"])
+        except AwsError as error:
+            raise UsageError(
+                f"-r emr: {error}: name a folder for temporary files with --cloud-tmp-dir s3://BUCKET/tmp/, or as "
+                "cloud_tmp_dir in mrjob.conf"
+            ) from error
+        self.new_bucket = f"mrjob-{secrets.token_hex(8)}"
+        return self.new_bucket
+
+    @cached_property
+    def aws(self) -> Aws:
+        """Amazon's services as mrjob.conf and the command line say where they are.
+
+        Raises:
+            UsageError: The AWS configuration cannot be used, or there are no credentials.
+        """
+        for option, variable in _CREDENTIALS.items():
+            if self._opts[option]:
+                os.environ[variable] = str(self._opts[option])  # our storage knows no others
+        endpoints = {name: endpoint_url(self._opts[f"{name}_endpoint"]) for name in ("emr", "ec2", "iam", "s3")}
+        try:
+            aws = Aws(self._opts["region"], endpoints)
+        except CrawlmillError as error:
+            raise UsageError(f"-r emr: {error}") from error
+        if not aws.has_credentials:
+            raise UsageError("-r emr: no AWS credentials are found (environment, ~/.aws, role of the machine)")
+        return aws
 
     def setting(self, name: str) -> Any:
         """What mrjob.conf or the command line say."""
         return self._opts[name]
-
-    def export_credentials(self) -> None:
-        """Let those of mrjob.conf be this process's: our storage knows no others."""
-        for option, variable in _CREDENTIALS.items():
-            if self._opts[option]:
-                os.environ[variable] = str(self._opts[option])
 
     @property
     def key(self) -> str:
@@ -100,7 +130,12 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
             self._upload_mgr.add(self._opts["hadoop_streaming_jar"])
 
     def upload(self, storage: Storage) -> None:
-        """Put it there. Raises: SourceError."""
+        """Put it there. Raises: AwsError, SourceError."""
+        if self.new_bucket:
+            elsewhere = {"CreateBucketConfiguration": {"LocationConstraint": self.aws.region}}
+            self.aws.ask(
+                "s3", "create_bucket", Bucket=self.new_bucket, **({} if self.aws.region == _USUAL else elsewhere)
+            )
         wanted: dict[str, str] = {uri: path for path, uri in self._upload_mgr.path_to_uri().items()}
         for kind in ("file", "archive_file"):
             for name, path in self._working_dir_mgr.name_to_path(kind).items():

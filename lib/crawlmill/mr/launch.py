@@ -27,7 +27,7 @@ from crawlmill import core
 from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.inputs.lists import COMMON_CRAWL, Inputs, read_lists
 from crawlmill.mr import options as declared
-from crawlmill.mr.conf import conf_paths
+from crawlmill.mr.conf import conf_paths, conf_setting, endpoint_url
 from crawlmill.mr.ending import Ending, RunInfo
 from crawlmill.mr.failures import Stopped, TaskError, TooManyBadError, hopeless
 from crawlmill.mr.job import CrawlJob
@@ -90,6 +90,9 @@ class _Launch:
         self.limit = self.info.limit
         self.progress = Progress(console, self._judge, shown=options.progress and not options.quiet)
         (scratch / "limits").mkdir()
+        options.conf_paths = conf_paths(options.conf_paths, job.mr_job_script())
+        if options.runner == "emr" and not options.s3_endpoint:
+            options.s3_endpoint = endpoint_url(conf_setting(options.conf_paths, "emr", "s3_endpoint"))
         storage_options = declared.storage_options(options, limits_folder=str(scratch / "limits"))
         # Tasks on other machines cannot share this one's folder.
         for_tasks = storage_options if self._on_this_machine else replace(storage_options, limits_folder=None)
@@ -129,7 +132,6 @@ class _Launch:
     def _work(self) -> Work:
         """The runner, told where things are."""
         options = self.options
-        options.conf_paths = conf_paths(options.conf_paths, self.job.mr_job_script())
         options.args, options.output_dir = [str(self.scratch / "tasks.jsonl")], None
         options.local_tmp_dir = str(self.scratch)
         if not self._on_this_machine:

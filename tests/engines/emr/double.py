@@ -72,6 +72,7 @@ class EmrDouble:
         self._server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
         self.calls = home / "calls"
         (home / "bin").mkdir(parents=True)
+        (home / "tmp").mkdir()  # launchers that are killed leave something there
         (home / "aws.py").write_text(_AWS)
         for name, what in _SHIMS.items():
             shim = home / "bin" / name
@@ -99,7 +100,7 @@ class EmrDouble:
         """That of a user of this AWS. Nodes have it too, as theirs come from the instance profile."""
         return {
             **KEYS, "AWS_ENDPOINT_URL": self.url, "AWS_CONFIG_FILE": "/nonexistent", "AWS_EC2_METADATA_DISABLED": "true",
-            "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
+            "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent", "TMPDIR": str(self.home / "tmp"),
         }  # fmt: skip
 
     def client(self, service: str) -> Any:
@@ -164,6 +165,7 @@ class Node:
         self._environment = {
             **double.environment, "PATH": f"{double.home}/bin:/usr/bin:/bin", "HOME": str(self._home),
         }  # fmt: skip
+        del self._environment["TMPDIR"]  # YARN gives tasks one of their own
         self.thread = threading.Thread(target=self._be, daemon=True)
         self.thread.start()
 

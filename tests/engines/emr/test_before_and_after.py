@@ -23,6 +23,7 @@ from tests.mr.helpers import PROJECT, Ended, run
 from crawlmill.errors import CrawlmillError, SourceError
 from crawlmill.mr.aws import AwsError
 from crawlmill.mr.emr_run import EmrRun, marker_of
+from crawlmill.mr.emr_runner import EmrRunner
 from crawlmill.mr.emr_watch import EmrWatch, failure_of_task
 from crawlmill.mr.ending import RunInfo
 from crawlmill.mr.progress import Console, Progress
@@ -46,18 +47,33 @@ def one_line(result: Ended) -> str:
     return result.err.removesuffix("\n")
 
 
-def test_no_temporary_folder(lst):
-    assert "--cloud-tmp-dir s3://BUCKET/tmp/" in one_line(run(TAGS, "-r", "emr", lst, **NOWHERE))
-
-
-def test_no_credentials(lst):
-    line = one_line(run(TAGS, "-r", "emr", *TMP, "--region", "us-east-1", lst, **NOWHERE))
+@pytest.mark.parametrize("options", [(), TMP])
+def test_no_credentials(lst, options):
+    line = one_line(run(TAGS, "-r", "emr", *options, lst, **NOWHERE))
     assert line == "tag_count: -r emr: no AWS credentials are found (environment, ~/.aws, role of the machine)"
 
 
-def test_no_region(lst):
-    line = one_line(run(TAGS, "-r", "emr", *TMP, lst, **NOWHERE, **KEYS))
-    assert line.startswith("tag_count: -r emr: no region: name it with --region us-east-1")
+def test_no_temporary_folder_and_no_list_of_buckets(lst):
+    who = "User: arn:aws:iam::1:user/x is not authorized to perform: s3:ListAllMyBuckets"
+    denied = f"<Error><Code>AccessDenied</Code><Message>{who}</Message></Error>"
+    with refusing(403, denied) as (url, _):
+        result = run(TAGS, "-r", "emr", lst, **{**NOWHERE, **KEYS, "AWS_ENDPOINT_URL": url})
+    assert one_line(result) == (
+        f"tag_count: -r emr: S3 refuses ListBuckets: AccessDenied: {who}: name a folder for temporary files with "
+        "--cloud-tmp-dir s3://BUCKET/tmp/, or as cloud_tmp_dir in mrjob.conf"
+    )
+
+
+def test_bucket_of_mrjob_in_the_region_is_used_again(idle_emr):
+    s3 = idle_emr.double.client("s3")
+    s3.create_bucket(Bucket="mrjob-far", CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
+    s3.create_bucket(Bucket="mrjob-here")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in idle_emr.double.environment.items():
+            patch.setenv(name, value)
+        runner = EmrRunner(conf_paths=[], input_paths=["x"])
+    assert (runner.aws.region, runner.new_bucket) == ("us-east-1", None)
+    assert runner.folder.startswith("s3://mrjob-here/tmp/")
 
 
 def test_pool_of_clusters_is_not_spoken_to(lst):
@@ -72,16 +88,16 @@ def test_service_that_cannot_be_reached(lst):
 
 
 @contextmanager
-def refusing(status: int, body: dict[str, str]) -> Iterator[tuple[str, list[str]]]:
+def refusing(status: int, body: dict[str, str] | str) -> Iterator[tuple[str, list[str]]]:
     """A service that answers everything so; and what it was asked."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked.append(self.headers.get("X-Amz-Target", self.path))
-            self.rfile.read(int(self.headers["Content-Length"]))
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
             self.send_response(status)
-            content = json.dumps(body).encode()
+            content = (body if isinstance(body, str) else json.dumps(body)).encode()
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from tests import builders
 from tests.engines.conftest import ended, wait_for
-from tests.mr.helpers import PROJECT, rows, run
+from tests.engines.emr.double import KEYS
+from tests.mr.helpers import PROJECT, environment, rows, run
 
 pytestmark = pytest.mark.hadoop
 
@@ -79,6 +81,27 @@ def test_job_of_several_steps_brings_its_results_to_stdout(emr, tmp_path):
     assert here.out.startswith('["http://e.org/0","http://e.org/1"]\t')
     assert [len(cluster.steps) for cluster in emr.double.clusters] == [3]
     assert emr.left == []
+
+
+def test_settings_of_an_mrjob_conf_suffice_and_a_bucket_is_made_if_none_is_named(emr, tmp_path):
+    """Endpoints and keys as mrjob's users write them down; nothing in the environment."""
+    ends = {f"{name}_endpoint": emr.double.url for name in ("emr", "s3", "ec2", "iam")}
+    keys = {name.lower(): value for name, value in KEYS.items()}
+    conf = tmp_path / "mrjob.conf"
+    settings = {**ends, **keys, "check_cluster_every": 0.2}
+    conf.write_text(json.dumps({"include": str(PROJECT / "mrjob.conf"), "runners": {"emr": settings}}))
+    good = emr.double.put("s3://mine/crawl/good.warc.gz", warc("http://e.org/1"))
+    (tmp_path / "x.paths").write_text(f"{good}\n")
+    nowhere = {**emr.double.environment, "AWS_ENDPOINT_URL": "", **dict.fromkeys(KEYS, "")}
+    command = [sys.executable, str(TAGS), "-r", "emr", "-c", str(conf), str(tmp_path / "x.paths")]
+    there = subprocess.run(
+        command, cwd="/", env=environment(**nowhere), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+    assert (there.returncode, there.stdout) == (0, '"b"\t1\n"p"\t1\n'), there.stderr
+    made = re.search(r"temporary files go to a new bucket, which stays: s3://(mrjob-[0-9a-f]{16})/", there.stderr)[1]
+    assert all("/logs/" in key for key in emr.double.keys(f"s3://{made}/"))
+    assert emr.double.keys(f"s3://{made}/") != []
 
 
 def test_task_that_always_fails_ends_the_run_with_its_error_in_one_line(emr, tmp_path):

@@ -1,0 +1,192 @@
+//! Records read one after another from a buffer of gzip members, as far as each member is whole and is one record.
+
+use crate::member::{declared_size, whole_size, Members};
+use crate::warc::{content_type, quick_head, whole_record, Head, TYPES};
+
+/// Bytes of content that a counter may take before a record is given that it could have taken: whoever reads the
+/// records then has a look at what the counter holds.
+const MOST_UNSEEN: usize = 8 << 20;
+
+/// Bytes of the buffer that is kept for the next member.
+const MOST_KEPT: usize = 1 << 20;
+
+/// A record with the content of its member, or with as much of it as was inflated.
+pub struct Record<'a> {
+    pub head: &'a Head,
+    pub header: &'a [u8],
+    held: &'a [u8],
+    /// Bytes that a body may have.
+    pub most: usize,
+}
+
+impl<'a> Record<'a> {
+    /// What is held of the block.
+    pub fn held(&self) -> &'a [u8] {
+        self.held
+    }
+
+    /// Whether the block of this response is HTTP; None if that needs a closer look.
+    pub fn holds_http(&self) -> Option<bool> {
+        let kind = content_type(self.header)?;
+        Some(kind.get(..16).is_some_and(|start| start.eq_ignore_ascii_case(b"application/http")))
+    }
+
+    /// Whether the end of the block was not inflated, and no body can be too large.
+    pub fn is_cut(&self) -> bool {
+        (self.held.len() as u64) < self.head.length && self.head.length <= self.most as u64
+    }
+
+    /// The block, if it is all there and no body can be too large.
+    pub fn block(&self) -> Option<&'a [u8]> {
+        let length = usize::try_from(self.head.length).ok()?;
+        (self.held.len() == length && length <= self.most).then_some(self.held)
+    }
+}
+
+/// What became of a record that a counter was offered.
+pub enum Taken {
+    Counted,
+    /// Nothing of it was counted, since it needs a closer look.
+    Unusual,
+    /// Nothing of it was counted, since not all of its block is there.
+    Cut,
+    /// Nothing of it was counted; `Letters` must be told a chunk first.
+    Unknown(usize),
+}
+
+/// What counts records.
+pub trait Counter {
+    fn take(&mut self, record: &Record<'_>) -> Taken;
+}
+
+/// Takes nothing.
+pub struct Nothing;
+
+impl Counter for Nothing {
+    fn take(&mut self, _: &Record<'_>) -> Taken {
+        Taken::Unusual
+    }
+}
+
+/// Where reading has come to.
+pub struct Progress {
+    /// The position in the data.
+    pub at: usize,
+    /// Records passed that are not given: of other types, or counted.
+    pub passed: usize,
+    /// Bytes that may still be inflated.
+    pub budget: usize,
+}
+
+/// Why reading stops.
+pub enum Stop {
+    /// The next member is for Python to read, or the budget is spent.
+    Over,
+    /// Here is a record to be given: its member, of this length, holds so many bytes in `content`.
+    Record { head: Head, length: usize, size: usize },
+    /// As `Taken::Unknown`; the record comes again.
+    Unknown(usize),
+}
+
+/// Reads records of the wanted types.
+pub struct Records {
+    members: Members,
+    wanted: [bool; TYPES.len()],
+    heads: usize,
+    most: usize,
+    content: Vec<u8>,
+    unseen: usize,
+}
+
+impl Records {
+    /// `heads` is how many bytes of each are inflated, 0 for all; `most`, how many a body may have.
+    pub fn new(wanted: [bool; TYPES.len()], heads: usize, most: usize) -> Records {
+        Records { members: Members::new(), wanted, heads, most, content: Vec::new(), unseen: 0 }
+    }
+
+    pub fn content(&self, size: usize) -> &[u8] {
+        &self.content[..size]
+    }
+
+    /// Goes on from where `progress` is, until there is a record to be given.
+    pub fn read(&mut self, data: &[u8], ended: bool, progress: &mut Progress, counter: &mut impl Counter) -> Stop {
+        while progress.budget > 0 {
+            let Some(member) = self.members.candidate(data, progress.at, ended) else {
+                break;
+            };
+            let found = if self.heads == 0 { self.whole(member) } else { self.head(member) };
+            let Some((head, size)) = found else {
+                break;
+            };
+            progress.budget = progress.budget.saturating_sub(size);
+            if !self.wanted[head.kind] {
+                progress.passed += 1;
+                progress.at += member.len();
+                continue;
+            }
+            let mut taken = if self.unseen < MOST_UNSEEN { self.offer(&head, size, counter) } else { Taken::Unusual };
+            let (mut head, mut size) = (head, size);
+            if matches!(taken, Taken::Cut) {
+                // If it is not whole, Python gets the beginning, and finds that out.
+                if let Some(found) = self.whole(member) {
+                    (head, size) = found;
+                    taken = self.offer(&head, size, counter);
+                } else if let Some(found) = self.head(member) {
+                    (head, size) = found;
+                }
+            }
+            match taken {
+                Taken::Unknown(chunk) => return Stop::Unknown(chunk),
+                Taken::Counted => {
+                    self.unseen += size;
+                    progress.passed += 1;
+                    progress.at += member.len();
+                }
+                Taken::Unusual | Taken::Cut => {
+                    self.unseen = 0;
+                    progress.at += member.len();
+                    return Stop::Record { head, length: member.len(), size };
+                }
+            }
+        }
+        self.content.truncate(MOST_KEPT);
+        self.content.shrink_to(MOST_KEPT);
+        Stop::Over
+    }
+
+    /// Offers a record to a counter.
+    fn offer(&self, head: &Head, size: usize, counter: &mut impl Counter) -> Taken {
+        let (header, held) = self.content[..size].split_at(head.start);
+        let held = &held[..held.len().min(usize::try_from(head.length).unwrap_or(usize::MAX))];
+        counter.take(&Record { head, header, held, most: self.most })
+    }
+
+    /// The record that a member holds, with all of its content.
+    fn whole(&mut self, member: &[u8]) -> Option<(Head, usize)> {
+        let size = whole_size(member)?;
+        self.make_room(size);
+        let content = &mut self.content[..size];
+        if !self.members.inflate(member, content) {
+            return None;
+        }
+        Some((whole_record(content)?, size))
+    }
+
+    /// The record that a member holds, with the first bytes of its content.
+    fn head(&mut self, member: &[u8]) -> Option<(Head, usize)> {
+        let declared = declared_size(member)?;
+        if declared <= self.heads {
+            return self.whole(member);
+        }
+        self.make_room(self.heads);
+        let size = self.members.inflate_head(member, &mut self.content[..self.heads])?;
+        let head = quick_head(&self.content[..size])?;
+        head.fills(declared as u64).then_some((head, size))
+    }
+
+    fn make_room(&mut self, size: usize) {
+        if self.content.len() < size {
+            self.content.resize(size, 0);
+        }
+    }
+}
