@@ -1,0 +1,197 @@
+"""What the matrix runs: jobs, kinds of lists, their inputs; and what is compared of a run."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+from tests import builders
+from tests.mr.helpers import PROJECT, Ended
+
+from crawlmill.sample import write_sample
+
+__all__ = ["COMBINED", "JOBS", "LISTS", "Case", "Outcome", "Run", "cases", "code_of", "measure", "write_inputs"]
+
+JOBS: Final = {
+    "tag_count": "warc",
+    "server_count": "wat",
+    "word_count": "wet",
+    "text_data": "textData",
+    "crawl_metadata": "metadata",
+    "metadata_statistics": "metadata",
+    "near_duplicates": "pairs",
+}
+"""The jobs, and what each of them reads."""
+
+LISTS: Final = {
+    "good": "three whole files",
+    "damaged": "a whole file, one that is cut, one with a flipped bit, one that is not there",
+    "small": "200 files of one page each, eight to a task",
+    "ranges": "records of one file, three to a line, eight lines to a task; of SequenceFiles, splits",
+    "gz": "three whole files; the list is gzip, in two members, with comments",
+    "top": "three whole files, `--top 5`",
+}
+COMBINED: Final = "combined"
+"""A list that has something of all of these."""
+
+_OPTIONS: Final = {
+    "small": ("--inputs-per-task", "8"),
+    "ranges": ("--inputs-per-task", "8"),
+    COMBINED: ("--inputs-per-task", "16"),
+    "top": ("--top", "5"),
+}
+_NOT_OK: Final = ("damaged", COMBINED)
+_COUNTING: Final = ("tag_count", "server_count", "word_count", "metadata_statistics")
+_MORE: Final = {"word_count": ("--document-frequency",), "near_duplicates": ("--hash", "package")}
+_SPLIT: Final = 30_000
+
+Run = Callable[..., Ended]
+"""Runs a job: its script and arguments, without `-r`."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A job over a list."""
+
+    job: str
+    kind: str
+    path: Path
+
+    @property
+    def script(self) -> Path:
+        """The job's file."""
+        return PROJECT / "jobs" / f"{self.job}.py"
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Beside the list."""
+        return (*_MORE.get(self.job, ()), *_OPTIONS.get(self.kind, ()))
+
+
+def code_of(kind: str) -> int:
+    """The exit code that a list of this kind ends with."""
+    return 2 if kind in _NOT_OK else 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended, with digests of its results and of its ledger."""
+
+    code: int
+    results: str
+    ledger: str
+    wall_s: float
+
+    def agrees(self, other: Outcome) -> bool:
+        """Whether both are the same, but for the time they took."""
+        return (self.code, self.results, self.ledger) == (other.code, other.results, other.ledger)
+
+
+def write_inputs(folder: Path) -> None:
+    """Write crawl files and lists: `folder/KIND/LIST.paths` for each kind of input."""
+    formats = ("warc", "wat", "wet", "metadata", "text")
+    for name, pages, files in (("whole", 60, 3), ("small", 200, 200)):
+        write_sample(folder / name, pages=pages, files=files, formats=formats)
+        _write_pairs(folder / name / "pairs", pages, files)
+    for kind in sorted(set(JOBS.values())):
+        home = folder / kind
+        home.mkdir()
+        found = {name: _gather(folder / name, home, kind) for name in ("whole", "small")}
+        for name, lines in _lists(home, found["whole"], found["small"]).items():
+            text = "".join(f"{line}\n" for line in lines).encode()
+            half = len(text) // 2
+            packed = gzip.compress(text[:half], mtime=0) + gzip.compress(text[half:], mtime=0)
+            (home / f"{name}.paths").write_bytes(packed if name in ("gz", COMBINED) else text)
+
+
+def cases(folder: Path) -> Iterator[Case]:
+    """All cases over the inputs in this folder, but for the combined list."""
+    for job, kind in JOBS.items():
+        for name in LISTS:
+            if name != "top" or job in _COUNTING:
+                yield Case(job, name, folder / kind / f"{name}.paths")
+
+
+def measure(run_job: Run, case: Case, folder: Path) -> Outcome:
+    """Run a case; what it says is left in the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    ledger = folder / "ledger"
+    ledger.unlink(missing_ok=True)
+    began = time.monotonic()
+    ended = run_job(case.script, *case.options, "--ledger", ledger, case.path)
+    wall_s = time.monotonic() - began
+    (folder / "results").write_text(ended.out)
+    (folder / "stderr").write_text(ended.err)
+    rows = [_essence(json.loads(line)) for line in ledger.read_bytes().splitlines()] if ledger.exists() else None
+    results = ended.out if case.kind == "top" else "\n".join(sorted(ended.out.split("\n")))
+    return Outcome(ended.code, _digest(results), _digest(json.dumps(rows)), round(wall_s, 1))
+
+
+def _write_pairs(folder: Path, pages: int, files: int) -> None:
+    """WET files whose pages come in families of five, in which each differs from the others by a word."""
+    folder.mkdir()
+    records = []
+    for number in range(pages):
+        words = [_digest(f"{number // 5} {place}") for place in range(400)]
+        words[number % 5 * 50] = "other"
+        records.append(builders.conversion(f"http://{number % 7}.example/{number}", " ".join(words)))
+    for number in range(files):
+        data = builders.pack([builders.warcinfo(), *records[number::files]])
+        (folder / f"{number:03}.gz").write_bytes(data)
+
+
+def _gather(crawl: Path, home: Path, kind: str) -> list[str]:
+    """Move a crawl's files of a kind into one folder; gives their new names."""
+    pattern = f"{kind}-*" if kind in ("metadata", "textData") else f"{kind}/*.gz"
+    names = []
+    for number, path in enumerate(sorted(crawl.rglob(pattern))):
+        names.append(f"{crawl.name}-{number:03}")
+        path.rename(home / names[-1])
+    return names
+
+
+def _lists(home: Path, whole: list[str], small: list[str]) -> dict[str, list[str]]:
+    data = (home / whole[1]).read_bytes()
+    (home / "cut").write_bytes(data[: len(data) * 2 // 3])
+    flipped = bytearray(data)
+    flipped[len(data) // 2] ^= 16
+    (home / "flipped").write_bytes(flipped)
+    bounds = _bounds((home / whole[2]).read_bytes())
+    ranges = [f"{whole[2]}\t{start}\t{end - start}" for start, end in pairwise(bounds)]
+    damaged = [whole[0], "cut", "flipped", "missing"]
+    marked = ["# whole files", *whole[:2], "", whole[2], "# that was all"]
+    return {
+        "good": whole, "damaged": damaged, "small": small, "ranges": ranges, "gz": marked, "top": whole,
+        COMBINED: ["# all in one", *damaged, "", *small[:20], *ranges, whole[0]],
+    }  # fmt: skip
+
+
+def _bounds(data: bytes) -> list[int]:
+    """Where every third gzip member begins, and the end; splits of a SequenceFile are of one size."""
+    if data.startswith(b"SEQ"):
+        return [*range(0, len(data), _SPLIT), len(data)]
+    starts, left = [0], data
+    while left:
+        inflater = zlib.decompressobj(31)
+        inflater.decompress(left)
+        left = inflater.unused_data
+        starts.append(len(data) - len(left))
+    return [*starts[:-1:3], len(data)]
+
+
+def _essence(row: dict[str, Any]) -> list[Any]:
+    """What of a row must be the same everywhere: locations need not be."""
+    problems = [[problem["reason"], problem["offset"]] for problem in row["problems"]]
+    return [row[name] for name in ("input", "format", "outcome", "records", "bytes", "lost")] + problems
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
