@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from tests.mr.helpers import PROJECT
 
@@ -72,3 +75,18 @@ def test_conf_that_is_named_and_missing_is_a_usage_error(places, monkeypatch):
 
 def test_projects_conf_of_this_repository_is_one():
     assert conf_paths([str(PROJECT / "mrjob.conf")], None)
+
+
+def test_conf_that_this_locale_cannot_read_is_a_usage_error_of_one_line(places):
+    (places / "x.conf").write_text("# …\n" + GOOD, encoding="utf-8")
+    job = PROJECT / "jobs" / "tag_count.py"
+    command = [sys.executable, "-X", "utf8=0", str(job), "-c", str(places / "x.conf"), "x.paths"]
+    environment = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"tag_count: mrjob.conf cannot be read: {places}/x.conf: 'ascii' codec can't decode")
+    assert done.stderr.count("\n") == 1
+
+
+def test_projects_conf_is_read_in_any_locale():
+    assert (PROJECT / "mrjob.conf").read_bytes().isascii()

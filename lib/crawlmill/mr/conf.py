@@ -53,7 +53,7 @@ def endpoint_url(named: str | None) -> str | None:
 def _check(path: str) -> None:
     """What is wrong here, mrjob would answer with a traceback."""
     try:
-        conf = load_conf(Path(path).expanduser().read_text(encoding="utf-8"))
+        conf = load_conf(Path(path).expanduser().read_text(encoding="locale"))  # as mrjob will read it
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise UsageError(f"mrjob.conf cannot be read: {path}: {' '.join(str(error).split())}") from error
     runners = conf.get("runners", {}) if isinstance(conf, dict) else None
