@@ -235,7 +235,7 @@ def test_worker_killed_from_outside_is_replaced_and_the_others_go_on(crawl, mark
     lst = crawl.list(crawl.warc("a", "http://wait/1"), crawl.warc("b", "http://fine/"))
     process = start(FRAGILE, *LOCAL, lst, **marks)
     mark = Path(marks["FRAGILE"]) / "wait"
-    wait_until(mark.exists)
+    wait_until(lambda: mark.exists() and mark.read_text().endswith("\n"))
     os.kill(int(mark.read_text().split()[0]), signal.SIGKILL)
     ended = finish(process)
     assert (ended.code, ended.pairs) == (0, {'"wait"': 1, '"fine"': 1})

@@ -30,7 +30,8 @@ def make(tmp_path):
 
     def run() -> str:
         command = [shutil.which("make"), f"VENV={tmp_path}/venv", f"{tmp_path}/venv/.native"]
-        environment = {**os.environ, "PATH": str(tmp_path / "bin"), "CRAWLMILL_CORE": "python"}
+        outside = {name: value for name, value in os.environ.items() if "MAKE" not in name}  # of a make that runs us
+        environment = {**outside, "PATH": str(tmp_path / "bin"), "CRAWLMILL_CORE": "python"}
         done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
