@@ -14,6 +14,7 @@ functions of it and seldom call them.
 
 from __future__ import annotations
 
+import logging
 import re
 import shlex
 import sys
@@ -36,6 +37,7 @@ __all__ = [
     "engine_runner",
     "load_conf",
     "load_settings",
+    "quiet_mrjob",
     "unarchive",
 ]
 
@@ -88,6 +90,18 @@ def engine_runner(alias: str) -> type[Any]:
         from mrjob.runner import _runner_class  # noqa: PLC0415 - needs the stand-ins
 
         return _runner_class(alias)  # type: ignore[no-any-return]
+
+
+@contextmanager
+def quiet_mrjob() -> Iterator[None]:
+    """Within this block mrjob does not warn: what it warns of ends the run with an error of ours."""
+    logger = logging.getLogger("mrjob")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _urllib_request() -> dict[str, ModuleType]:

@@ -161,8 +161,7 @@ class EmrWork:
                 next(self._aws.pages("emr", "list_clusters", "Clusters", ClusterStates=["STARTING"]), None)
             else:
                 self._check_cluster()
-            options = self._storage.options
-            with Storage(replace(options, retries=1, read_timeout_s=min(20.0, options.read_timeout_s))) as quick:
+            with Storage(self._storage.options.impatient(retries=1)) as quick:
                 if not self._runner.new_bucket:
                     quick.exists(self._record.folder)
                 if self._marker is not None and quick.exists(self._marker):

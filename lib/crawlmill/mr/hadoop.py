@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Final
 
 from crawlmill.errors import SourceError, UsageError
+from crawlmill.mr.compat import quiet_mrjob
 from crawlmill.mr.failures import Stopped, TaskError
 from crawlmill.mr.hadoop_driver import Driver, Log, TaskFailure
 from crawlmill.mr.hadoop_runner import HadoopRunner, user_name
@@ -58,17 +59,11 @@ class HadoopWork:
         self.parts: list[Path | str] = []
         self.rows: list[Path] = []
         self._counters: list[dict[str, int]] = []
-        quiet = logging.getLogger("mrjob")
-        level = quiet.level
-        quiet.setLevel(logging.ERROR)  # it warns of what ends the run with an error of ours
-        try:
+        with quiet_mrjob():
             self._runner: HadoopRunner = job.make_runner()
             self._runner.find_programs()
-        finally:
-            quiet.setLevel(level)
         self._runner.storage = storage
-        # For what somebody waits for.
-        self._quick = replace(storage.options, retries=0, read_timeout_s=min(20.0, storage.options.read_timeout_s))
+        self._quick = storage.options.impatient(retries=0)
         self._namenodes = self._find_namenodes()
         self._check_namenode()
         self._runner.add_arguments(f"--ledger-folder={ROWS_BESIDE_OUTPUT}")

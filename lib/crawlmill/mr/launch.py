@@ -172,8 +172,7 @@ class _Launch:
         self.ending.inputs = inputs.ledger_order()
         ranks = {id(item): rank for rank, item in enumerate(self.ending.inputs)}
         ranked = ((ranks[id(item)], item) for item in inputs)
-        here = (self.options.runner or LocalRunner.alias) in (InlineRunner.alias, LocalRunner.alias)
-        most = MOST_TASKS_HERE if here else MOST_TASKS_ON_ENGINES
+        most = MOST_TASKS_HERE if self._on_this_machine else MOST_TASKS_ON_ENGINES
         number = 0
         with (self.scratch / "tasks.jsonl").open("wb") as file:
             for number, task in enumerate(cut(ranked, self.options.inputs_per_task, most=most), 1):  # noqa: B007

@@ -17,7 +17,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stdout
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -239,7 +239,7 @@ class InlineRunner(MachineRunner):
             folder.mkdir()
             self._fill(folder)
         for attempt in attempts:
-            with _working_in(folder), _stdout_as_stderr():
+            with chdir(folder), _stdout_as_stderr():
                 result = run_attempt(
                     self._job_class,
                     self._mr_job_extra_args(),
@@ -321,13 +321,3 @@ def _stdout_as_stderr() -> Iterator[None]:
     finally:
         os.dup2(before, 1)
         os.close(before)
-
-
-@contextmanager
-def _working_in(folder: Path) -> Iterator[None]:
-    before = os.getcwd()  # noqa: PTH109
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)

@@ -16,11 +16,12 @@ import json
 import logging
 import os
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from crawlmill.errors import SourceError, UsageError
+from crawlmill.mr.compat import quiet_mrjob
 from crawlmill.mr.failures import TaskError
 from crawlmill.mr.job import CrawlJob
 from crawlmill.mr.monitor import Totals
@@ -50,17 +51,11 @@ class SparkWork:
         self._scratch, self._storage, self._watch = scratch, storage, watch
         self.parts: list[Path | str] = []
         self.rows: list[Path] = []
-        quiet = logging.getLogger("mrjob")
-        level = quiet.level
-        quiet.setLevel(logging.ERROR)  # it warns of what ends the run with an error of ours
-        try:
+        with quiet_mrjob():
             self._runner: SparkRunner = job.make_runner()
             self._runner.find_programs()
-        finally:
-            quiet.setLevel(level)
         self._runner.tries = job.options.task_retries + 1
-        # For what somebody waits for.
-        self._quick = replace(storage.options, retries=0, read_timeout_s=min(20.0, storage.options.read_timeout_s))
+        self._quick = storage.options.impatient(retries=0)
         self._folder = self._runner.folder(scratch)
         self._check_folder()
         if self._runner.here:  # then tasks keep to the limits of hosts as those of the local runner do

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -105,7 +105,7 @@ class Task:
                     environment=self.step.environment, number_of_try=self.number_of_try, **more,
                 )  # fmt: skip
                 job_class, home = self.job.load()
-                with _working_in(home):
+                with chdir(home):
                     result = run_attempt(job_class, self.job.arguments, attempt, lambda _: None)
                 made = Path(attempt.folder)
                 rows = made / "_rows"
@@ -223,16 +223,6 @@ def _disk() -> str | None:
 def _folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="crawlmill-", dir=_disk(), ignore_cleanup_errors=True) as folder:
         yield Path(folder)
-
-
-@contextmanager
-def _working_in(folder: Path) -> Iterator[None]:
-    before = os.getcwd()  # noqa: PTH109
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
 
 
 class _Named:

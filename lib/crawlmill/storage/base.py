@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from types import TracebackType
 from typing import Any, BinaryIO, Protocol, Self
 
@@ -123,6 +123,10 @@ class StorageOptions:
             raise UsageError("connections per host: expected 1 or more", actual=self.max_connections_per_host)
         if self.share < 1:
             raise UsageError("tasks that share the limits: expected 1 or more", actual=self.share)
+
+    def impatient(self, *, retries: int) -> StorageOptions:
+        """The same for what somebody waits for: few tries, and 20 seconds at most for each."""
+        return replace(self, retries=retries, read_timeout_s=min(20.0, self.read_timeout_s))
 
     def to_json(self) -> dict[str, Any]:
         """The options as a JSON object."""
