@@ -17,10 +17,11 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
+from tests.engines.jobs import started
 from tests.mr.helpers import PROJECT, Ended, environment
 
 from crawlmill.storage import Storage, StorageOptions
@@ -44,19 +45,10 @@ class Hadoop:
     def state(self) -> dict:
         return json.loads((self.home / "state.json").read_text())
 
-    @contextmanager
-    def started(self, script: Path, *args: object, **more: str) -> Iterator[subprocess.Popen[bytes]]:
+    def started(self, script: Path, *args: object, **more: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
         """A job that runs on the cluster; nothing is left of its process after the block."""
         command = [sys.executable, str(script), "-r", "hadoop", *map(str, args)]
-        process = subprocess.Popen(
-            command, cwd="/", env=environment(**self.environment, **more),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.communicate()
+        return started(command, {**self.environment, **more})
 
     def run(self, script: Path, *args: object, **more: str) -> Ended:
         """Run a job on the cluster."""

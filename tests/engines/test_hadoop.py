@@ -14,27 +14,14 @@ from pathlib import Path
 import pytest
 from tests import builders
 from tests.engines.conftest import ended, wait_for
-from tests.mr.helpers import PROJECT, Ended, rows, run
+from tests.engines.jobs import counters, unlucky, warc
+from tests.mr.helpers import PROJECT, rows, run
 from tests.storage.faults import FaultServer, Thing
 
 pytestmark = pytest.mark.hadoop
 
 TAGS = PROJECT / "jobs" / "tag_count.py"
 UNLUCKY = Path(__file__).parent / "scripts" / "unlucky.py"
-
-
-def warc(*uris: str, cut: int = 0) -> bytes:
-    data = builders.pack([builders.warcinfo(), *(builders.response(uri, b"<p><b>x</b>") for uri in uris)])
-    return data[: len(data) - cut]
-
-
-def unlucky(tmp_path: Path, *uris: str) -> Path:
-    """A list of one WARC for each URI."""
-    for number, uri in enumerate(uris):
-        (tmp_path / f"{number}.warc.gz").write_bytes(warc(uri))
-    lst = tmp_path / "x.paths"
-    lst.write_text("".join(f"{number}.warc.gz\n" for number in range(len(uris))))
-    return lst
 
 
 def hdfs_rows(hadoop, location: str, tmp_path: Path) -> dict:
@@ -47,11 +34,6 @@ def nothing_is_left(hadoop) -> bool:
     """Whether the run's folder on HDFS is gone."""
     home = "hdfs:///user/researcher/.crawlmill"
     return not hadoop.storage.exists(home) or not hadoop.shell("fs", "-ls", home).stdout.strip()
-
-
-def counters(result: Ended) -> dict[str, int]:
-    found = re.findall(r"^step 1, (.*) = ([\d,]+)$", result.err, re.MULTILINE)
-    return {name: int(count.replace(",", "")) for name, count in found}
 
 
 def test_run_on_hdfs_gives_what_inline_gives_and_is_published_whole(hadoop, folder, tmp_path):

@@ -10,13 +10,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from tests import builders
 from tests.engines.conftest import ended, wait_for
-from tests.mr.helpers import PROJECT, Ended, environment, rows, run
+from tests.engines.jobs import counters, started, unlucky, warc
+from tests.mr.helpers import PROJECT, Ended, rows, run
 
 pytestmark = pytest.mark.spark
 
@@ -36,20 +37,11 @@ class Spark:
     def __init__(self, line: str) -> None:
         self.submit = PROJECT / ".cache" / "spark" / line / "bin" / "spark-submit"
 
-    @contextmanager
-    def started(self, script: Path, *args: object, **more: str) -> Iterator[subprocess.Popen[bytes]]:
+    def started(self, script: Path, *args: object, **more: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
         """A job that runs on Spark; nothing is left of it after the block."""
         path = f"{self.submit.parent}:{more.get('PATH', os.environ['PATH'])}"
-        variables = {"SPARK_SUBMIT_OPTS": QUICK_JVM, **more, "PATH": path}
-        process = subprocess.Popen(
-            [sys.executable, str(script), "-r", "spark", "--no-conf", *map(str, args)], cwd="/", env=environment(**variables),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.communicate()
+        command = [sys.executable, str(script), "-r", "spark", "--no-conf", *map(str, args)]
+        return started(command, {"SPARK_SUBMIT_OPTS": QUICK_JVM, **more, "PATH": path})
 
     def run(self, script: Path, *args: object, **more: str) -> Ended:
         """Run a job on Spark."""
@@ -93,25 +85,6 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pages = [builders.conversion(f"http://{name}.org/{number}", text) for number in range(2)]
         (folder / "sample" / f"{name}.wet.gz").write_bytes(builders.pack([builders.warcinfo(), *pages]))
     return folder / "sample"
-
-
-def warc(*uris: str, cut: int = 0) -> bytes:
-    data = builders.pack([builders.warcinfo(), *(builders.response(uri, b"<p><b>x</b>") for uri in uris)])
-    return data[: len(data) - cut]
-
-
-def unlucky(tmp_path: Path, *uris: str) -> Path:
-    """A list of one WARC for each URI."""
-    for number, uri in enumerate(uris):
-        (tmp_path / f"{number}.warc.gz").write_bytes(warc(uri))
-    lst = tmp_path / "x.paths"
-    lst.write_text("".join(f"{number}.warc.gz\n" for number in range(len(uris))))
-    return lst
-
-
-def counters(result: Ended) -> dict[str, int]:
-    found = re.findall(r"^step 1, (.*) = ([\d,]+)$", result.err, re.MULTILINE)
-    return {name: int(count.replace(",", "")) for name, count in found}
 
 
 def alike(there: Ended, here: Ended) -> bool:

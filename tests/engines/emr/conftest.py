@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from tests.engines.conftest import ended
 from tests.engines.emr.double import EmrDouble, emr_double
+from tests.engines.jobs import started
 from tests.mr.helpers import PROJECT, Ended, environment
 
 SCRIPT = ["--cloud-tmp-dir", "s3://tmp/runs/", "--check-cluster-every", "0.2"]
@@ -22,8 +23,7 @@ class Emr:
     def __init__(self, double: EmrDouble) -> None:
         self.double = double
 
-    @contextmanager
-    def started(self, script: Path, *args: object, **more: str) -> Iterator[subprocess.Popen[bytes]]:
+    def started(self, script: Path, *args: object, **more: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
         command = [
             sys.executable,
             str(script),
@@ -34,15 +34,7 @@ class Emr:
             *SCRIPT,
             *map(str, args),
         ]
-        process = subprocess.Popen(
-            command, cwd="/", env=environment(**{**self.double.environment, **more}),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.communicate()
+        return started(command, {**self.double.environment, **more})
 
     def run(self, script: Path, *args: object, **more: str) -> Ended:
         with self.started(script, *args, **more) as process:

@@ -13,6 +13,7 @@ import pytest
 from tests import builders
 from tests.engines.conftest import ended, wait_for
 from tests.engines.emr.double import KEYS
+from tests.engines.jobs import warc
 from tests.mr.helpers import PROJECT, environment, rows, run
 
 pytestmark = pytest.mark.hadoop
@@ -20,11 +21,6 @@ pytestmark = pytest.mark.hadoop
 TAGS = PROJECT / "jobs" / "tag_count.py"
 PAIRS = PROJECT / "jobs" / "near_duplicates.py"
 UNLUCKY = Path(__file__).parents[1] / "scripts" / "unlucky.py"
-
-
-def warc(*uris: str, cut: int = 0) -> bytes:
-    data = builders.pack([builders.warcinfo(), *(builders.response(uri, b"<p><b>x</b>") for uri in uris)])
-    return data[: len(data) - cut]
 
 
 def test_run_gives_what_inline_gives_and_is_published_on_s3(emr, tmp_path):
