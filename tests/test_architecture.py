@@ -19,7 +19,7 @@ LAYERS = ["errors", "codecs", "storage", "analysis", "formats", "inputs", "sampl
 FORBIDDEN = [("formats", "storage"), ("formats", "analysis"), ("analysis", "storage"), ("analysis", "codecs"), ("storage", "codecs"),
              ("sample", "inputs"), ("mr", "sample")]  # fmt: skip
 FENCES = {
-    "mrjob": ["mr"], "boto3": ["storage/s3_client.py", "mr/aws.py"], "botocore": ["storage/s3_client.py", "mr/aws.py"], "urllib3": ["storage"], "warcio": ["sample"],
+    "mrjob": ["mr"], "boto3": ["storage/s3_client.py", "mr/aws.py"], "botocore": ["storage/s3_client.py", "storage/s3_signing.py", "mr/aws.py"], "urllib3": ["storage"], "warcio": ["sample"],
     "brotli": ["formats"], "zstandard": ["formats", "codecs"], "deflate": [], "isal": ["codecs"], "zlib_ng": [], "cramjam": ["codecs"],
     "simhash": ["analysis"], "publicsuffixlist": ["analysis"],
     "pyspark": ["mr/spark_harness.py"], "py4j": ["mr/spark_harness.py"],

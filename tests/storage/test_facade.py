@@ -52,13 +52,15 @@ def test_all_names_are_there() -> None:
 
 
 class Endless:
-    """A body that counts what is taken of it."""
+    """A body that counts what is taken of it, and takes a second for each read by its own clock."""
 
     def __init__(self) -> None:
+        self.now_s = 0.0
         self.start, self.stop, self.identity = 0, 1 << 40, Identity('"e"', None, 1 << 40)
         self.taken, self.closed = 0, 0
 
     def read(self, n: int, /) -> bytes:
+        self.now_s += 1
         self.taken += n
         return bytes(n)
 
@@ -66,9 +68,14 @@ class Endless:
         self.closed += 1
 
 
+def ahead_of(body: Endless) -> ReadAheadStream:
+    stream = ResumingStream(lambda *_: body, "x", 0, None, Attempts(RetryPolicy(), "x"))
+    return ReadAheadStream(stream, lambda: body.now_s)
+
+
 def test_reading_ahead_holds_no_more_than_its_bound() -> None:
     body = Endless()
-    stream = ReadAheadStream(ResumingStream(lambda *_: body, "x", 0, None, Attempts(RetryPolicy(), "x")))
+    stream = ahead_of(body)
     got = 0
     while got < 40 << 20:
         got += len(stream.read(100_000))
@@ -79,9 +86,21 @@ def test_reading_ahead_holds_no_more_than_its_bound() -> None:
     assert body.closed == 1
 
 
+@pytest.mark.parametrize(("idle_s", "threads"), [(8, True), (11, False)])
+def test_a_thread_reads_ahead_only_where_a_tenth_of_the_time_is_waiting(idle_s: int, threads: bool) -> None:
+    body = Endless()
+    stream = ahead_of(body)
+    for _ in range(20):
+        stream.read(1 << 18)
+        assert stream.tell() > 1 << 20 or stream._pump is None
+        body.now_s += idle_s
+    assert (stream._pump is not None) is threads
+    stream.close()
+
+
 def test_stream_that_was_forgotten_ends_its_thread() -> None:
     body = Endless()
-    stream = ReadAheadStream(ResumingStream(lambda *_: body, "x", 0, None, Attempts(RetryPolicy(), "x")))
+    stream = ahead_of(body)
     stream.read(2 << 20)
     stream.read(1)
     thread = stream._pump._thread

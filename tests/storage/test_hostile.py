@@ -92,7 +92,6 @@ def test_redirect_to_nowhere_tells_no_secret(storage_with, web, place: str) -> N
         OK + b"Content-Length: x\r\n\r\nabc",
         OK + b"Connection: close\r\n\r\nabc",
         OK + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
-        OK + b"Content-Length: 3\r\nLast-Modified: nonsense\r\n\r\nabc",
     ],
 )
 def test_answer_of_s3_that_makes_no_sense_is_unavailable(storage_with, web, answer: bytes) -> None:
@@ -123,7 +122,7 @@ def test_s3_that_only_trickles_counts_as_silent(storage_with, web) -> None:
     web.things["/b/x"] = Thing(bytes(2000), always=Fault(3, TRICKLE))
     error = refused(lambda: read(storage_with(s3_endpoint=web.url, read_timeout_s=0.3, retries=0), "s3://b/x"))
     assert error.reason == "unavailable"
-    assert "bytes in" in str(error)
+    assert "time-out" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from crawlmill.storage.readahead import ReadAheadStream
 from crawlmill.storage.resume import Body, Identity, NothingLeft, ResumingStream
 from crawlmill.storage.retry import Attempts, Failure, RetryPolicy, retrying
 
-__all__ = ["HttpBackend", "HttpBody", "open_http_body"]
+__all__ = ["HttpBackend", "HttpBody", "body_of", "open_http_body"]
 
 _CONTENT_RANGE = re.compile(r"\s*bytes\s+(?:([0-9]{1,18})-([0-9]{1,18})|\*)/([0-9]{1,18}|\*)\s*", re.IGNORECASE)
 
@@ -65,13 +65,14 @@ def open_http_body(client: HttpClient, url: str, start: int, stop: int | None, k
             headers["If-Range"] = known.etag
     answer = client.request("GET", url, headers)
     try:
-        return _body_of(answer, start, stop, whole="Range" not in headers)
+        return body_of(answer, start, stop, whole="Range" not in headers)
     except Failure:
         answer.close()
         raise
 
 
-def _body_of(answer: Answer, start: int, stop: int | None, *, whole: bool) -> Body:
+def body_of(answer: Answer, start: int, stop: int | None, *, whole: bool) -> Body:
+    """The body of an answer to a request for the bytes from `start` to `stop`, or for the `whole`. Raises: Failure."""
     etag = answer.headers.get("ETag")
     strong = etag if etag is not None and etag.startswith('"') else None
     modified = answer.headers.get("Last-Modified")

@@ -40,7 +40,7 @@ USER_AGENT = f"crawlmill/{__version__} (MapReduce jobs for Common Crawl; urllib3
 MOST_REDIRECTS = 10
 _CONNECT_TIMEOUT_S = 20.0
 _DRAINED_BYTES = 1 << 13
-_ORIGIN = re.compile("[a-z]+://", re.IGNORECASE)
+_ORIGIN = "[A-Za-z]+://"
 _LENGTH = re.compile("[0-9]{1,18}")  # Python reads no more than some thousands of digits
 _REDIRECTS = (301, 302, 303, 307, 308)
 
@@ -110,10 +110,10 @@ class Answer:
 
 
 class HttpClient:
-    """Sends requests. One per `Storage`; threads may share it."""
+    """Sends requests; threads may share it. `certificates`: a file or folder of those to trust instead of the usual."""
 
-    def __init__(self, read_timeout_s: float, limiter: Limiter) -> None:
-        self._limiter = limiter
+    def __init__(self, read_timeout_s: float, limiter: Limiter, *, certificates: str | None = None) -> None:
+        self._limiter, self._certificates = limiter, certificates
         self._timeout = urllib3.Timeout(connect=min(_CONNECT_TIMEOUT_S, read_timeout_s), read=read_timeout_s)
         self._managers: dict[tuple[str, str | None], urllib3.PoolManager] = {}
         self._by_host: dict[tuple[str, str], urllib3.PoolManager] = {}
@@ -126,8 +126,11 @@ class HttpClient:
         *,
         body: IO[bytes] | bytes | None = None,
         follow: bool = True,
+        limited_as: str | None = None,
     ) -> Answer:
         """Send a request once, follow at most ten redirects, and return the answer, whatever its status.
+
+        The limits of the host hold, or those of the name that is given instead.
 
         Raises: Failure if there is no answer.
         """
@@ -137,7 +140,7 @@ class HttpClient:
             sent.setdefault("Authorization", authorization)
         seen = {target.url}
         while True:
-            answer = self._send(method, target, sent, body)
+            answer = self._send(method, target, sent, body, limited_as)
             place = answer.headers.get("Location")
             if not follow or answer.status not in _REDIRECTS or not place:
                 return answer
@@ -163,9 +166,14 @@ class HttpClient:
             manager.clear()
 
     def _send(
-        self, method: str, target: urllib3.util.Url, headers: Mapping[str, str], body: IO[bytes] | bytes | None
+        self,
+        method: str,
+        target: urllib3.util.Url,
+        headers: Mapping[str, str],
+        body: IO[bytes] | bytes | None,
+        limited_as: str | None,
     ) -> Answer:
-        release = self._limiter.admit(target.host or "")
+        release = self._limiter.admit(limited_as or target.host or "")
         try:
             response = self._manager(target).request(
                 method,
@@ -191,7 +199,7 @@ class HttpClient:
         if key not in self._by_host:
             way = (key[0], proxy_for(*key))
             if way not in self._managers:
-                self._managers[way] = new_manager(*way)
+                self._managers[way] = new_manager(*way, self._certificates)
             self._by_host[key] = self._managers[way]
         return self._by_host[key]
 
@@ -229,7 +237,7 @@ def _target(url: str) -> tuple[urllib3.util.Url, str | None]:
 
 def _shown(url: str) -> str:
     """What of a bad URL may be told: of what is none, not even where its query begins is sure."""
-    return f": {redact(url)[:200]}" if _ORIGIN.match(url) else ""
+    return f": {redact(url)[:200]}" if re.match(_ORIGIN, url) else ""
 
 
 def failure_of_error(error: Exception) -> Failure:

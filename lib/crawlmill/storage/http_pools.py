@@ -120,11 +120,11 @@ def proxy_for(scheme: str, host: str) -> str | None:
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
-def new_manager(scheme: str, proxy: str | None) -> urllib3.PoolManager:
-    """The pools of the hosts that are reached over one scheme and proxy."""
+def new_manager(scheme: str, proxy: str | None, certificates: str | None = None) -> urllib3.PoolManager:
+    """The pools of the hosts that are reached over one scheme and proxy; trust in these certificates, or the usual."""
     options: dict[str, Any] = {"num_pools": 32, "maxsize": 8}
     if scheme == "https":
-        options["ssl_context"] = _certificates()
+        options["ssl_context"] = _trust(certificates)
     manager: urllib3.PoolManager
     if proxy is None:
         manager = urllib3.PoolManager(**options)
@@ -139,22 +139,28 @@ def new_manager(scheme: str, proxy: str | None) -> urllib3.PoolManager:
     return manager
 
 
-def _certificates() -> ssl.SSLContext:
-    """A context that trusts whom the environment says, else the system, else (on a Mac without any) certifi."""
+def _trust(certificates: str | None) -> ssl.SSLContext:
+    """A context that trusts whom it is told to, else whom the environment says, else the system."""
     name = next((name for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE") if os.environ.get(name)), None)
-    if name is None:
-        paths = ssl.get_default_verify_paths()
-        if paths.cafile is None and paths.capath is None:
-            try:
-                import certifi  # noqa: PLC0415 (no dependency, but often there)
-            except ImportError:
-                return ssl.create_default_context()
-            return ssl.create_default_context(cafile=certifi.where())
-        return ssl.create_default_context()
-    place = os.environ[name]
+    place = certificates or (os.environ[name] if name else None)
+    if place is None:
+        return _system_trust()
     try:
         if Path(place).is_dir():
             return ssl.create_default_context(capath=place)
         return ssl.create_default_context(cafile=place)
     except OSError as error:
-        raise UsageError(f"{name} names no file of certificates: {error.strerror or error}", source=place) from error
+        what = name if name and not certificates else "the configuration of AWS"
+        raise UsageError(f"{what} names no file of certificates: {error.strerror or error}", source=place) from error
+
+
+def _system_trust() -> ssl.SSLContext:
+    """What the system trusts, or (on a Mac without any) certifi."""
+    paths = ssl.get_default_verify_paths()
+    if paths.cafile is None and paths.capath is None:
+        try:
+            import certifi  # noqa: PLC0415 (no dependency, but often there)
+        except ImportError:
+            return ssl.create_default_context()
+        return ssl.create_default_context(cafile=certifi.where())
+    return ssl.create_default_context()

@@ -1,13 +1,16 @@
 """Reading on in a thread, so that the network works while the reader inflates and counts.
 
-A stream of more than a megabyte gets a thread once its first megabyte was read in one go; a record, an index block or
-the head of a file never does. What waits to be taken is at most 8 MB, and one piece more.
+A stream gets a thread once its first megabyte was read in one go and a tenth of the time, at least 50 ms, went by
+waiting: a record, an index block or the head of a file never does, nor does what comes as fast as it is taken, since
+the system itself reads on for as much as a socket holds. What waits to be taken is at most 8 MB, and one piece more.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -17,6 +20,7 @@ __all__ = ["ReadAheadStream"]
 
 MOST_WAITING_BYTES = 8 << 20
 _BEFORE_THREAD_BYTES = 1 << 20
+_BEARABLE_WAIT_S, _BEARABLE_SHARE = 0.05, 0.1
 _PIECE = 1 << 18
 
 
@@ -77,13 +81,14 @@ class _Pump:
 
 
 class ReadAheadStream:
-    """A `Stream` over a `ResumingStream`; a jump leaves the thread to itself and begins another."""
+    """A `Stream` over a `ResumingStream`; a jump leaves the thread to itself. `clock` gives seconds."""
 
-    def __init__(self, stream: ResumingStream) -> None:
-        self._stream = stream
+    def __init__(self, stream: ResumingStream, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream, self._clock = stream, clock
         self._pump: _Pump | None = None
-        self._at = self._run_from = 0
         self._piece, self._taken = b"", 0
+        self._at = self._run_from = 0
+        self._begin_run(0)
 
     @property
     def size(self) -> int | None:
@@ -95,10 +100,8 @@ class ReadAheadStream:
         if n < 0:
             return b"".join(iter(lambda: self.read(_PIECE), b""))
         if self._pump is None:
-            if self._at - self._run_from < _BEFORE_THREAD_BYTES:
-                piece = self._stream.read(n)
-                self._at += len(piece)
-                return piece
+            if not self._held_up():
+                return self._read_here(n)
             self._pump = _Pump(self._stream)
         if n and self._taken == len(self._piece):
             self._piece, self._taken = self._pump.take(), 0
@@ -117,8 +120,7 @@ class ReadAheadStream:
         else:
             self._pump.stop()
             self._pump, self._stream = None, self._stream.again(offset)
-        self._piece, self._taken = b"", 0
-        self._at = self._run_from = offset
+        self._begin_run(offset)
         return offset
 
     def tell(self) -> int:
@@ -131,6 +133,23 @@ class ReadAheadStream:
             self._stream.close()
         else:
             self._pump.stop()
+
+    def _begin_run(self, offset: int) -> None:
+        self._piece, self._taken = b"", 0
+        self._at = self._run_from = offset
+        self._began_s, self._waited_s = self._clock(), 0.0
+
+    def _read_here(self, n: int) -> bytes:
+        asked_s = self._clock()
+        piece = self._stream.read(n)
+        self._waited_s += self._clock() - asked_s
+        self._at += len(piece)
+        return piece
+
+    def _held_up(self) -> bool:
+        if self._at - self._run_from < _BEFORE_THREAD_BYTES:
+            return False
+        return self._waited_s > max(_BEARABLE_WAIT_S, _BEARABLE_SHARE * (self._clock() - self._began_s))
 
     def __del__(self) -> None:
         self.close()  # a stream that was merely forgotten must not leave its thread and connection behind

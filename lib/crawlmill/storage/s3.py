@@ -1,9 +1,7 @@
-"""Objects of S3 and of services like it, by the client of boto3 (`s3_client.py`).
+"""Objects of S3 and of services like it: read over HTTP (`s3_objects.py`), all else by boto3 (`s3_client.py`).
 
 * Credentials: boto3's standard chain; without any, requests are not signed. Bucket `commoncrawl` refuses unsigned
   requests since 2022: its objects are then read from https://data.commoncrawl.org/.
-* boto3 sends each request once, in its adaptive mode (which spaces requests when S3 throttles); whether there is
-  another try is decided by `retry.py`, as for every other storage.
 * Bodies resume by range, on condition of the same ETag.
 * Writing: one PUT, or a multipart upload that is completed on success and aborted on error; either way the object
   appears whole. There are no folders and no renames.
@@ -11,85 +9,33 @@
 
 from __future__ import annotations
 
-import http.client
 import logging
-import re
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
-from typing import Any, BinaryIO, TypeVar, cast
-
-from urllib3.exceptions import HTTPError
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.storage.base import Backend, StorageOptions, Stream
-from crawlmill.storage.http_pools import LEAST_BYTES_PER_TIMEOUT
 from crawlmill.storage.limits import Limiter, limited_name
 from crawlmill.storage.locations import redact
 from crawlmill.storage.readahead import ReadAheadStream
-from crawlmill.storage.resume import Body, Identity, NothingLeft, ResumingStream
-from crawlmill.storage.retry import Attempts, Failure, RetryPolicy, retrying
-from crawlmill.storage.s3_client import ERRORS, failure_of, new_client, status_of
+from crawlmill.storage.resume import ResumingStream
+from crawlmill.storage.retry import Attempts, RetryPolicy, retrying
 from crawlmill.storage.s3_copy import copy_object
+from crawlmill.storage.s3_objects import S3Objects
 from crawlmill.storage.s3_upload import Upload
+
+if TYPE_CHECKING:
+    from crawlmill.storage.s3_client import S3Client
 
 __all__ = ["S3Backend"]
 
 COMMON_CRAWL_HTTPS = "https://data.commoncrawl.org/"
-_CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})")
 
 _log = logging.getLogger("crawlmill")
 
 Result = TypeVar("Result")
-
-
-class _S3Body:
-    """The body of one GetObject, as `resume.Body`."""
-
-    def __init__(self, answer: dict[str, Any], start: int, release: Callable[[], None], timeout_s: float) -> None:
-        self._release, self._timeout_s = release, timeout_s
-        self._waited_s, self._got = 0.0, 0
-        if "ContentLength" not in answer:
-            raise Failure("S3 does not say how long its answer is")
-        self._left = answer["ContentLength"]
-        said = _CONTENT_RANGE.fullmatch(answer.get("ContentRange", ""))
-        self.start = int(said[1]) if said else 0
-        self.stop: int | None = self.start + self._left
-        total = int(said[3]) if said else self._left
-        self.identity = Identity(answer.get("ETag"), str(answer.get("LastModified")), total)
-        # Below boto3's stream, which takes pieces whole: what it had of one would be lost when the connection breaks.
-        self._response = answer["Body"].__enter__()
-        if self.start > start:
-            raise Failure(f"S3 sends bytes from {self.start}, asked for {start}")
-
-    def read(self, n: int, /) -> bytes:
-        """As `Body.read`."""
-        if not self._left:
-            return b""
-        began_s = time.monotonic()
-        try:
-            piece = cast(bytes, self._response.read1(min(n, self._left)))
-        except (HTTPError, http.client.HTTPException, OSError) as error:
-            raise failure_of(error) from error
-        if not piece:
-            raise Failure(f"the body ended {self._left} bytes before its announced end", transient=True)
-        self._left -= len(piece)
-        self._waited_s += time.monotonic() - began_s
-        self._got += len(piece)
-        if self._waited_s > self._timeout_s:
-            if self._got < LEAST_BYTES_PER_TIMEOUT:
-                raise Failure(f"only {self._got} bytes in {self._waited_s:.0f} s", transient=True)
-            self._waited_s, self._got = 0.0, 0
-        return piece
-
-    def close(self) -> None:
-        """As `Body.close`."""
-        try:
-            self._response.close()
-        except (HTTPError, OSError):
-            pass  # the connection ends all the same
-        self._release()
 
 
 class S3Backend:
@@ -101,7 +47,14 @@ class S3Backend:
         self._options, self._policy, self._limiter, self._https = options, policy, limiter, https
         self._payer = {"RequestPayer": "requester"} if options.s3_requester_pays else {}
         self._refused = False
-        self._client, self._anonymous = new_client(options)
+        self._objects = S3Objects(options, limiter)
+
+    @cached_property
+    def _client(self) -> S3Client:
+        """Made only for what reading objects does not need."""
+        from crawlmill.storage.s3_client import S3Client  # noqa: PLC0415 (a quarter of a second)
+
+        return S3Client(self._options)
 
     def open(self, location: str, start: int, length: int | None) -> Stream:
         """As `Backend.open`."""
@@ -110,7 +63,7 @@ class S3Backend:
         )
 
     def _open(self, location: str, start: int, length: int | None) -> Stream:
-        opener = partial(self._get, *_bucket_and_key(location))
+        opener = partial(self._objects.body, *_bucket_and_key(location))
         return ReadAheadStream(ResumingStream(opener, redact(location), start, length, self._attempts(location)))
 
     def size(self, location: str) -> int:
@@ -118,8 +71,7 @@ class S3Backend:
         return self._or_https(location, lambda: self._size(location), lambda other, url: other.size(url))
 
     def _size(self, location: str) -> int:
-        bucket, key = _bucket_and_key(location)
-        return int(self._ask(location, "head_object", Bucket=bucket, Key=key)["ContentLength"])
+        return retrying(self._attempts(location), lambda: self._objects.size(*_bucket_and_key(location)))
 
     def exists(self, location: str) -> bool:
         """As `Backend.exists`."""
@@ -176,7 +128,9 @@ class S3Backend:
 
     def close(self) -> None:
         """As `Backend.close`."""
-        self._client.close()
+        self._objects.close()
+        if "_client" in self.__dict__:
+            self._client.close()
 
     def _remove(self, location: str, bucket: str, batch: Sequence[dict[str, str]]) -> None:
         answer = self._ask(location, "delete_objects", Bucket=bucket, Delete={"Objects": batch, "Quiet": True})
@@ -197,27 +151,6 @@ class S3Backend:
                     "a listing of S3 goes round in circles", reason="unavailable", source=redact(location)
                 )
 
-    def _get(self, bucket: str, key: str, start: int, stop: int | None, known: Identity | None) -> Body:
-        """Ask once for the bytes from `start` to `stop`."""
-        asked: dict[str, Any] = {"Bucket": bucket, "Key": key, **self._payer}
-        if start or stop is not None:
-            asked["Range"] = f"bytes={start}-{'' if stop is None else max(stop - 1, start)}"
-        if known is not None and known.etag is not None:
-            asked["IfMatch"] = known.etag
-        release = self._limiter.admit(limited_name(bucket))
-        try:
-            return _S3Body(self._client.get_object(**asked), start, release, self._options.read_timeout_s)
-        except ERRORS as error:
-            release()
-            if status_of(error) == 416:
-                head = self._once("head_object", Bucket=bucket, Key=key)
-                if head["ContentLength"] <= start:
-                    return NothingLeft(start, head["ContentLength"])
-            raise failure_of(error) from error
-        except BaseException:
-            release()
-            raise
-
     def _ask(self, location: str, operation: str, **arguments: Any) -> dict[str, Any]:
         """The answer of S3 to a request without a body worth streaming. Raises: SourceError."""
         return retrying(self._attempts(location), lambda: self._once(operation, **arguments))
@@ -225,14 +158,9 @@ class S3Backend:
     def _once(self, operation: str, **arguments: Any) -> dict[str, Any]:
         release = self._limiter.admit(limited_name(arguments["Bucket"]))
         try:
-            answer = cast(dict[str, Any], getattr(self._client, operation)(**arguments, **self._payer))
-        except ERRORS as error:
-            raise failure_of(error) from error
+            return self._client.ask(operation, **arguments, **self._payer)
         finally:
             release()
-        if operation == "head_object" and "ContentLength" not in answer:
-            raise Failure("S3 does not say how long the object is")
-        return answer
 
     def _attempts(self, location: str) -> Attempts:
         host = limited_name(_bucket_and_key(location)[0])
@@ -247,7 +175,7 @@ class S3Backend:
             try:
                 return by_s3()
             except SourceError as error:
-                if error.reason != "denied" or not self._anonymous or bucket != "commoncrawl":
+                if error.reason != "denied" or not self._objects.anonymous or bucket != "commoncrawl":
                     raise
             if not self._refused:
                 self._refused = True

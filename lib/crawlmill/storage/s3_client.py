@@ -1,4 +1,4 @@
-"""A client of S3 by boto3, started in half the time; and what its errors mean.
+"""The client of S3 by boto3, started in half the time; and what its errors mean.
 
 boto3 looks for the description of a service among the files of all 400, and reads them as ordered dictionaries by a
 slow way. A crawl is read by many short processes, and it would cost each of them a tenth of a second.
@@ -10,9 +10,8 @@ import gc
 import gzip
 import json
 import os
-import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from urllib3.exceptions import HTTPError
 
@@ -20,7 +19,8 @@ from crawlmill import __version__
 from crawlmill.errors import MissingDependency, UsageError
 from crawlmill.storage.base import StorageOptions
 from crawlmill.storage.http_client import failure_of_error
-from crawlmill.storage.retry import Failure, failure_of_status, parse_retry_after
+from crawlmill.storage.retry import Failure, parse_retry_after
+from crawlmill.storage.s3_errors import failure_of_refusal
 
 try:
     import boto3
@@ -40,71 +40,113 @@ try:
 except ImportError as error:
     raise MissingDependency("reading s3:// needs the package boto3, which is not installed") from error
 
-__all__ = ["ERRORS", "failure_of", "new_client", "status_of"]
+__all__ = ["S3Client"]
 
-ERRORS: tuple[type[Exception], ...] = (ClientError, BotoCoreError, HTTPError, OSError, ValueError, OverflowError)
-"""What a request to S3 may raise; the last two where a server says what is no number or no date."""
-
-_CODE = re.compile("[A-Za-z][A-Za-z0-9.]{0,60}")
-# What a code means where the HTTP status beside it says something else, or nothing.
-_MEANINGS = {
-    **dict.fromkeys(("SlowDown", "Throttling", "ThrottlingException", "ServiceUnavailable"), 503),
-    **dict.fromkeys(("RequestTimeout", "InternalError", "OperationAborted"), 500),
-    **dict.fromkeys(("ExpiredToken", "InvalidToken", "AuthorizationHeaderMalformed"), 403),
-}
+_ERRORS: tuple[type[Exception], ...] = (
+    *(ClientError, BotoCoreError, HTTPError, OSError),
+    *(ValueError, OverflowError),  # what a server says is no number or no date
+    RuntimeError,  # credentials that have expired
+)
 
 
-def new_client(options: StorageOptions) -> tuple[Any, bool]:
-    """A client, and whether it has no credentials, so that its requests are not signed.
+class _HeldBackError(Exception):
+    """A request that is ready to be sent."""
 
-    Raises: UsageError for a configuration that cannot be used.
+    def __init__(self, request: Any) -> None:
+        super().__init__("held back")
+        self.request = request
+
+
+def _hold_back(request: Any, **_: Any) -> None:
+    raise _HeldBackError(request)
+
+
+class S3Client:
+    """A client with the standard credential chain. Without credentials it is `anonymous`, and signs nothing.
+
+    boto3 sends each request once, in its adaptive mode (which spaces requests when S3 throttles); whether there is
+    another try is for `retry.py`, as for every other storage.
     """
-    try:
-        session = _session()
-        anonymous = session.get_credentials() is None
-        config = Config(
-            signature_version=UNSIGNED if anonymous else None,
-            retries={"mode": "adaptive", "total_max_attempts": 1},
-            connect_timeout=min(20.0, options.read_timeout_s),
-            read_timeout=options.read_timeout_s,
-            max_pool_connections=16,
-            user_agent_extra=f"crawlmill/{__version__}",
-            # The containers read prove themselves; a second checksum would cost as much as the network.
-            response_checksum_validation="when_required",
-            request_checksum_calculation="when_required",
-        )
-        client = session.client("s3", endpoint_url=options.s3_endpoint, region_name=options.s3_region, config=config)
-    except (BotoCoreError, ValueError) as error:
-        raise UsageError(f"S3 cannot be set up: {error}") from error
-    # Some 35,000 objects that live as long as the process: the collector need not look through them each time.
-    gc.freeze()
-    return client, anonymous
+
+    def __init__(self, options: StorageOptions) -> None:
+        """Raises: UsageError for a configuration that cannot be used."""
+        self._options = options
+        try:
+            settings = _settings()
+            self.certificates: str | None = settings.get_config_variable("ca_bundle")
+            """The file of certificates that the settings name."""
+            self._session = boto3.session.Session(botocore_session=settings)
+            self.anonymous = self._session.get_credentials() is None
+        except _ERRORS as error:
+            raise UsageError(f"S3 cannot be set up: {error}") from error
+        self._client = self._new(options.s3_region)
+        self._signing: dict[str | None, Any] = {}
+        # Some 35,000 objects that live as long as the process: the collector need not look through them each time.
+        gc.freeze()
+
+    def ask(self, operation: str, **arguments: Any) -> dict[str, Any]:
+        """The answer of S3 to one request. Raises: Failure."""
+        try:
+            return cast(dict[str, Any], getattr(self._client, operation)(**arguments))
+        except _ERRORS as error:
+            raise _failure_of(error) from error
+
+    def signed(self, operation: str, region: str | None, **arguments: Any) -> tuple[str, dict[str, str]]:
+        """URL and headers of the request that would be sent to this region (None: that of the settings), unsent.
+
+        Raises: Failure.
+        """
+        if region not in self._signing:
+            self._signing[region] = self._new(region or self._options.s3_region)
+            self._signing[region].meta.events.register("before-send.s3", _hold_back)
+        try:
+            getattr(self._signing[region], operation)(**arguments)
+        except _HeldBackError as held:
+            headers = held.request.headers.items()
+            return held.request.url, {name: v.decode() if isinstance(v, bytes) else v for name, v in headers}
+        except _ERRORS as error:
+            raise _failure_of(error) from error
+        raise AssertionError("boto3 has sent a request that was to be held back")
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self._client.close()
+
+    def _new(self, region: str | None) -> Any:
+        options = self._options
+        try:
+            return self._session.client("s3", endpoint_url=options.s3_endpoint, region_name=region, config=Config(
+                signature_version=UNSIGNED if self.anonymous else None,
+                retries={"mode": "adaptive", "total_max_attempts": 1},
+                connect_timeout=min(20.0, options.read_timeout_s),
+                read_timeout=options.read_timeout_s,
+                max_pool_connections=16,
+                user_agent_extra=f"crawlmill/{__version__}",
+                # The containers read prove themselves; a second checksum would cost as much as the network.
+                response_checksum_validation="when_required",
+                request_checksum_calculation="when_required",
+            ))  # fmt: skip
+        except (BotoCoreError, ValueError) as error:
+            raise UsageError(f"S3 cannot be set up: {error}") from error
 
 
-def _session() -> boto3.session.Session:
+def _settings() -> Any:
     session = get_session()
     places = (session.get_config_variable("data_path") or "").split(os.pathsep)
     session.register_component("data_loader", _Models([str(Path(each).expanduser()) for each in places if each]))
-    return boto3.session.Session(botocore_session=session)
+    return session
 
 
-def status_of(error: Exception) -> int:
-    """The HTTP status of an answer that is an error; 0 if there was none."""
-    if not isinstance(error, ClientError):
-        return 0
-    return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
-
-
-def failure_of(error: Exception) -> Failure:
+def _failure_of(error: Exception) -> Failure:
     """The failed try that an error of boto3 stands for."""
     if isinstance(error, ClientError):
-        code = str(error.response.get("Error", {}).get("Code", ""))
-        headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
-        status = _MEANINGS.get(code, status_of(error))
-        failure = failure_of_status(status, "", "", parse_retry_after(headers.get("retry-after")))
-        failure.what = f"HTTP {status_of(error)}" + (f" {code}" if _CODE.fullmatch(code) else "")
-        return failure
-    if isinstance(error, NoCredentialsError | PartialCredentialsError | CredentialRetrievalError):
+        answer = error.response.get("ResponseMetadata", {})
+        return failure_of_refusal(
+            int(answer.get("HTTPStatusCode", 0)),
+            str(error.response.get("Error", {}).get("Code", "")),
+            parse_retry_after(answer.get("HTTPHeaders", {}).get("retry-after")),
+        )
+    if isinstance(error, NoCredentialsError | PartialCredentialsError | CredentialRetrievalError | RuntimeError):
         return Failure(f"the AWS credentials cannot be used: {type(error).__name__}", reason="denied")
     if isinstance(error, HTTPClientError | NoConnectionError):
         return Failure(f"the connection to S3 failed: {type(error).__name__}", transient=True)

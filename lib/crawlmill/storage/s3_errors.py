@@ -1,0 +1,27 @@
+"""What a refusal of S3 means."""
+
+from __future__ import annotations
+
+import re
+
+from crawlmill.storage.retry import Failure, failure_of_status
+
+__all__ = ["failure_of_refusal"]
+
+_CODE = "[A-Za-z][A-Za-z0-9.]{0,60}"
+# What a code means where the HTTP status beside it says something else, or nothing.
+_MEANINGS = {
+    **dict.fromkeys(("SlowDown", "Throttling", "ThrottlingException", "ServiceUnavailable"), 503),
+    **dict.fromkeys(("RequestTimeout", "InternalError", "OperationAborted"), 500),
+    **dict.fromkeys(("ExpiredToken", "InvalidToken", "AuthorizationHeaderMalformed"), 403),
+}
+
+
+def failure_of_refusal(status: int, code: str, retry_after_s: float | None) -> Failure:
+    """The failed try that an HTTP status and an error code of S3 (which may be none) stand for.
+
+    Spec: Amazon S3 API, Error responses.
+    """
+    failure = failure_of_status(_MEANINGS.get(code, status), "", "", retry_after_s)
+    failure.what = f"HTTP {status}" + (f" {code}" if re.fullmatch(_CODE, code) else "")
+    return failure

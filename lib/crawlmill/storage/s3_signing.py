@@ -1,0 +1,136 @@
+"""How a request for an object of S3 is addressed and signed.
+
+A client of boto3 costs each process a quarter of a second, as much as counting the tags of 30 MB. Where the
+environment alone says all that matters (keys, region, endpoint), the signer of botocore does without one. Everything
+else, such as profiles, roles, no keys at all, settings in files, or the rarer kinds of buckets and regions, is for
+the client, which makes the request and is kept from sending it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple, Protocol
+from urllib.parse import quote
+
+from crawlmill.errors import MissingDependency
+from crawlmill.storage.base import StorageOptions
+
+try:
+    from botocore.auth import S3SigV4Auth
+    from botocore.awsrequest import AWSRequest
+except ImportError as error:
+    raise MissingDependency("reading s3:// needs the package boto3, which is not installed") from error
+
+__all__ = ["Signer", "new_signer"]
+
+# The settings that are understood here, and those that change nothing about a request.
+_UNDERSTOOD = {
+    *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN"),
+    *("AWS_ACCOUNT_ID", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"),
+    *("AWS_CA_BUNDLE", "AWS_REGION", "AWS_EC2_METADATA_DISABLED", "AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE", "AWS_PAGER"),
+    *("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_EXECUTION_ENV", "AWS_DEFAULT_OUTPUT"),
+}
+_FILES = {"AWS_CONFIG_FILE": "~/.aws/config", "AWS_SHARED_CREDENTIALS_FILE": "~/.aws/credentials"}
+# Compiled where they are needed.
+_REGION = "(?:af|ap|ca|eu|il|me|mx|sa|us)-[a-z]+-[0-9]+"  # those of amazonaws.com, but for governments
+_ENDPOINT = r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?:/[A-Za-z0-9._~/-]*)?"
+_BUCKET = "[A-Za-z0-9._-]{1,255}"
+_HOST = "(?!xn--|.*--|.*-s3alias$)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]"
+_ARGUMENTS = {"Range": "Range", "If-Match": "IfMatch", "x-amz-request-payer": "RequestPayer"}
+
+
+class Signer(Protocol):
+    """Makes requests for objects.
+
+    `anonymous`: there are no credentials, so nothing is signed. `certificates`: a file or folder of those to trust
+    that the settings of AWS name.
+    """
+
+    anonymous: bool
+    certificates: str | None
+
+    def sign(
+        self, method: str, bucket: str, key: str, headers: dict[str, str], region: str | None
+    ) -> tuple[str, dict[str, str]]:
+        """The URL and the headers of a request; `region` is where S3 has said that the bucket lies.
+
+        Raises: Failure if they cannot be made.
+        """
+
+
+def new_signer(options: StorageOptions) -> Signer:
+    """The signer that the settings of AWS ask for. Raises: UsageError for settings that cannot be used."""
+    given = {name: value for name, value in os.environ.items() if name.startswith("AWS_") and value}
+    region = options.s3_region or given.get("AWS_DEFAULT_REGION")
+    endpoint = options.s3_endpoint or given.get("AWS_ENDPOINT_URL_S3") or given.get("AWS_ENDPOINT_URL")
+    plain = (
+        {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} <= given.keys() <= _UNDERSTOOD
+        and not any(Path(given.get(name, usual)).expanduser().exists() for name, usual in _FILES.items())
+        and (not region or re.fullmatch(_REGION, region))
+        and (not endpoint or re.fullmatch(_ENDPOINT, endpoint))
+    )
+    if not plain:
+        return _ClientSigner(options)
+    token = given.get("AWS_SECURITY_TOKEN") or given.get("AWS_SESSION_TOKEN")
+    keys = _Keys(given["AWS_ACCESS_KEY_ID"], given["AWS_SECRET_ACCESS_KEY"], token)
+    return _KeySigner(options, keys, region, endpoint)
+
+
+class _Keys(NamedTuple):
+    """What botocore's signer takes for credentials; those of `botocore.credentials` would cost another 7 ms."""
+
+    access_key: str
+    secret_key: str
+    token: str | None
+
+
+class _ClientSigner:
+    """Signs as a client of boto3 does."""
+
+    def __init__(self, options: StorageOptions) -> None:
+        from crawlmill.storage.s3_client import S3Client  # noqa: PLC0415 (dear, see above)
+
+        self._client = S3Client(options)
+        self.anonymous, self.certificates = self._client.anonymous, self._client.certificates
+
+    def sign(
+        self, method: str, bucket: str, key: str, headers: dict[str, str], region: str | None
+    ) -> tuple[str, dict[str, str]]:
+        """As `Signer.sign`."""
+        arguments = {_ARGUMENTS[name]: value for name, value in headers.items()}
+        return self._client.signed(f"{method.lower()}_object", region, Bucket=bucket, Key=key, **arguments)
+
+
+class _KeySigner:
+    """Signs with the keys of the environment, and leaves what is special about a bucket to a client."""
+
+    anonymous = False
+
+    def __init__(self, options: StorageOptions, keys: _Keys, region: str | None, endpoint: str | None) -> None:
+        self._options, self._keys, self._region, self._endpoint = options, keys, region, endpoint
+        self._client: _ClientSigner | None = None
+        self.certificates = os.environ.get("AWS_CA_BUNDLE") or None
+
+    def sign(
+        self, method: str, bucket: str, key: str, headers: dict[str, str], region: str | None
+    ) -> tuple[str, dict[str, str]]:
+        """As `Signer.sign`."""
+        region = region or self._region
+        place = self._place(bucket, region)
+        if place is None or not key:
+            self._client = self._client or _ClientSigner(self._options)
+            return self._client.sign(method, bucket, key, headers, region)
+        request = AWSRequest(method, f"{place}/{quote(key, safe='/-._~')}", dict(headers))
+        S3SigV4Auth(self._keys, "s3", region or "us-east-1").add_auth(request)
+        return request.url, dict(request.headers.items())
+
+    def _place(self, bucket: str, region: str | None) -> str | None:
+        """The URL of a bucket; None if that is for a client to find out."""
+        if self._endpoint:
+            return f"{self._endpoint.rstrip('/')}/{bucket}" if re.fullmatch(_BUCKET, bucket) else None
+        if not re.fullmatch(_HOST, bucket) or (region and not re.fullmatch(_REGION, region)):
+            return None
+        # Without a region, and in the first of them, boto3 asks the host that existed before there were regions.
+        return f"https://{bucket}.s3.{f'{region}.' if region and region != 'us-east-1' else ''}amazonaws.com"
