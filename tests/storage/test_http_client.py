@@ -1,14 +1,10 @@
-"""Requests: redirects, kept connections, authentication, proxies, certificates, and secrets that stay secret."""
+"""Requests: redirects, kept connections, authentication, proxies, and secrets that stay secret."""
 
 from __future__ import annotations
 
 import base64
 import logging
-import shutil
-import ssl
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -184,51 +180,6 @@ def test_proxy_of_another_kind_is_a_mistake_of_the_user(storage_with, monkeypatc
     with pytest.raises(UsageError, match="socks5") as caught:
         storage_with().size_of("http://example.org/x")
     assert SECRET not in str(caught.value)
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if shutil.which("openssl") is None:
-        pytest.skip("no openssl to make a certificate with")
-    folder = tmp_path_factory.mktemp("tls")
-    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -keyout key.pem -out cert.pem"
-    names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    subprocess.run([*command.split(), *names], cwd=folder, check=True, capture_output=True)
-    return folder
-
-
-@pytest.fixture
-def tls(certificate: Path) -> Iterator[FaultServer]:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
-    with FaultServer({"/x": Thing(DATA, faults=[Fault(1000)])}, context=context) as server:
-        yield server
-
-
-@pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"])
-def test_certificate_of_the_environment_is_trusted(storage_with, tls, certificate, monkeypatch, name: str) -> None:
-    monkeypatch.setenv(name, str(certificate / "cert.pem"))
-    with storage_with().open_stream(f"{tls.url}/x") as stream:
-        assert stream.read() == DATA
-    assert len(tls.seen) == 2
-
-
-def test_certificate_of_nobody_is_not_trusted_and_asked_once(storage_with, tls, clock) -> None:
-    with pytest.raises(SourceError, match="not trusted") as caught:
-        storage_with().open_stream(f"{tls.url}/x")
-    assert (caught.value.reason, clock.waits) == ("unavailable", [])
-
-
-def test_certificate_for_another_name_is_not_trusted(storage_with, tls, certificate, monkeypatch) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "cert.pem"))
-    with pytest.raises(SourceError, match="not trusted"):
-        storage_with().open_stream(f"{tls.url.replace('127.0.0.1', 'localhost')}/x")
-
-
-def test_certificates_that_are_not_there_are_a_mistake_of_the_user(storage_with, monkeypatch, tmp_path) -> None:
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "none.pem"))
-    with pytest.raises(UsageError, match="REQUESTS_CA_BUNDLE"):
-        storage_with().open_stream("https://127.0.0.1:1/x")
 
 
 def test_writing_over_http_is_a_mistake_of_the_user(storage_with) -> None:

@@ -2,7 +2,8 @@
 
 * Proxies are those of the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`, either case; `no_proxy`
   may hold networks such as 10.0.0.0/8).
-* Certificates: `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`, `SSL_CERT_FILE`, `SSL_CERT_DIR`, else the system's.
+* Certificates: `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`, `SSL_CERT_FILE`, `SSL_CERT_DIR`, else the system's; for S3
+  `AWS_CA_BUNDLE` first.
 * A server that sends less than a kilobyte per read time-out is taken for silent, in its headers as in its body.
 """
 
@@ -15,6 +16,7 @@ import os
 import socket
 import ssl
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -155,12 +157,11 @@ def _trust(certificates: str | None) -> ssl.SSLContext:
 
 
 def _system_trust() -> ssl.SSLContext:
-    """What the system trusts, or (on a Mac without any) certifi."""
+    """What the system trusts; where it has no certificates (slim images, some Macs), those of a package that does."""
     paths = ssl.get_default_verify_paths()
-    if paths.cafile is None and paths.capath is None:
-        try:
-            import certifi  # noqa: PLC0415 (no dependency, but often there)
-        except ImportError:
-            return ssl.create_default_context()
-        return ssl.create_default_context(cafile=certifi.where())
+    if paths.cafile is None and not (paths.capath and any(Path(paths.capath).iterdir())):
+        for package in ("certifi", "botocore"):  # no dependencies here, but often there
+            found = find_spec(package)
+            if found and found.origin and (file := Path(found.origin).with_name("cacert.pem")).is_file():
+                return ssl.create_default_context(cafile=file)
     return ssl.create_default_context()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
@@ -67,7 +66,7 @@ def new_signer(options: StorageOptions) -> Signer:
     endpoint = options.s3_endpoint or given.get("AWS_ENDPOINT_URL_S3") or given.get("AWS_ENDPOINT_URL")
     plain = (
         {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} <= given.keys() <= _UNDERSTOOD
-        and not any(Path(given.get(name, usual)).expanduser().exists() for name, usual in _FILES.items())
+        and not any(_is_there(given.get(name, usual)) for name, usual in _FILES.items())
         and (not region or re.fullmatch(_REGION, region))
         and (not endpoint or re.fullmatch(_ENDPOINT, endpoint))
     )
@@ -76,6 +75,10 @@ def new_signer(options: StorageOptions) -> Signer:
     token = given.get("AWS_SECURITY_TOKEN") or given.get("AWS_SESSION_TOKEN")
     keys = _Keys(given["AWS_ACCESS_KEY_ID"], given["AWS_SECRET_ACCESS_KEY"], token)
     return _KeySigner(options, keys, region, endpoint)
+
+
+def _is_there(path: str) -> bool:
+    return os.path.exists(os.path.expanduser(path))  # noqa: PTH110, PTH111 (these bear no home and no permission)
 
 
 class _Keys(NamedTuple):
