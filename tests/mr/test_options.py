@@ -7,6 +7,7 @@ import argparse
 import pytest
 
 from crawlmill.mr.options import BadLimit
+from tests.mr.helpers import SCRIPTS, run
 
 
 @pytest.mark.parametrize(
@@ -25,3 +26,10 @@ def test_limit_is_exceeded_by_more_than_it_says(text, bad, inputs, exceeded):
 def test_limit_that_is_none_is_refused(text):
     with pytest.raises(argparse.ArgumentTypeError, match="number or a percentage"):
         BadLimit.parse(text)
+
+
+def test_where_s3_is_concerns_every_runner(crawl):
+    given = ("--s3-endpoint", "http://127.0.0.1:9", "--s3-region", "eu-west-1")
+    for runner in ("inline", "local"):
+        ended = run(SCRIPTS / "mime_count.py", "-r", runner, *given, crawl.list(crawl.warc("a.warc.gz", "http://a/")))
+        assert (ended.code, "s3_" in ended.err) == (0, False)

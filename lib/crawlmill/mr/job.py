@@ -279,8 +279,12 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         return runner_class(self.options.runner)
 
     def _runner_kwargs(self) -> dict[str, Any]:
-        settings: dict[str, Any] = {"mrjob_cls": type(self)} if self._runner_class().alias == "local" else {}
-        return {**super()._runner_kwargs(), **settings}
+        runner = self._runner_class()
+        given = super()._runner_kwargs()
+        for name in ("s3_endpoint", "s3_region"):  # of our storage; mrjob would find them strange but for its own S3
+            if name not in runner.OPT_NAMES:
+                given.pop(name, None)
+        return {**given, "mrjob_cls": type(self)} if runner.alias == "local" else given
 
 
 @contextmanager
