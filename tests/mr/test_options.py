@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 import pytest
+from tests.mr.helpers import SCRIPTS, run
 
 from crawlmill.mr.options import BadLimit
-from tests.mr.helpers import SCRIPTS, run
 
 
 @pytest.mark.parametrize(
