@@ -15,13 +15,14 @@ ROOT = Path(crawlmill.__file__).parent
 PROJECT = ROOT.parent.parent
 
 # From the ground up: what stands in one row may import rows before it, and itself.
-LAYERS = ["errors", "codecs", "storage", "analysis", "formats", "inputs", "sample", "mr", "cli"]
+LAYERS = ["errors", "units", "core", "codecs", "storage", "analysis", "formats", "inputs", "sample", "mr", "cli"]
 FORBIDDEN = [("formats", "storage"), ("formats", "analysis"), ("analysis", "storage"), ("analysis", "codecs"), ("storage", "codecs"),
              ("sample", "inputs"), ("mr", "sample")]  # fmt: skip
 FENCES = {
-    "mrjob": ["mr"], "boto3": ["storage/s3_client.py", "mr/aws.py"], "botocore": ["storage/s3_client.py", "storage/s3_signing.py", "mr/aws.py"], "urllib3": ["storage"], "warcio": ["sample"],
-    "brotli": ["formats"], "zstandard": ["formats", "codecs"], "deflate": [], "isal": ["codecs"], "zlib_ng": [], "cramjam": ["codecs"],
-    "simhash": ["analysis"], "publicsuffixlist": ["analysis"],
+    "mrjob": ["mr/compat.py"], "yaml": ["mr/conf.py"], "boto3": ["storage/s3_client.py", "mr/aws.py"], "botocore": ["storage/s3_client.py", "storage/s3_signing.py", "mr/aws.py"], "urllib3": ["storage"], "warcio": ["sample"],
+    "brotli": ["formats"], "zstandard": ["formats", "codecs"], "deflate": [], "isal": [], "zlib_ng": [], "cramjam": ["codecs"],
+    "ujson": ["formats", "analysis"], "simhash": ["analysis"], "numpy": ["analysis"], "publicsuffixlist": ["analysis"],
+    "crawlmill_native": ["core.py"],
     "pyspark": ["mr/spark_harness.py"], "py4j": ["mr/spark_harness.py"],
 }  # fmt: skip
 

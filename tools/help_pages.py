@@ -25,7 +25,9 @@ _COMMANDS_HEAD = """\
 
 Each command takes locations of any kind (see [storage](storage.md)), prints data on stdout and everything else on
 stderr, and works in a pipe.
-Exit codes: 0 all well, 1 a mistake of the user, 2 something was lost, partial or failed, 130 Ctrl-C, 143 SIGTERM.
+What is printed is UTF-8 in every locale; a file name of bytes that are no UTF-8 is printed as these bytes.
+Exit codes: 0 all well, 1 a mistake of the user or output that cannot be written, 2 something was lost, partial or
+failed, 130 Ctrl-C, 143 SIGTERM.
 
 The rest of this page is what `--help` prints; `python tools/help_pages.py` writes it.
 The options for reading from the network, which nearly all commands have, are [told once](#reading-from-the-network).

@@ -2,15 +2,17 @@
 
     python tools/matrix.py                                      # all engines that are there; writes docs/matrix.md
     python tools/matrix.py --engines hadoop --jobs tag_count --lists gz,top --output -
-    python tools/matrix.py --keep --engines spark-4             # beside what an earlier call has found
+    python tools/matrix.py --keep --engines spark-4             # beside what earlier calls of this code have found
 
 Inputs are sample crawls, which are the same bytes every time. What was found, and each run's output, is kept in
-build/matrix. The engines are those of the tests; one that is missing is left out and named.
+build/matrix. The engines are those of the tests; one that is missing is left out and named. `inline`, which the others
+are compared with, always runs.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import signal
@@ -25,12 +27,14 @@ PROJECT: Final = Path(__file__).resolve().parents[1]
 if __name__ == "__main__":
     sys.path[0] = str(PROJECT)  # the packages `tests` and `tools` are imported by their names
 
-from tools.matrix_cases import JOBS, LISTS, Outcome, cases, code_of, measure, write_inputs  # noqa: E402
+from tools.matrix_cases import JOBS, LISTS, Outcome, cases, measure, write_inputs  # noqa: E402
 from tools.matrix_engines import ENGINES, REQUIRED, MissingError, Place  # noqa: E402
 
-__all__ = ["page"]
+__all__ = ["kept_of", "page"]
 
 BUILD: Final = PROJECT / "build" / "matrix"
+CODE: Final = ("lib/**/*.py", "jobs/*.py", "tools/matrix_cases.py")
+REFERENCE: Final = "inline"
 PAGE: Final = PROJECT / "docs" / "matrix.md"
 
 _INTRODUCTION: Final = """\
@@ -50,18 +54,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, known in (("engines", ENGINES), ("jobs", JOBS), ("lists", LISTS)):
         parser.add_argument(f"--{name}", default=",".join(known), help=f"some of {', '.join(known)} (default: all)")
-    parser.add_argument("--keep", action="store_true", help="keep what earlier calls have found")
+    parser.add_argument("--keep", action="store_true", help="keep what earlier calls of the same code have found")
     parser.add_argument("--output", default=str(PAGE), help="the page; - is stdout (default: docs/matrix.md)")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # engines end with their blocks
-    kept = BUILD / "results.json"
-    found = json.loads(kept.read_text()) if options.keep and kept.exists() else {}
+    kept, code = BUILD / "results.json", code_digest()
+    found = kept_of(kept, code) if options.keep else {}
     wanted = [set(text.split(",")) for text in (options.jobs, options.lists)]
     missing = {}
     with tempfile.TemporaryDirectory(prefix="matrix-") as folder, ExitStack() as stack:
         write_inputs(Path(folder, "inputs"))
         place = Place(stack, Path(folder))
-        for engine in [each for each in ENGINES if each in options.engines.split(",")]:
+        engines = {REFERENCE, *options.engines.split(",")}
+        for engine in [each for each in ENGINES if each in engines]:
             try:
                 run_job = ENGINES[engine](place)
             except MissingError as error:
@@ -72,7 +77,7 @@ def main() -> int:
                     outcome = measure(run_job, case, BUILD / case.job / case.kind / engine)
                     sys.stderr.write(f"{engine}, {case.job}, {case.kind}: exit {outcome.code}, {outcome.wall_s} s\n")
                     found.setdefault(f"{case.job}/{case.kind}", {})[engine] = asdict(outcome)
-                    kept.write_text(json.dumps(found, indent=1))
+                    kept.write_text(json.dumps({"code": code, "found": found}, indent=1))
     text, same = page(found)
     if options.output == "-":
         sys.stdout.write(text)
@@ -85,8 +90,22 @@ def main() -> int:
     return int(not same or bool(missing and os.environ.get(REQUIRED) == "1"))
 
 
+def code_digest() -> str:
+    """A digest of the code that results come from."""
+    digest = hashlib.sha256()
+    for path in sorted(path for pattern in CODE for path in PROJECT.glob(pattern)):
+        digest.update(f"{path.relative_to(PROJECT)}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def kept_of(kept: Path, code: str) -> dict[str, Any]:
+    """What this code has found in earlier calls."""
+    content = json.loads(kept.read_text()) if kept.exists() else {}
+    return content["found"] if content.get("code") == code else {}
+
+
 def page(found: dict[str, Any]) -> tuple[str, bool]:
-    """The page, and whether all engines agree."""
+    """The page, and whether all engines agree with the reference, and that is as it should be."""
     engines = [engine for engine in ENGINES if any(engine in outcomes for outcomes in found.values())]
     lines = [
         "# The matrix", "",
@@ -98,13 +117,19 @@ def page(found: dict[str, Any]) -> tuple[str, bool]:
     for name, outcomes in found.items():
         job, _, kind = name.partition("/")
         all_of_them = {engine: Outcome(**outcome) for engine, outcome in outcomes.items()}
-        first = next(iter(all_of_them.values()))
+        first = all_of_them[REFERENCE]
         cells = []
         for engine in engines:
             outcome = all_of_them.get(engine)
-            agrees = outcome is None or (outcome.agrees(first) and outcome.code == code_of(kind))
-            same = same and agrees
-            cells.append("" if outcome is None else f"{outcome.wall_s:.1f} s" if agrees else "**differs**")
+            if outcome is None:
+                cells.append("")
+            elif not outcome.agrees(first):
+                cells.append("**differs**")
+            else:
+                cells.append(f"{outcome.wall_s:.1f} s")
+        if not first.is_as_expected(kind):
+            cells[engines.index(REFERENCE)] = "**wrong**"
+        same = same and not any(cell.startswith("*") for cell in cells)
         cells = [f"`{job}`", kind, str(first.code), f"`{first.results}`", f"`{first.ledger}`", *cells]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n", same

@@ -8,7 +8,7 @@ import json
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -83,16 +83,21 @@ def code_of(kind: str) -> int:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended, with digests of its results and of its ledger."""
+    """How a run ended, with the lines of its results, and digests of those and of its ledger."""
 
     code: int
+    lines: int
     results: str
     ledger: str
     wall_s: float
 
     def agrees(self, other: Outcome) -> bool:
         """Whether both are the same, but for the time they took."""
-        return (self.code, self.results, self.ledger) == (other.code, other.results, other.ledger)
+        return replace(self, wall_s=0) == replace(other, wall_s=0)
+
+    def is_as_expected(self, kind: str) -> bool:
+        """Whether it is how a job over a list of this kind ends: each has results on each."""
+        return self.code == code_of(kind) and self.lines > 0
 
 
 def write_inputs(folder: Path) -> None:
@@ -132,7 +137,8 @@ def measure(run_job: Run, case: Case, folder: Path) -> Outcome:
     (folder / "stderr").write_text(ended.err)
     rows = [_essence(json.loads(line)) for line in ledger.read_bytes().splitlines()] if ledger.exists() else None
     results = ended.out if case.kind == "top" else "\n".join(sorted(ended.out.split("\n")))
-    return Outcome(ended.code, _digest(results), _digest(json.dumps(rows)), round(wall_s, 1))
+    lines = ended.out.count("\n")
+    return Outcome(ended.code, lines, _digest(results), _digest(json.dumps(rows)), round(wall_s, 1))
 
 
 def _write_pairs(folder: Path, pages: int, files: int) -> None:

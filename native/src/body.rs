@@ -2,7 +2,7 @@
 //! `crawlmill.formats.content` and `crawlmill.formats.charset`, for codings and pages without a fault.
 
 use crate::http::Response;
-use crate::member::{whole_size, Members};
+use crate::member::{Member, Members};
 use crate::page::{encoding, Encoding, Kind};
 
 /// Bytes of a buffer that is kept for the next body.
@@ -35,16 +35,9 @@ impl Bodies {
             body = &self.joined;
         }
         if has_coding(response, b"Content-Encoding", &[b"gzip", b"x-gzip"])? && body.starts_with(b"\x1f\x8b\x08") {
-            let size = whole_size(body).filter(|&size| size <= most)?;
-            if self.inflated.len() < size {
-                self.inflated.resize(size, 0);
-            }
-            let content = &mut self.inflated[..size];
+            let member = Member::of(body).filter(|member| member.size() <= most)?;
             let members = self.members.get_or_insert_with(|| Box::new(Members::new()));
-            if !members.inflate(body, content) {
-                return None;
-            }
-            body = content;
+            body = members.inflate(member, &mut self.inflated)?;
         }
         self.page.clear();
         match encoding(body, kind)? {

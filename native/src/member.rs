@@ -22,6 +22,29 @@ const EXTRA: u8 = 4;
 const NAME: u8 = 8;
 const COMMENT: u8 = 16;
 
+/// A member that may be inflated at once: what it declares for its content is neither nothing nor much, and its header
+/// has no checksum.
+#[derive(Clone, Copy)]
+pub struct Member<'a> {
+    bytes: &'a [u8],
+    size: usize,
+}
+
+impl<'a> Member<'a> {
+    /// These bytes, if they may be such a member.
+    pub fn of(bytes: &'a [u8]) -> Option<Member<'a>> {
+        let size = declared_size(bytes)?;
+        let sane = (1..=MAX_WHOLE).contains(&size) && size <= bytes.len().saturating_mul(MAX_RATIO);
+        let usual = bytes.len() >= SHORTEST && bytes[3] & (RESERVED | HEADER_CHECKSUM) == 0;
+        (sane && usual).then_some(Member { bytes, size })
+    }
+
+    /// The length that it declares for its content.
+    pub fn size(self) -> usize {
+        self.size
+    }
+}
+
 /// Finds and inflates members; holds what libdeflate and zlib-rs need for that.
 pub struct Members {
     magic: memmem::Finder<'static>,
@@ -55,28 +78,38 @@ impl Members {
         }
     }
 
-    /// Inflates a member into `content`, which is as long as it declares to be; false unless it is whole.
-    pub fn inflate(&mut self, member: &[u8], content: &mut [u8]) -> bool {
-        if member.len() < SHORTEST || self.whole.gzip_decompress(member, content) != Ok(content.len()) {
-            return false;
+    /// The content of a member, at the beginning of a buffer that grows where it must; None unless it is whole.
+    pub fn inflate<'a>(&mut self, member: Member<'_>, buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+        let (bytes, content) = (member.bytes, room(buffer, member.size));
+        if self.whole.gzip_decompress(bytes, content) != Ok(content.len()) {
+            return None;
         }
         // libdeflate has proven a member that begins here, with this length at its end, and ignores what follows. If
-        // these four bytes stand nowhere before, this end is the end of `member`.
-        let last = member.len() - 4;
-        memmem::find(&member[14..], &member[last..]) == Some(last - 14)
+        // these four bytes stand nowhere before, this end is the end of `bytes`.
+        let last = bytes.len() - 4;
+        (memmem::find(&bytes[14..], &bytes[last..]) == Some(last - 14)).then_some(content)
     }
 
-    /// Inflates the beginning of a member that holds more than `head`: how many bytes there are of it.
+    /// The first bytes of the content of a member that holds more than `most`.
     ///
     /// As the Python reader does it: from as many compressed bytes. None if they are damaged, or all of the member.
-    pub fn inflate_head(&mut self, member: &[u8], head: &mut [u8]) -> Option<usize> {
-        let compressed = &member[..member.len().min(head.len())];
+    pub fn inflate_head<'a>(&mut self, member: &[u8], most: usize, buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+        let compressed = &member[..member.len().min(most)];
         let start = header_length(compressed)?;
+        let head = room(buffer, most);
         self.heads.reset(false);
         let status = self.heads.decompress(&compressed[start..], head, InflateFlush::SyncFlush).ok()?;
         let size = usize::try_from(self.heads.total_out()).ok()?;
-        (status != Status::StreamEnd && size > 0).then_some(size)
+        (status != Status::StreamEnd && size > 0).then(|| &head[..size])
     }
+}
+
+/// The first bytes of a buffer, which grows where it must.
+fn room(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
+    if buffer.len() < size {
+        buffer.resize(size, 0);
+    }
+    &mut buffer[..size]
 }
 
 fn begins_member(data: &[u8], at: usize) -> bool {
@@ -87,13 +120,6 @@ fn begins_member(data: &[u8], at: usize) -> bool {
 pub fn declared_size(member: &[u8]) -> Option<usize> {
     let last: [u8; 4] = member.get(member.len().checked_sub(4)?..)?.try_into().ok()?;
     usize::try_from(u32::from_le_bytes(last)).ok()
-}
-
-/// That length, if the member is one to be inflated at once: not empty, not large, without a checksum of its header.
-pub fn whole_size(member: &[u8]) -> Option<usize> {
-    let size = declared_size(member)?;
-    let sane = (1..=MAX_WHOLE).contains(&size) && size <= member.len().saturating_mul(MAX_RATIO);
-    (sane && member.len() >= SHORTEST && member[3] & (RESERVED | HEADER_CHECKSUM) == 0).then_some(size)
 }
 
 /// Bytes of the gzip header; None if it is not all there, or has a checksum.
@@ -117,7 +143,7 @@ fn header_length(member: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{header_length, whole_size, Members};
+    use super::{header_length, Member, Members};
     use libdeflater::{CompressionLvl, Compressor};
 
     fn member(content: &[u8]) -> Vec<u8> {
@@ -129,8 +155,7 @@ mod tests {
     }
 
     fn inflate(member: &[u8]) -> Option<Vec<u8>> {
-        let mut content = vec![0; whole_size(member)?];
-        Members::new().inflate(member, &mut content).then_some(content)
+        Members::new().inflate(Member::of(member)?, &mut Vec::new()).map(<[u8]>::to_vec)
     }
 
     #[test]

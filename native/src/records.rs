@@ -1,6 +1,6 @@
 //! Records read one after another from a buffer of gzip members, as far as each member is whole and is one record.
 
-use crate::member::{declared_size, whole_size, Members};
+use crate::member::{declared_size, Member, Members};
 use crate::warc::{content_type, quick_head, whole_record, Head, TYPES};
 
 /// Bytes of content that a counter may take before a record is given that it could have taken: whoever reads the
@@ -163,13 +163,8 @@ impl Records {
 
     /// The record that a member holds, with all of its content.
     fn whole(&mut self, member: &[u8]) -> Option<(Head, usize)> {
-        let size = whole_size(member)?;
-        self.make_room(size);
-        let content = &mut self.content[..size];
-        if !self.members.inflate(member, content) {
-            return None;
-        }
-        Some((whole_record(content)?, size))
+        let content = self.members.inflate(Member::of(member)?, &mut self.content)?;
+        Some((whole_record(content)?, content.len()))
     }
 
     /// The record that a member holds, with the first bytes of its content.
@@ -178,15 +173,8 @@ impl Records {
         if declared <= self.heads {
             return self.whole(member);
         }
-        self.make_room(self.heads);
-        let size = self.members.inflate_head(member, &mut self.content[..self.heads])?;
-        let head = quick_head(&self.content[..size])?;
-        head.fills(declared as u64).then_some((head, size))
-    }
-
-    fn make_room(&mut self, size: usize) {
-        if self.content.len() < size {
-            self.content.resize(size, 0);
-        }
+        let content = self.members.inflate_head(member, self.heads, &mut self.content)?;
+        let head = quick_head(content)?;
+        head.fills(declared as u64).then_some((head, content.len()))
     }
 }

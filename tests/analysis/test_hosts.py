@@ -89,3 +89,8 @@ def test_list_that_is_missing_is_named(monkeypatch):
     registered_domain.cache_clear()
     with pytest.raises(MissingDependency, match="pip install publicsuffixlist"):
         registered_domain("www.example.com")
+
+
+@pytest.mark.parametrize("unit", ["。", "ä", "ä.", "%C3%A4", "1:", "a@"])
+def test_host_of_very_many_characters_is_none(unit):
+    assert host_of(f"http://{unit * 500_000}/") is None  # IDNA alone would take hours

@@ -15,7 +15,7 @@ from simhash import Simhash
 from tests.data import shared
 
 from crawlmill.analysis import simhash
-from crawlmill.analysis.simhash import hamming, package_simhash, text_simhash
+from crawlmill.analysis.simhash import package_simhash, text_simhash
 from crawlmill.errors import MissingDependency
 
 POLYNOMIAL = 0xD74307D3FD3382DB
@@ -81,14 +81,6 @@ def test_all_vectors_of_the_java_classes(way):
     assert {v["name"]: text_simhash(v["text"]) for v in vectors} == {v["name"]: v["signed"] for v in vectors}
 
 
-def test_distances_of_the_java_classes():
-    golden = json.loads(shared("legacy/simhash.json").read_text())
-    hashes = {v["name"]: v["signed"] for v in golden["vectors"]}
-    for a, b, distance in golden["hamming_pairs"]:
-        if a in hashes and b in hashes:
-            assert hamming(hashes[a], hashes[b]) == distance
-
-
 ANY_TEXT = st.text(st.characters(exclude_categories=[]), max_size=60) | st.text("ab \ud83d\ude00😀é", max_size=200)
 
 
@@ -114,13 +106,6 @@ def test_long_text_has_one_hash_with_and_without_numpy(monkeypatch):
 
 def test_byte_order_mark_and_case_count():
     assert len({text_simhash(text) for text in ("some text", "\ufeffsome text", "Some text")}) == 3
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "distance"), [(0, 0, 0), (0, -1, 64), (-1, 2**64 - 1, 0), (5, 6, 2), (-(2**63), 2**63 - 1, 64)]
-)
-def test_hamming_counts_bits_signed_or_not(a, b, distance):
-    assert hamming(a, b) == hamming(b, a) == distance
 
 
 def package_by_hand(text):

@@ -9,10 +9,12 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from tests.builders import arc, gzip_member, http, pack, pages, record, response, warcinfo
 from tests.formats.archives import uri_of
+from tests.storage.faults import FaultServer, Thing
 
 from crawlmill.cli.main import COMMANDS, make_parser
 
@@ -135,6 +137,15 @@ def test_unknown_field_is_a_mistake(run, crawl):
     assert "nonsense" in err
 
 
+def test_cat_gives_a_member_of_many_records_that_is_too_large_to_be_held(run, tmp_path):
+    large = record("resource", bytes(17 << 20), "http://e.org/large")
+    members = [gzip_member(warcinfo()), gzip_member(large + response("http://e.org/", b"x")), gzip_member(large)]
+    path = tmp_path / "x.warc.gz"
+    path.write_bytes(b"".join(members))
+    assert run("cat", path, "--offset", len(members[0]), "--part", "raw") == (0, members[1], "")
+    assert run("cat", path, "--offset", len(members[0]), "--part", "record") == (0, large, "")
+
+
 def test_cat_gives_each_part(run, tmp_path):
     body = gzip.compress("déjà".encode("latin-1"), mtime=0)
     fields = [("Content-Encoding", "gzip"), ("Content-Type", "text/plain; charset=ISO-8859-1")]
@@ -173,6 +184,15 @@ def test_cat_of_a_place_where_no_record_begins_is_an_error(run, crawl):
     assert run("cat", crawl, "--offset", -1)[0] == 1
 
 
+@pytest.mark.parametrize("command", ["check", "check --json", "records", "cat --offset 0", "cat --offset 1", "ledger"])
+def test_secret_in_a_location_is_not_shown(run, crawl, command):
+    with FaultServer({"/x": Thing(crawl.read_bytes()[:100])}) as web:
+        name, *options = command.split()
+        code, out, err = run(name, f"{web.url}/x?token=SECRET", *options)
+    assert code != 0
+    assert "SECRET" not in out.decode() + err
+
+
 def test_ledger_prints_the_summary_or_the_list_of_what_failed(run, crawl, tmp_path):
     gone = tmp_path / "gone.warc.gz"
     _, rows, _ = run("check", "--json", crawl, gone)
@@ -189,6 +209,14 @@ def test_ledger_that_is_none_is_an_error(run, crawl, tmp_path):
         code, out, err = run("ledger", path)
         assert (code, out) == (2, b"")
         assert len(err.splitlines()) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no /dev/zero")
+def test_ledger_without_line_ends_is_not_read_for_ever(run, monkeypatch):
+    monkeypatch.setattr("crawlmill.cli.ledger._LONGEST_ROW", 1 << 20)
+    code, out, err = run("ledger", "/dev/zero")
+    assert (code, out) == (2, b"")
+    assert err == "crawlmill: a line of text: expected at most 1048576 bytes, got more (/dev/zero)\n"
 
 
 @pytest.mark.parametrize(

@@ -10,20 +10,16 @@ import zlib
 import pytest
 from tests.builders import gzip_member
 
-from crawlmill.codecs import inflate
 from crawlmill.codecs.gzip import GzipReader
 from crawlmill.codecs.gzip_member import header_length
 from crawlmill.codecs.source import Window
 from crawlmill.errors import FormatError
 
-LIBRARIES = [name for name, (module, _) in inflate._WHOLE.items() if pytest.importorskip(module)]
 
-
-@pytest.fixture(params=LIBRARIES, autouse=True)
-def library(request, monkeypatch):
+@pytest.fixture(params=["deflate", "isal", "zlib-ng", "zlib"], autouse=True)
+def library(request, use):
     """Each test runs with each library that is installed."""
-    module, make = inflate._WHOLE[request.param]
-    monkeypatch.setattr(inflate, "_inflate", make(pytest.importorskip(module)))
+    use(request.param)
 
 
 class Trickle(io.BytesIO):

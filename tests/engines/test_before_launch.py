@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from tests import builders
 from tests.mr.helpers import PROJECT, run
+
+from crawlmill.cli import main
+from crawlmill.storage.hadoop_conf import user_name
 
 TAGS = PROJECT / "jobs" / "tag_count.py"
 SITE = "<configuration><property><name>{}</name><value>{}</value></property></configuration>"
@@ -57,6 +61,75 @@ def test_no_streaming_jar(tmp_path, lst, home):
 def test_streaming_jar_that_is_not_there(tmp_path, lst, home):
     line = refused(tmp_path, lst, "--hadoop-streaming-jar", tmp_path / "no.jar", HADOOP_HOME=str(home))
     assert line == f"tag_count: -r hadoop: the hadoop-streaming jar is not there: {tmp_path}/no.jar"
+
+
+NOBODY = """\
+import pwd, runpy
+def getpwuid(number): raise KeyError("getpwuid(): uid not found")
+pwd.getpwuid = getpwuid
+runpy.run_path({!r}, run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["hadoop"],
+        ["hadoop", "--hadoop-tmp-dir", "mine"],
+        ["spark"],
+        ["spark", "--spark-master", "spark://elsewhere:1"],
+    ],
+)
+def test_user_without_an_entry_in_passwd(tmp_path, lst, home, options):
+    """As in a container that runs under a number."""
+    (tmp_path / "nobody.py").write_text(NOBODY.format(str(TAGS)))
+    for program in ("spark-submit", "java"):
+        (home / "bin" / program).write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+        (home / "bin" / program).chmod(0o755)
+    unnamed = {**dict.fromkeys(("LOGNAME", "USER", "LNAME", "USERNAME"), ""), "HADOOP_USER_NAME": ""}
+    where = {"HADOOP_HOME": str(home), "PATH": f"{home}/bin:/usr/bin:/bin", "JAVA_HOME": ""}
+    result = run(tmp_path / "nobody.py", "-r", *options, lst, **where, **unnamed)
+    assert (result.code, result.err.count("\n")) == (1, 1), result.err
+    assert result.err.startswith(f"tag_count: user {os.geteuid()} has no name on this machine, ")
+    assert not (tmp_path / "started").exists()
+
+
+@pytest.mark.parametrize("error", [KeyError("getpwuid(): uid not found: 4711"), OSError("No username set")])
+def test_name_of_a_user_who_has_none(monkeypatch, error):
+    """Python until 3.12 raises the one, later the other."""
+
+    def getuser() -> str:
+        raise error
+
+    monkeypatch.setattr("getpass.getuser", getuser)
+    monkeypatch.delenv("HADOOP_USER_NAME", raising=False)
+    assert user_name() is None
+    monkeypatch.setenv("HADOOP_USER_NAME", "researcher")
+    assert user_name() == "researcher"
+
+
+@pytest.mark.parametrize("engine", ["hadoop", "spark"])
+def test_doctor_tells_a_user_without_a_name(monkeypatch, capsys, home, engine):
+    for program in ("spark-submit", "java"):
+        (home / "bin" / program).symlink_to("/bin/true")
+    monkeypatch.setattr("getpass.getuser", lambda: (_ for _ in ()).throw(KeyError("uid not found")))
+    monkeypatch.delenv("HADOOP_USER_NAME", raising=False)
+    monkeypatch.setenv("PATH", f"{home}/bin")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert main(["doctor", engine]) == 1
+    assert f"problem: user {os.geteuid()} has no name on this machine, " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("given", ["x", "0", "-1", "2.5", ""])
+def test_number_of_reducers_that_is_none(tmp_path, lst, home, given):
+    line = refused(tmp_path, lst, "-D", f"mapreduce.job.reduces={given}", HADOOP_HOME=str(home))
+    assert line == f"tag_count: mapreduce.job.reduces: expected a number of 1 or more, got {given!r}"
+
+
+@pytest.mark.parametrize("option", ["--files", "--archives", "--dirs", "--py-files"])
+def test_what_is_to_be_shipped_is_not_there(tmp_path, lst, home, option):
+    line = refused(tmp_path, lst, option, tmp_path / "gone.zip", HADOOP_HOME=str(home))
+    assert line.startswith(f"tag_count: what is to be shipped is not there: {tmp_path}/gone.zip")
 
 
 def test_no_configuration(tmp_path, lst, home):

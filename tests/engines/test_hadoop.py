@@ -106,7 +106,9 @@ def test_tasks_that_fail_die_and_hang_are_tried_again_and_counted_once(hadoop, t
     assert [(row["outcome"], row["records"]) for row in found.values()] == [("ok", 2)] * 4
     assert counters(result)["tests: records"] == counters(result)["crawlmill: inputs"] == 4
     assert counters(result)["Job Counters: Failed map tasks"] == 3
-    assert re.search("task map-0000[0-3] failed: RuntimeError: bad luck, ä 'quoted'\n", result.err)
+    assert re.search(
+        r"task map-0000[0-3] failed: RuntimeError: bad luck, ä 'quoted' \(at offset \d+ of \S+\)\n", result.err
+    )
     assert re.search(r"task map-0000[0-3] failed: .*code 137", result.err)
     assert len(re.findall(r"^task map-0000[0-3] failed: ", result.err, re.MULTILINE)) == 3
 
@@ -117,8 +119,8 @@ def test_task_that_always_fails_ends_the_run_with_its_error_in_one_line(hadoop, 
     assert (result.code, result.out) == (1, "")
     last = result.err.rstrip("\n").rpartition("\n")[2]
     assert re.fullmatch(
-        r"unlucky: task map-0000[01] failed 2 times, at last: RuntimeError: bad luck, ä 'quoted'; "
-        r"logs: yarn logs -applicationId application_\d+_\d+", last
+        r"unlucky: task map-0000[01] failed 2 times, at last: RuntimeError: bad luck, ä 'quoted' "
+        r"\(at offset \d+ of \S+\); logs: yarn logs -applicationId application_\d+_\d+", last
     )  # fmt: skip
     assert 'in do_raise\n    raise RuntimeError("bad luck' in result.err
     assert result.err.count("Traceback") == 1
@@ -134,7 +136,7 @@ def test_node_with_nothing_but_python_is_told_which_package_it_lacks(hadoop, tmp
     once = ["-D", "mapreduce.map.maxattempts=1", "-D", "mapreduce.reduce.maxattempts=1"]
     result = hadoop.run(TAGS, *once, "--task-python-bin", f"{sys.executable} -S", lst)
     assert result.code == 1
-    assert re.search(r"tag_count: task \w+-00000 failed once: ModuleNotFoundError: No module named '\w+'; "
+    assert re.search(r"tag_count: task \w+-00000 failed once: ModuleNotFoundError: No module named '\w+'(?: \(at .*\))?; "
                      r"the nodes' Python lacks a package; logs: .*\n$", result.err)  # fmt: skip
 
 

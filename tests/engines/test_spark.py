@@ -168,7 +168,9 @@ def test_tasks_that_fail_and_die_are_tried_again_and_counted_once(spark, tmp_pat
     assert [(row["outcome"], row["records"]) for row in rows(tmp_path / "ledger").values()] == [("ok", 2)] * 3
     assert counters(result) == {"tests: records": 3}
     assert len(re.findall("^task map-0000[0-2] failed: ", result.err, re.MULTILINE)) == 2
-    assert re.search(r"task map-0000[0-2] failed: RuntimeError: bad luck, ä 'quoted'\n", result.err)
+    assert re.search(
+        r"task map-0000[0-2] failed: RuntimeError: bad luck, ä 'quoted' \(at offset \d+ of \S+\)\n", result.err
+    )
     assert re.search(r"task map-0000[0-2] failed: .*[Pp]ython worker exited", result.err)
 
 
@@ -178,7 +180,10 @@ def test_task_that_always_fails_ends_the_run_with_its_error_in_one_line(version,
     result = request.getfixturevalue(version).run(UNLUCKY, "--task-retries", 1, "--output-dir", tmp_path / "out", lst)
     assert (result.code, result.out) == (1, "")
     last = result.err.rstrip("\n").rpartition("\n")[2]
-    assert last == "unlucky: task map-00000 failed 2 times, at last: RuntimeError: bad luck, ä 'quoted'"
+    assert re.fullmatch(
+        r"unlucky: task map-00000 failed 2 times, at last: RuntimeError: bad luck, ä 'quoted' \(at offset \d+ of \S+\)",
+        last,
+    )
     assert 'in do_raise\n    raise RuntimeError("bad luck' in result.err
     assert result.err.count("Traceback") == 1
     assert "pyspark" not in result.err
@@ -207,7 +212,7 @@ def test_stopped_run_leaves_no_process_and_its_ledger_so_far(spark, tmp_path, ho
     options = ["--num-cores", 1, "--cmdenv", f"MARKS={tmp_path}", "--output-dir", tmp_path / "out", lst]
     with spark.started(UNLUCKY, *options, TMPDIR=str(temporary)) as process:
         wait_for((tmp_path / "waiting").exists, process)
-        wait_for(lambda: any('"done": [' in path.read_text() for path in temporary.glob("*/events.jsonl")), process)
+        wait_for(lambda: any('"task": {' in path.read_text() for path in temporary.glob("*/events.jsonl")), process)
         process.send_signal(how)
         result = ended(process)
     wait_for(lambda: not mentioning(str(temporary)), seconds=30)

@@ -68,10 +68,19 @@ def test_no_java(tmp_path, lst, programs):
           "s3://… or a shared path (default: on HDFS, if HADOOP_CONF_DIR is set)")),
         (["--setup", "true"], "the spark runner runs no setup commands; found: true"),
         (["--num-cores", "0"], "-r spark: --num-cores: expected 1 or more, got 0"),
+        (["-D", "mapreduce.job.reduces=x"], "mapreduce.job.reduces: expected a number of 1 or more, got 'x'"),
+        (["-D", "spark.executor.cores=two"], "spark.executor.cores: expected a number of 1 or more, got 'two'"),
+        (["-D", "spark.executor.instances=0"], "spark.executor.instances: expected a number of 1 or more, got '0'"),
     ],
 )  # fmt: skip
 def test_settings_that_cannot_work(tmp_path, lst, programs, options, line):
     assert refused(tmp_path, lst, *options, PATH=str(programs), JAVA_HOME="") == line
+
+
+@pytest.mark.parametrize("option", ["--files", "--archives", "--dirs", "--py-files"])
+def test_what_is_to_be_shipped_is_not_there(tmp_path, lst, programs, option):
+    line = refused(tmp_path, lst, option, tmp_path / "gone.zip", PATH=str(programs), JAVA_HOME="")
+    assert line.startswith(f"what is to be shipped is not there: {tmp_path}/gone.zip")
 
 
 def test_folder_on_hdfs_that_is_not_reached(tmp_path, lst, programs):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from tests.builders import arc, gzip_member, http
 from tests.formats.archives import Read
 
 from crawlmill.errors import FormatError
-from crawlmill.formats import arc as arc_format
-from crawlmill.formats.arc import parse_url_line
+from crawlmill.formats.arc import parse_url_line, read_plain
 
 PAGE = http([("Content-Type", "text/html")], b"<html><p>page</html>\n")
 URLS = ["http://e.org/1", "http://e.org/a b  c?d=e f", "http://e.org/漢字"]
@@ -86,7 +87,7 @@ def test_plain_file_is_cut_by_its_lengths_in_each_convention(gap):
 
 
 def test_large_records_of_a_plain_file_are_streamed(monkeypatch):
-    monkeypatch.setattr(arc_format, "_HELD", 20)
+    monkeypatch.setattr("crawlmill.formats.runs.HELD", 20)
     read = Read(plain(0))
     assert read.problems == []
     assert read.blocks[1:] == [PAGE] * 3
@@ -129,3 +130,17 @@ def test_damaged_member_is_reported_and_the_others_are_read():
     read = Read(b"".join([*parts[:2], bytes(damaged), parts[3]]))
     assert [offset for _, offset in read.problems] == [len(parts[0]) + len(parts[1])]
     assert [uri for _, uri in read.uris[1:]] == [URLS[0], URLS[2]]
+
+
+def test_cut_last_record_of_a_plain_file_is_given_as_far_as_it_goes_and_reported():
+    whole = b"http://e.org/a 192.0.2.1 20100106101235 text/html 5\nwhole\n"
+    cut = b"http://e.org/b 192.0.2.1 20100106101235 text/html 30\nno more"
+    problems = []
+    records = read_plain(io.BytesIO(whole + cut), on_problem=problems.append)
+    assert [(r.uri, r.length, r.content_length, b"".join(r.block.pieces())) for r in records] == [
+        ("http://e.org/a", len(whole) - 1, 5, b"whole"),
+        ("http://e.org/b", len(cut), 7, b"no more"),
+    ]
+    assert [(p.reason, p.offset, p.expected, p.actual) for p in problems] == [
+        ("truncated", len(whole), "30 bytes", "7 bytes")
+    ]

@@ -20,7 +20,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from crawlmill.errors import FormatError, MissingDependency
 from crawlmill.formats import compressed
-from crawlmill.formats.content import DecodedBody, decode_body, remove_transfer_codings
+from crawlmill.formats.content import DecodedBody, decode_body
 from crawlmill.formats.http import parse_response
 
 PAGE = b"<html><body>" + b"".join(b"<p>paragraph %d</p>" % n for n in range(400)) + b"</body></html>"
@@ -456,17 +456,6 @@ def test_brotli_that_cannot_bound_its_output_is_refused(monkeypatch):
     )
     with pytest.raises(MissingDependency, match=r"1\.2"):
         decode(brotli.compress(PAGE), "br")
-
-
-# Transfer codings alone
-
-
-def test_transfer_codings_alone_leave_content_codings():
-    packed = gzip.compress(PAGE)
-    assert remove_transfer_codings(message("gzip", "chunked"), chunked(packed), limit=1 << 20) == packed
-    assert remove_transfer_codings(message("gzip"), packed, limit=1 << 20) == packed
-    with pytest.raises(FormatError):
-        remove_transfer_codings(message("gzip"), packed, limit=10)
 
 
 # warcio as the oracle; not for br: with brotli 1.2 its reader ends in an AttributeError

@@ -60,7 +60,7 @@ def test_file_of_one_member_is_read(monkeypatch):
 @pytest.mark.parametrize("held", [10, 1 << 20])
 @pytest.mark.parametrize("limit", [300, 1 << 24])
 def test_large_records_are_streamed_with_the_same_result(monkeypatch, held, limit):
-    monkeypatch.setattr(warc_reader, "HELD", held)
+    monkeypatch.setattr("crawlmill.formats.runs.HELD", held)
     monkeypatch.setattr("crawlmill.codecs.gzip.MAX_WHOLE", limit)
     monkeypatch.setattr("crawlmill.codecs.inflate.MAX_WHOLE", limit)
     blocks = [content.partition(b"\r\n\r\n")[2][:-4] for content in RECORDS]
@@ -72,7 +72,7 @@ def test_large_records_are_streamed_with_the_same_result(monkeypatch, held, limi
 
 
 def test_consumer_that_takes_nothing_still_proves_streamed_records(monkeypatch):
-    monkeypatch.setattr(warc_reader, "HELD", 10)
+    monkeypatch.setattr("crawlmill.formats.runs.HELD", 10)
     problems = []
     found = list(warc_reader.read_plain(io.BytesIO(b"".join(RECORDS)[:-10]), on_problem=problems.append))
     assert len(found) == len(RECORDS)  # given before it is read; whoever counts it proves it

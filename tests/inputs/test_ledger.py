@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlmill.errors import CrawlmillError, FormatError, Problem, SourceError
-from crawlmill.inputs.ledger import LedgerRow, Summary, complete, failed_lines, read_ledger, size
+from crawlmill.inputs.ledger import LedgerRow, Summary, complete, failed_lines, read_ledger
 from crawlmill.inputs.lists import Input
+from crawlmill.units import size
 
 
 def row(name: str = "x", *, records: int = 0, read: int = 0, lost: tuple[str, ...] = ()) -> LedgerRow:

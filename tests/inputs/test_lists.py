@@ -72,6 +72,12 @@ def test_given_base_url_applies_to_relative_lines_that_do_not_lie_beside_the_lis
     ]
 
 
+def test_line_of_which_nobody_can_say_whether_it_lies_beside_the_list_does_not_end_the_run(crawl):
+    lines = ["x" * 2000, "a\0b", "file://otherhost/x"]
+    found = locations(read(write(crawl, "l", *lines), base_url="https://e.org/"))
+    assert found == [f"https://e.org/{lines[0]}", f"{crawl}/a\0b", "file://otherhost/x"]
+
+
 def test_base_url_may_be_a_file_uri_or_a_folder_relative_to_the_working_folder(crawl, monkeypatch):
     monkeypatch.chdir(crawl.parent)
     lst = write(crawl, "l", KEY)
@@ -141,6 +147,10 @@ HIDDEN = "https://…@e.org/x.warc.gz?X-Amz-Signature=…&v=1"
         (Input("x.warc.gz", SIGNED), "x.warc.gz"),
         (Input('org,e)/ 1 {"url": "http://e.org/?token=1", "filename": "/x"}', "/x", 1, 2),
          'org,e)/ 1 {"url": "http://e.org/?token=1", "filename": "/x"}'),
+        (Input("a?sig=s", "https://h/a?sig=s"), "https://h/a?sig=…"),
+        (Input("a.gz", "https://u:p@h/a.gz"), "a.gz"),
+        (Input('{"filename": "a?sig=s"}', "https://h/a?sig=s"), "https://h/a?sig=…"),
+        (Input(r'{"filename": "https:\u002f\u002fu:p@h/x"}', "https://u:p@h/x", 1, 2), "https://…@h/x\t1\t2"),
     ],
 )  # fmt: skip
 def test_line_is_shown_without_secrets_of_its_location(item, shown):

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import random
+import time
+from itertools import pairwise
+
 import pytest
 from tests import builders
 from tests.formats.metadata_values import FAILURE
 from tests.formats.sequencefiles import ESCAPE, SYNC, block_file, plain_file
+from tests.storage.faults import FaultServer, Thing
 
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading
-from crawlmill.storage import Storage
+from crawlmill.storage import Storage, StorageOptions
+from crawlmill.storage.coalesce import CoalescingStorage
 
 RECORDS = [(b"http://a.example/%d" % n, b"text %d " % n * (n % 5)) for n in range(40)]
 FILES = {"block": block_file(RECORDS), "none": plain_file(RECORDS), "record": plain_file(RECORDS, "GzipCodec")}
@@ -166,3 +172,21 @@ def test_whole_file_that_begins_as_a_sequencefile_and_is_none_fails(tmp_path):
     path.write_bytes(b"SEQUENCE of words")
     reading, _, _ = read(path)
     assert (reading.row.outcome, reading.row.lost) == ("failed", {"unsupported-format": 1})
+
+
+def test_splits_are_read_over_one_connection_and_no_byte_many_times(tmp_path):
+    records = [(b"http://a.example/%d" % n, random.Random(n).randbytes(5000)) for n in range(200)]
+    data = plain_file(records)
+    cuts = [0, 250_000, 500_000, 750_000, len(data)]
+    with FaultServer({"/x": Thing(data)}) as web:
+        spans = [(f"{web.url}/x", start, end - start) for start, end in pairwise(cuts)]
+        limits = StorageOptions(max_connections_per_host=1, read_timeout_s=0.5)
+        with Storage(limits, sleep=lambda _: time.sleep(0.001)) as storage:
+            shared = CoalescingStorage(storage, spans)
+            readings = [Reading(Input(url, url, start, length), shared) for url, start, length in spans]
+            found = [(record.head, record.body()) for reading in readings for record in reading]
+            shared.close()
+        asked = [seen.range for seen in web.seen]
+    assert [reading.row.problems for reading in readings] == [[]] * 4
+    assert found == records
+    assert len(asked) <= 4 * len(spans)

@@ -6,15 +6,19 @@ import gzip
 import json
 import os
 import re
+import shutil
 import tempfile
 from pathlib import Path
 
 import pytest
 from tests import builders
-from tests.mr.helpers import rows, run_here
+from tests.mr.helpers import rows, run, run_here
 
+import crawlmill
+from crawlmill.errors import SourceError
 from crawlmill.inputs.ledger import LedgerRow
-from crawlmill.mr import CountJob
+from crawlmill.mr import CountJob, CrawlJob
+from crawlmill.mr.failures import Stopped, TaskError
 
 INLINE = ("-r", "inline")
 
@@ -250,6 +254,9 @@ MISTAKES = [
     (("--output-dir", "a.warc.gz/out", "good.paths"), "a.warc.gz"),
     (("--ledger", "there", "good.paths"), "there"),
     (("--ledger", "nowhere/l", "good.paths"), "nowhere"),
+    (("--ledger", "hdfs:///l", "good.paths"), "HADOOP_CONF_DIR"),
+    (("--ledger", "hdfs://127.0.0.1:9/l", "good.paths"), "the ledger cannot be written"),
+    (("--ledger", "http://127.0.0.1:9/l", "good.paths"), "nothing can be written over HTTP"),
     (("--max-bad-inputs", "banana", "good.paths"), "banana"),
     (("--max-bad-inputs", "-1", "good.paths"), "-1"),
     (("--max-bad-inputs", "101%", "good.paths"), "101%"),
@@ -271,6 +278,17 @@ MISTAKES = [
     (("-c", "nowhere.conf", "good.paths"), "nowhere.conf"),
     (("-c", "broken.conf", "good.paths"), "broken.conf"),
     (("--verify", "--heads-only", "good.paths"), "--verify"),
+    *(
+        (("-D", f"mapreduce.job.reduces={n}", "good.paths"), f"reduces: expected a number of 1 or more, got {n!r}")
+        for n in ("x", "0", "-1", "1.5", "")
+    ),
+    (("--files", "no.txt", "good.paths"), "no.txt"),
+    (("--archives", "no.zip", "good.paths"), "no.zip"),
+    (("--dirs", "no", "good.paths"), "no is not a directory"),
+    (("--py-files", "no.py", "good.paths"), "no.py"),
+    (("--s3-endpoint", "nonsense", "good.paths"), "nonsense"),
+    (("--s3-region", "no where", "good.paths"), "no where"),
+    (("--webhdfs", "namenode:9870", "good.paths"), "namenode:9870"),
 ]
 
 
@@ -351,3 +369,223 @@ def test_checkpoint_of_a_file_that_has_changed_is_not_used(crawl, tmp_path):
         lst = crawl.list(crawl.warc("a", uri))
         ended = run_here(UriCount, *INLINE, "--checkpoint", tmp_path / "c", lst)
     assert ended.pairs == {'"http://e.org/newer"': 1}
+
+
+UPLOADS = b"""
+from pathlib import Path
+import os
+from crawlmill.mr import CrawlJob
+
+class Uploads(CrawlJob):
+    '''Say what its tasks find.'''
+    DIRS = ["words"]
+    def configure_args(self):
+        super().configure_args()
+        self.add_file_arg("--stop")
+    def process(self, record):
+        if record.type == "response":
+            yield "found", [Path(self.options.stop).read_text(), Path("words/x/de").read_text(),
+                            os.environ.get("COLOUR"), os.environ.get("my_colour")]
+
+if __name__ == "__main__":
+    Uploads.run()
+"""
+
+
+def test_checkpoint_knows_all_that_is_shipped_to_tasks(crawl, tmp_path):
+    script = crawl.write("uploads.py", UPLOADS)
+    lst = crawl.list(crawl.warc("a", "http://e.org/"))
+
+    def found(stop="la", words="die", colour="red", mine="blue"):
+        stop_file = crawl.write("stop.txt", stop.encode())
+        crawl.write("words/x/de", words.encode())
+        ended = run(script, "-r", "inline", "--checkpoint", tmp_path / "c", "--stop", stop_file, "--cmdenv",
+                    f"COLOUR={colour}", "-D", f"my.colour={mine}", lst)  # fmt: skip
+        return ended.pairs['"found"']
+
+    for change in ({}, {"stop": "le"}, {"words": "der"}, {"colour": "green"}, {"mine": "grey"}, {}):
+        given = {"stop": "la", "words": "die", "colour": "red", "mine": "blue", **change}
+        assert found(**change) == list(given.values())
+    assert len(list((tmp_path / "c").iterdir())) == 5
+
+
+@pytest.mark.parametrize("what", ["unicode", "data of the package"])
+def test_checkpoint_of_another_unicode_or_package_is_not_used(crawl, tmp_path, monkeypatch, what):
+    lst = crawl.list(crawl.warc("a", "http://e.org/"))
+    options = (*INLINE, "--checkpoint", tmp_path / "c", lst)
+    run_here(UriCount, *options)
+    if what == "unicode":
+        monkeypatch.setattr("crawlmill.mr.checkpoint.unidata_version", "1.1.5")
+    else:
+        package = tmp_path / "crawlmill"
+        shutil.copytree(Path(crawlmill.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+        data = next(package.rglob("*.json"))
+        data.write_bytes(data.read_bytes() + b"\n")
+        monkeypatch.setattr("crawlmill.__file__", str(package / "__init__.py"))
+    run_here(UriCount, *options)
+    assert len(list((tmp_path / "c").iterdir())) == 2
+
+
+def test_checkpoint_does_not_change_with_the_output(crawl, tmp_path):
+    class Uris(CrawlJob):
+        """URIs as they come, without a reducer."""
+
+        types = ("response",)
+
+        def process(self, record):
+            yield record.uri, 1
+
+    lst = crawl.list(crawl.warc("a", "http://e.org/"))
+    for name in ("one", "two", "three"):
+        out = tmp_path / name
+        ended = run_here(Uris, *INLINE, "--checkpoint", tmp_path / "c", "--output-dir", out, lst)
+        assert ended.code == 0
+        assert (out / "part-00000").read_text() == '"http://e.org/"\t1\n'
+        with (out / "part-00000").open("a") as part:
+            part.write("of the user's own\n")
+
+
+def test_line_that_cannot_be_opened_here_fails_its_input_alone(crawl, tmp_path, monkeypatch):
+    for name in ("HADOOP_CONF_DIR", "HADOOP_HOME", "http_proxy", "https_proxy", "HTTPS_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTP_PROXY", "socks5://127.0.0.1:9")
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    bad = {
+        "hdfs:///x": ("unavailable", "HADOOP_CONF_DIR"),
+        "http://e.org/x": ("unavailable", "socks5"),
+        "s3://b/x": ("unavailable", "nobody"),
+        "file://otherhost/x": ("not-found", "another host"),
+    }
+    lst = crawl.list(*bad, crawl.warc("a", "http://e.org/1"))
+    options = ("--checkpoint", tmp_path / "c", "--ledger", tmp_path / "l")
+    ended = run_here(UriCount, *INLINE, *options, lst)
+    assert (ended.code, ended.pairs) == (2, {'"http://e.org/1"': 1})
+    found = rows(tmp_path / "l")
+    assert len(found) == 5
+    for line, (reason, word) in bad.items():
+        assert (found[line]["outcome"], found[line]["lost"]) == ("failed", {reason: 1})
+        assert word in found[line]["problems"][0]["message"]
+
+
+# Runs that end otherwise: nothing is published, and the ledger of what was read is kept
+
+
+class Breaks(UriCount):
+    """Raises at one record."""
+
+    def process(self, record):
+        if "bad" in record.uri:
+            raise LookupError(record.uri)
+        return super().process(record)
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [(("--ledger", "l"), "l"), (("--output-dir", "out"), "out.failed.jsonl"),
+     (("--output-dir", "out", "--ledger", "l"), "l")],
+)  # fmt: skip
+def test_inline_job_that_raises_keeps_the_ledger_of_what_was_read(crawl, tmp_path, monkeypatch, options, place):
+    monkeypatch.chdir(tmp_path)
+    lst = crawl.list(crawl.warc("a", "http://e.org/1"), crawl.warc("b", "http://bad/"), crawl.warc("c"))
+    with pytest.raises(LookupError):
+        run_here(Breaks, *INLINE, *options, lst)
+    found = rows(tmp_path / place)
+    assert [row["outcome"] for row in found.values()] == ["ok", "failed", "failed"]
+    assert [row["lost"] for row in found.values()][1:] == [{"unaccounted": 1}] * 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["a", "b", "c", "x.paths", place])
+
+
+@pytest.mark.parametrize("code", [0, 3, None])
+def test_inline_job_that_ends_the_process_has_failed(crawl, tmp_path, code):
+    class Ends(UriCount):
+        """Ends the process."""
+
+        def process(self, record):
+            raise SystemExit(code)
+
+    lst = crawl.list(crawl.warc("a", "http://e.org/1"))
+    ended = run_here(Ends, *INLINE, "--ledger", tmp_path / "l", lst)
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.endswith(f"test_launch: task map-00000 failed: it ended the process, exit code {code}\n")
+    assert [row["outcome"] for row in rows(tmp_path / "l").values()] == ["failed"]
+
+
+@pytest.mark.parametrize("error", [SourceError("gone", reason="unavailable"), Stopped(15), OSError("odd")])
+@pytest.mark.parametrize("given", [False, True])
+def test_run_that_ends_while_it_publishes_keeps_its_ledger(crawl, tmp_path, monkeypatch, error, given):
+    def publish(*_):
+        raise error
+
+    monkeypatch.setattr("crawlmill.mr.publish.OutputFolder.publish", publish)
+    out, ledger = tmp_path / "out", tmp_path / "l"
+    options = ("--ledger", ledger) if given else ()
+    lst = crawl.list(crawl.warc("a", "http://e.org/1"))
+    if type(error) is OSError:
+        with pytest.raises(OSError, match="odd"):
+            run_here(UriCount, *INLINE, "--output-dir", out, *options, lst)
+    else:
+        ended = run_here(UriCount, *INLINE, "--output-dir", out, *options, lst)
+        assert ended.code == (143 if isinstance(error, Stopped) else 1)
+    kind = "interrupted" if isinstance(error, Stopped) else "failed"
+    place = ledger if given else tmp_path / f"out.{kind}.jsonl"
+    assert [row["outcome"] for row in rows(place).values()] == ["ok"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["a", "x.paths", place.name])
+
+
+def test_ledger_that_cannot_be_kept_hides_neither_the_error_nor_the_signal(crawl, tmp_path, monkeypatch):
+    ended = []
+    folder = tmp_path / "ledgers"
+    causes = (Stopped(2), SourceError("HDFS is gone", reason="unavailable"), TaskError("HDFS is gone"))
+    for error in causes:
+        folder.mkdir()
+
+        def run(self, error=error):
+            folder.rmdir()
+            folder.touch()
+            raise error
+
+        monkeypatch.setattr("crawlmill.mr.runners.InlineRunner.run", run)
+        lst = crawl.list(crawl.warc("a", "http://e.org/1"))
+        ended.append(run_here(UriCount, *INLINE, "--ledger", folder / "l", lst))
+        folder.unlink()
+    assert [each.code for each in ended] == [130, 1, 1]
+    assert "stopped by SIGINT; the ledger so far cannot be kept: " in ended[0].err
+    for each in ended[1:]:
+        assert "the ledger cannot be kept: " in each.err
+        assert each.err.endswith("HDFS is gone\n")
+
+
+@pytest.mark.parametrize(
+    ("damage", "name"),
+    [("cut", "spill-*"), ("missing", "spill-*"), ("missing", "_rows"), ("cut", "result"), ("missing", "result")],
+)
+def test_checkpoint_of_which_something_is_missing_is_made_again(crawl, tmp_path, damage, name):
+    opened = []
+
+    class Watched(UriCount):
+        """Knows what it reads."""
+
+        def read(self, reading):
+            opened.append(reading.item.given)
+            return super().read(reading)
+
+    options = (*INLINE, "--checkpoint", tmp_path / "c", crawl.list(crawl.warc("a", "http://e.org/")))
+    for opens in (1, 2, 2):
+        ended = run_here(Watched, *options)
+        assert (ended.code, ended.pairs, len(opened)) == (0, {'"http://e.org/"': 1}, opens)
+        if opens == 1:
+            (path,) = (tmp_path / "c").glob(f"*/{name}")
+            path.unlink() if damage == "missing" else path.write_bytes(path.read_bytes()[:-1])
+        else:
+            assert len(list((tmp_path / "c").iterdir())) == 1
+
+
+@pytest.mark.parametrize("place", ["s3://bucket/x", "", "FILE", "FILE/below"])
+def test_checkpoint_at_a_place_that_cannot_be_is_one_line_before_anything_is_read(crawl, tmp_path, place):
+    (tmp_path / "file").write_bytes(b"")
+    place = place.replace("FILE", str(tmp_path / "file"))
+    ended = run_here(UriCount, *INLINE, "--checkpoint", place, crawl.list("/nowhere/x.warc.gz"))
+    assert (ended.code, ended.out, ended.err.count("\n")) == (1, "", 1)
+    assert "--checkpoint" in ended.err
+    assert not Path("s3:").exists()

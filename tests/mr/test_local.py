@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests import builders
 from tests.mr.helpers import SCRIPTS, finish, rows, run, start
 
 FRAGILE = SCRIPTS / "fragile.py"
@@ -156,7 +157,10 @@ def test_task_that_always_dies_fails_the_run_with_the_cause_and_leaves_nothing(
     assert (ended.code, ended.out) == (1, "")
     assert len((Path(marks["FRAGILE"]) / "raise").read_text().split()) == attempts
     assert ended.err.count("Traceback") == 1
-    assert ended.err.endswith(f"fragile: task map-00000 failed {attempts} times, at last: RuntimeError: bad luck\n")
+    assert ended.err.endswith(
+        f"fragile: task map-00000 failed {attempts} times, at last: "
+        f"RuntimeError: bad luck (at offset {len(builders.pack([builders.warcinfo()]))} of {crawl.folder / 'a'})\n"
+    )
     assert not out.exists()
     assert rows(tmp_path / "out.failed.jsonl")[str(crawl.folder / "a")]["lost"] == {"unaccounted": 1}
     assert left_behind(marks) == []
@@ -194,6 +198,8 @@ def test_record_that_a_job_cannot_take_makes_its_input_partial(crawl, marks, tmp
 def test_inline_job_that_raises_shows_its_traceback_once_and_is_not_tried_again(crawl, marks):
     ended = run(FRAGILE, "-r", "inline", crawl.list(crawl.warc("a", "http://raise/1")), **marks)
     assert ended.code == 1
+    offset = len(builders.pack([builders.warcinfo()]))
+    assert ended.err.endswith(f"RuntimeError: bad luck\n(at offset {offset} of {crawl.folder / 'a'})\n")
     assert ended.err.count("RuntimeError: bad luck") == 1
     assert left_behind(marks) == []
 

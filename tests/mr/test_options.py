@@ -6,6 +6,7 @@ import argparse
 
 import pytest
 from tests.mr.helpers import SCRIPTS, run
+from tests.storage.faults import FaultServer, Thing
 
 from crawlmill.mr.options import BadLimit
 
@@ -33,3 +34,12 @@ def test_where_s3_is_concerns_every_runner(crawl):
     for runner in ("inline", "local"):
         ended = run(SCRIPTS / "mime_count.py", "-r", runner, *given, crawl.list(crawl.warc("a.warc.gz", "http://a/")))
         assert (ended.code, "s3_" in ended.err) == (0, False)
+
+
+def test_tasks_of_one_process_share_connections(crawl):
+    files = [crawl.warc(f"{name}.warc.gz", f"http://{name}/") for name in "abc"]
+    things = {f"/{each.name}": Thing(each.read_bytes()) for each in files}
+    with FaultServer(things) as web:
+        given = crawl.list(*(f"{web.url}/{each.name}" for each in files))
+        assert run(SCRIPTS / "mime_count.py", "-r", "inline", given).code == 0
+    assert len({seen.connection for seen in web.seen}) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.mr.helpers import run_here
 from tests.mr.test_launch import INLINE, UriCount
+from tests.storage.faults import FaultServer
 from tests.storage.webhdfs import WebHdfs
 
 from crawlmill.errors import CrawlmillError, UsageError
@@ -102,3 +103,9 @@ def test_folder_that_exists_is_a_usage_error(tmp_path, name):
         folder(f"{tmp_path}/{name}")
     with pytest.raises(UsageError, match="exists"):
         folder(f"{tmp_path.as_uri()}/{name}")
+
+
+def test_folder_on_a_web_server_is_refused_before_anything_is_read(lst):
+    with FaultServer() as server:
+        ended = run_here(UriCount, *INLINE, "--output-dir", f"{server.url}/out", lst)
+    assert (ended.code, ended.err) == (1, f"nothing can be written over HTTP ({server.url}/out)\n")

@@ -13,7 +13,7 @@ from tests.mr.test_counting import HostCount, MapOnly
 from crawlmill.inputs.lists import Input
 from crawlmill.mr.rows import decode_row
 from crawlmill.mr.shuffle import Run
-from crawlmill.mr.spark_log import Log, what_failed
+from crawlmill.mr.spark_log import SparkLog, what_failed
 from crawlmill.mr.spark_tasks import (
     FAILURE,
     Done,
@@ -149,7 +149,7 @@ def test_failure_without_a_line_of_ours_is_told_as_python_or_spark_has_it():
 
 
 def test_log_tells_of_a_failed_attempt_once_its_trace_is_over():
-    log = Log()
+    log = SparkLog()
     lines = [
         "26/11/21 16:25:34 ERROR Executor: Exception in task 3.0 in stage 0.0 (TID 3)",
         *(TRACE + NOTE).splitlines(),
@@ -164,7 +164,7 @@ def test_log_tells_of_a_failed_attempt_once_its_trace_is_over():
 
 
 def test_complaint_is_the_last_error_of_a_driver_that_says_nothing_else():
-    log = Log()
+    log = SparkLog()
     for line in (
         "Exception in thread \"main\" org.apache.spark.SparkException: Could not parse Master URL: 'x'",
         "\tat org.apache.spark.SparkContext$.createTaskScheduler(SparkContext.scala:3002)",

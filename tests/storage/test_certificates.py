@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crawlmill.errors import SourceError, UsageError
+from crawlmill.errors import SourceError
 from crawlmill.storage import http_pools
 from tests.storage.faults import Fault, FaultServer, Thing
 
@@ -57,10 +57,11 @@ def test_certificate_for_another_name_is_not_trusted(storage_with, tls, certific
         storage_with().open_stream(f"{tls.url.replace('127.0.0.1', 'localhost')}/x")
 
 
-def test_certificates_that_are_not_there_are_a_mistake_of_the_user(storage_with, monkeypatch, tmp_path) -> None:
+def test_certificates_that_are_not_there_make_what_needs_them_unavailable(storage_with, monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "none.pem"))
-    with pytest.raises(UsageError, match="REQUESTS_CA_BUNDLE"):
+    with pytest.raises(SourceError, match="REQUESTS_CA_BUNDLE") as caught:
         storage_with().open_stream("https://127.0.0.1:1/x")
+    assert caught.value.reason == "unavailable"
 
 
 @pytest.fixture

@@ -42,6 +42,12 @@ class ReadContract:
             assert stream.read() == SMALL
             assert stream.read(10) == b""
 
+    def test_stream_tells_by_what_its_object_is_known_again(self) -> None:
+        location = self.put("a", SMALL)
+        with self.storage.open_stream(location) as stream, self.storage.open_stream(location, 5) as other:
+            assert stream.identity.total == len(SMALL)
+            assert stream.identity.same(other.identity) is True
+
     def test_stream_reads_at_most_what_is_asked_and_tells_where_it_is(self) -> None:
         with self.storage.open_stream(self.put("a", SMALL)) as stream:
             first = stream.read(7)

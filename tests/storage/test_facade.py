@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import crawlmill.storage
-from crawlmill.errors import UsageError
+from crawlmill.errors import MissingDependency, UsageError
 from crawlmill.storage import StorageOptions
 from crawlmill.storage.readahead import MOST_WAITING_BYTES, ReadAheadStream
 from crawlmill.storage.resume import Identity, ResumingStream
@@ -17,7 +17,7 @@ from crawlmill.storage.retry import Attempts, RetryPolicy
 
 
 def test_options_travel_as_json() -> None:
-    options = StorageOptions(5.0, 2, 1.5, 3, "http://e", "eu", True, "http://w", "/limits")
+    options = StorageOptions(5.0, 2, 1.5, 3, "http://e", "eu-central-1", True, "HTTP://w", "/limits")
     assert StorageOptions.from_json(json.loads(json.dumps(options.to_json()))) == options
     assert StorageOptions.from_json({}) == StorageOptions()
     with pytest.raises(UsageError, match="unknown"):
@@ -27,11 +27,24 @@ def test_options_travel_as_json() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [{"read_timeout_s": 0}, {"read_timeout_s": float("nan")}, {"read_timeout_s": float("inf")}, {"retries": -1},
-     {"max_requests_per_second": 0}, {"max_connections_per_host": 0}],
+     {"max_requests_per_second": 0}, {"max_connections_per_host": 0},
+     {"s3_endpoint": "minio:9000"}, {"s3_endpoint": "http://"}, {"s3_region": "eu west"}, {"webhdfs": "nn:9870"}],
 )  # fmt: skip
 def test_options_that_mean_nothing_are_refused(wrong: dict) -> None:
     with pytest.raises(UsageError):
         StorageOptions(**wrong)
+
+
+def test_missing_package_is_no_matter_of_one_location(monkeypatch) -> None:
+    storage = crawlmill.storage.Storage()
+
+    def lacks(*_: object) -> None:
+        raise MissingDependency("boto3 is not installed")
+
+    monkeypatch.setattr(storage, "_make", lacks)
+    for ask in (storage.open_stream, storage.size_of):
+        with pytest.raises(MissingDependency):
+            ask("s3://b/x")
 
 
 def test_local_files_import_no_network_package() -> None:

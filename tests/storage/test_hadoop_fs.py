@@ -159,8 +159,9 @@ def test_reading_that_is_given_up_ends_the_program(cluster, children, storage_wi
 def test_program_that_is_missing_is_told(cluster, storage_with, monkeypatch) -> None:
     monkeypatch.setenv("HADOOP_HOME", str(cluster))
     monkeypatch.setenv("PATH", str(cluster))
-    with pytest.raises(UsageError, match=r"Kerberos.*hadoop"):
+    with pytest.raises(SourceError, match=r"Kerberos.*hadoop") as caught:
         storage_with().size_of("hdfs:///x")
+    assert caught.value.reason == "unavailable"
 
 
 def test_webhdfs_that_is_named_is_used_all_the_same(cluster, children, storage_with) -> None:

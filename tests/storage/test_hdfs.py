@@ -79,9 +79,10 @@ def test_configuration_that_is_no_xml_is_a_mistake_of_the_user(tmp_path: Path) -
         read_hadoop_conf({"HADOOP_CONF_DIR": str(tmp_path)})
 
 
-def test_cluster_that_nothing_names_is_a_mistake_of_the_user(storage_with) -> None:
-    with pytest.raises(UsageError, match="HADOOP_CONF_DIR"):
+def test_cluster_that_nothing_names_is_unavailable(storage_with) -> None:
+    with pytest.raises(SourceError, match=r"HADOOP_CONF_DIR.*\(hdfs:///x\)") as caught:
         storage_with().open_stream("hdfs:///x")
+    assert caught.value.reason == "unavailable"
 
 
 def test_default_cluster_is_that_of_the_configuration(storage_with, cluster, tmp_path, monkeypatch) -> None:
@@ -243,3 +244,12 @@ def test_whole_file_system_is_not_removed(storage_with, cluster) -> None:
 def test_answer_that_is_no_json_is_unavailable(storage_with, cluster) -> None:
     cluster.handle = lambda http, _: cluster.reply(http, 200, b"<html>")
     assert reason(lambda: storage_with(webhdfs=cluster.url).size_of("hdfs://n/d/x"))[0] == "unavailable"
+
+
+def test_folders_within_folders_without_end_are_given_up_on(storage_with, cluster) -> None:
+    entries = [{"pathSuffix": name, "type": "DIRECTORY"} for name in "ab"]
+    cluster.handle = lambda http, _: cluster.json(http, {"FileStatuses": {"FileStatus": entries}})
+    found = reason(lambda: list(storage_with(webhdfs=cluster.url).list("hdfs:///d")))
+    assert found[0] == "unavailable"
+    assert "without end" in found[1]
+    assert len(cluster.seen) <= 1002

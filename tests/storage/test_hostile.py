@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import count
+from urllib.parse import quote
 
 import pytest
 
@@ -173,3 +175,90 @@ def test_double_of_the_cluster_is_no_such_server(storage_with) -> None:
         with storage.write("hdfs://n/x") as file:
             file.write(b"x")
         assert read(storage, "hdfs://n/x") == b"x"
+
+
+@pytest.mark.parametrize(
+    ("page", "pages"),
+    [
+        (lambda n: ([], f"{n}"), 6),
+        (lambda n: (["x/a", "x/b"], f"{n}"), 7),
+        (lambda n: (["x/a", "x/b"], "same"), 2),
+        (lambda n: ([["x/c"], ["x/a"], ["x/b"]][n % 3], f"{n}"), 7),
+        (lambda n: ([f"x/{min(n, 3)}"], f"{n}"), 10),
+        (lambda n: (["x/a"], ""), 1),
+    ],
+    ids=["no keys", "the same keys", "the same token", "keys that take turns", "keys that grow no more", "no token"],
+)
+def test_listing_without_an_end_is_unavailable(storage_with, web, monkeypatch, page, pages: int) -> None:
+    monkeypatch.setattr("crawlmill.storage.s3._MOST_IDLE_PAGES", 5)
+    web.handle = lister(page)
+    error = refused(lambda: list(storage_with(s3_endpoint=web.url).list("s3://b/x")))
+    assert error.reason == "unavailable"
+    assert "in circles" in str(error)
+    assert len(web.seen) == pages
+
+
+def test_listing_with_empty_pages_and_keys_out_of_order_is_read_to_its_end(storage_with, web, monkeypatch) -> None:
+    monkeypatch.setattr("crawlmill.storage.s3._MOST_IDLE_PAGES", 5)
+    keys = [[], ["x/c/d", "x/c/e"], *[[]] * 4, ["x/c-d"], ["x/\uffff"], *[[]] * 5, ["x/\U0001f600"]]
+    web.handle = lister(lambda n: (keys[n], f"{n}" if n + 1 < len(keys) else None))
+    assert list(storage_with(s3_endpoint=web.url).list("s3://b/x")) == ["c/d", "c/e", "c-d", "\uffff", "\U0001f600"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "run"),
+    [
+        (b"<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>", lambda s: list(s.list("s3://b/x"))),
+        (b"<InitiateMultipartUploadResult></InitiateMultipartUploadResult>", lambda s: write(s, 9 << 20)),
+        (b"<InitiateMultipartUploadResult><UploadId>U</UploadId></InitiateMultipartUploadResult>", lambda s: write(s, 9 << 20)),
+        (b"", lambda s: s.copy("s3://b/x", "s3://b/y")),
+        (b"<DeleteResult><Error><Key>x</Key></Error></DeleteResult>", lambda s: s.remove("s3://b/x")),
+    ],
+    ids=["key", "upload", "tag of a part", "tag of an object", "code"],
+)  # fmt: skip
+def test_answer_of_s3_that_lacks_something_is_unavailable(storage_with, web, answer: bytes, run) -> None:
+    listing = b"<ListBucketResult><Contents><Key>x/y</Key></Contents></ListBucketResult>"
+
+    def give(http, body: bytes) -> bool:
+        text = listing if answer.startswith(b"<Delete") and http.command == "GET" else answer
+        http.wfile.write(OK + b"Content-Length: %d\r\n\r\n" % len(text) + (text if http.command != "HEAD" else b""))
+        return True
+
+    web.handle = give
+    error = refused(lambda: run(storage_with(s3_endpoint=web.url, retries=0)))
+    assert error.reason == "unavailable"
+    assert "makes no sense" in str(error)
+
+
+def write(storage, size: int) -> None:
+    with storage.write("s3://b/x") as file:
+        file.write(bytes(size))
+
+
+def lister(page):
+    """Answers a request for a page, of which it is told the number, by (keys, token or None at the end)."""
+    asked = count()
+
+    def answer(http, body: bytes) -> bool:
+        keys, token = page(next(asked))
+        text = "".join(f"<Contents><Key>{quote(key)}</Key></Contents>" for key in keys)
+        text += f"<EncodingType>url</EncodingType><IsTruncated>{str(token is not None).lower()}</IsTruncated>"
+        text += f"<NextContinuationToken>{token}</NextContinuationToken>" if token else ""
+        text = f"<ListBucketResult>{text}</ListBucketResult>"
+        http.wfile.write(OK + b"Content-Length: %d\r\n\r\n%s" % (len(text), text.encode()))
+        return True
+
+    return answer
+
+
+def test_answer_of_s3_without_end_is_given_up_on(storage_with, web) -> None:
+    def endless(http, _: bytes) -> bool:
+        http.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in range(1000):
+            http.wfile.write(b"100000\r\n" + bytes(1 << 20) + b"\r\n")
+        return True
+
+    web.handle = endless
+    error = refused(lambda: list(storage_with(s3_endpoint=web.url, retries=3).list("s3://b/x/")))
+    assert (error.reason, len(web.seen)) == ("unavailable", 1)
+    assert "larger than" in str(error)

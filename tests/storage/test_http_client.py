@@ -175,10 +175,11 @@ def test_proxy_that_wants_a_password_is_denied(storage_with, web, monkeypatch) -
     assert reason(lambda: storage_with().size_of("http://example.org/x")) == "denied"
 
 
-def test_proxy_of_another_kind_is_a_mistake_of_the_user(storage_with, monkeypatch) -> None:
+def test_proxy_of_another_kind_makes_what_lies_behind_it_unavailable(storage_with, monkeypatch) -> None:
     monkeypatch.setenv("all_proxy", f"socks5://u:{SECRET}@p:1")
-    with pytest.raises(UsageError, match="socks5") as caught:
+    with pytest.raises(SourceError, match="socks5") as caught:
         storage_with().size_of("http://example.org/x")
+    assert caught.value.reason == "unavailable"
     assert SECRET not in str(caught.value)
 
 

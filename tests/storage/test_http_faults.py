@@ -318,3 +318,27 @@ def test_end_while_reading_ahead_gives_first_what_was_read(storage_with) -> None
         assert (caught.value.reason, bytes(found) == data[:2_500_000]) == ("not-found", True)
         with pytest.raises(SourceError):
             stream.read(1)
+
+
+def test_rest_that_does_not_say_of_which_version_it_is_counts_as_changed(storage_with) -> None:
+    # A server that knows ranges but no conditions, and names validators only with whole objects.
+    def rest(http, _: bytes) -> bool:
+        if "Range" not in http.headers:
+            return False
+        first, end = int(http.headers["Range"].removeprefix("bytes=").partition("-")[0]), len(DATA)
+        head = b"HTTP/1.1 206 Partial Content\r\nContent-Length: %d\r\nContent-Range: bytes %d-%d/%d\r\n\r\n"
+        http.wfile.write(head % (end - first, first, end - 1, end) + DATA[::-1][first:])
+        return True
+
+    with FaultServer({"/x": Thing(DATA, faults=[Fault(len(DATA) // 2)], modified=None)}) as web:
+        web.handle = rest
+        with pytest.raises(SourceError) as caught, storage_with().open_stream(f"{web.url}/x") as stream:
+            stream.read()
+    assert caught.value.reason == "changed"
+
+
+def test_size_is_asked_for_on_kept_connections(storage_with) -> None:
+    storage = storage_with()
+    with FaultServer({"/x": Thing(DATA)}) as web:
+        assert [storage.size_of(f"{web.url}/x") for _ in range(5)] == [len(DATA)] * 5
+    assert len({seen.connection for seen in web.seen}) == 1

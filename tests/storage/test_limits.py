@@ -195,3 +195,10 @@ def test_limits_hold_for_processes_together_and_killed_ones_give_back(tmp_path: 
     assert most <= 2
     # Fifty a second from the first on; one may be underway while the next is counted.
     assert times[-1] - times[0] >= (len(times) - 2) / 50
+
+
+def test_what_is_to_be_said_once_is_first_only_once_in_a_run(tmp_path) -> None:
+    here, there = (Limiter(folder=str(tmp_path)) for _ in range(2))
+    assert [limiter.is_first("it/is") for limiter in (here, there, here)] == [True, False, False]
+    alone = Limiter()
+    assert [alone.is_first("x"), alone.is_first("x"), alone.is_first("y")] == [True, False, True]

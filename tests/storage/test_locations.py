@@ -70,6 +70,7 @@ def test_local_path_of_a_uri_made_by_pathlib_is_the_path(name: str) -> None:
         ("crawl-data/x.gz", "s3://commoncrawl/", "s3://commoncrawl/crawl-data/x.gz"),
         ("a b#ü%20%", "http://h/p/", "http://h/p/a%20b%23%C3%BC%20%25"),
         ("x?a=1&b=2", "http://h/", "http://h/x?a=1&b=2"),
+        ("caf\udce9", "http://h/", "http://h/caf%E9"),
         ("a b", "s3://b/p", "s3://b/p/a b"),
         ("a b", "hdfs://n:8020/p/", "hdfs://n:8020/p/a b"),
         ("x", "hdfs:///", "hdfs:///x"),
@@ -107,6 +108,8 @@ def test_current_rewrites_former_names(former: str, today: str) -> None:
 def test_canonical_is_one_for_plain_and_uri_forms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a ü"
     monkeypatch.chdir(tmp_path)
+    for foreign in ("file://otherhost/x", "/a\0b"):
+        assert canonical(foreign) == foreign
     assert canonical(str(path)) == canonical(path.as_uri()) == canonical("a ü") == canonical(f"{tmp_path}/./x/../a ü")
 
 
@@ -152,6 +155,11 @@ def test_canonical_tells_locations_apart(one: str, other: str, same: bool) -> No
         ("s3://bucket/key", "s3://bucket/key"),
         ("https://h", "https://h"),
         ("https://h?sig=", "https://h?sig=…"),
+        ("https://user:hunt/er2@h:1/x", "https://…@h:1/x"),
+        ("https://user:hun?t#er2@h/x?sig=1", "https://…@h/x?sig=…"),
+        ("https://user:hu/n@ter2@h/x", "https://…@h/x"),
+        ("https://h:80/a@b", "https://h:80/a@b"),
+        ("https://[::1]:80/a@b", "https://[::1]:80/a@b"),
     ],
 )
 def test_redact_hides_secrets_and_nothing_else(location: str, shown: str) -> None:

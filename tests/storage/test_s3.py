@@ -75,7 +75,8 @@ def test_refusal_gives_the_reason(storage_with, web, keys, status: int, reason: 
 
 
 def test_slow_down_is_waited_for(storage_with, web, keys, clock) -> None:
-    answer = b"HTTP/1.1 503 Slow Down\r\nRetry-After: 9\r\nContent-Length: %d\r\n\r\n" % len(SLOW_DOWN) + SLOW_DOWN
+    head = b"HTTP/1.1 503 Slow Down\r\nRetry-After: 9\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+    answer = head % len(SLOW_DOWN) + SLOW_DOWN
     web.things["/b/x"] = Thing(DATA, raw=answer, always=None)
 
     def recover(seconds: float) -> None:
@@ -163,7 +164,7 @@ def test_other_bucket_without_credentials_is_denied(storage_with, common_crawl) 
 
 
 class Parts:
-    """Stands for the sending side of `Upload`, and keeps what it is asked."""
+    """Stands for what sends requests, and keeps what it is asked."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, dict]] = []
@@ -178,10 +179,9 @@ class Parts:
 
 def test_small_file_is_one_put() -> None:
     parts = Parts()
-    upload = s3_upload.Upload(parts, "b", "k")
-    upload.write(b"abc")
-    upload.write(bytearray(b"de"))
-    upload.finish()
+    with s3_upload.upload_object(parts, "b", "k") as upload:
+        upload.write(b"abc")
+        upload.write(bytearray(b"de"))
     assert parts.asked == [("put_object", {"Bucket": "b", "Key": "k", "Body": b"abcde"})]
     with pytest.raises(ValueError, match="closed"):
         upload.write(b"x")
@@ -190,10 +190,9 @@ def test_small_file_is_one_put() -> None:
 def test_large_file_is_sent_in_parts_and_completed(monkeypatch) -> None:
     monkeypatch.setattr(s3_upload, "PART_BYTES", 10)
     parts = Parts()
-    upload = s3_upload.Upload(parts, "b", "k")
-    for piece in (b"0123456", b"789abcdefghijklmnopqrstu", b"", b"v"):
-        upload.write(piece)
-    upload.finish()
+    with s3_upload.upload_object(parts, "b", "k") as upload:
+        for piece in (b"0123456", b"789abcdefghijklmnopqrstu", b"", b"v"):
+            upload.write(piece)
     sent = [arguments["Body"] for operation, arguments in parts.asked if operation == "upload_part"]
     assert sent == [b"0123456789", b"abcdefghij", b"klmnopqrst", b"uv"]
     assert parts.operations()[0::5] == ["create_multipart_upload", "complete_multipart_upload"]
@@ -205,10 +204,44 @@ def test_large_file_is_sent_in_parts_and_completed(monkeypatch) -> None:
 def test_parts_grow_so_that_ten_thousand_are_enough(monkeypatch) -> None:
     monkeypatch.setattr(s3_upload, "PART_BYTES", 1)
     parts = Parts()
-    upload = s3_upload.Upload(parts, "b", "k")
-    upload.write(bytes(7000))
+    with s3_upload.upload_object(parts, "b", "k") as upload:
+        upload.write(bytes(7000))
     sizes = [len(arguments["Body"]) for operation, arguments in parts.asked if operation == "upload_part"]
     assert sizes == [1] * 1000 + [2] * 1000 + [4] * 1000
+
+
+@pytest.mark.parametrize("fails", ["upload_part", "complete_multipart_upload", "nothing but the writer"])
+def test_upload_that_fails_anywhere_is_aborted_once(monkeypatch, caplog, fails: str) -> None:
+    monkeypatch.setattr(s3_upload, "PART_BYTES", 10)
+
+    class Failing(Parts):
+        def __call__(self, operation: str, **arguments) -> dict:
+            answer = super().__call__(operation, **arguments)
+            if operation in (fails, "abort_multipart_upload"):
+                raise SourceError(f"no {operation}", reason="unavailable")
+            return answer
+
+    parts = Failing()
+    with pytest.raises((SourceError, KeyError), match=fails):
+        write_and_fail(parts, 15, fails.startswith("nothing"))
+    assert parts.operations()[-1] == "abort_multipart_upload"
+    assert parts.operations().count("abort_multipart_upload") == 1
+    assert parts.asked[-1][1] == {"Bucket": "b", "Key": "k", "UploadId": "U"}
+    assert "no abort_multipart_upload" in caplog.text
+
+
+def write_and_fail(parts: Parts, size: int, fails: bool) -> None:
+    with s3_upload.upload_object(parts, "b", "k") as upload:
+        upload.write(bytes(size))
+        if fails:
+            raise KeyError("nothing but the writer")
+
+
+def test_small_file_that_fails_sends_nothing() -> None:
+    parts = Parts()
+    with pytest.raises(KeyError):
+        write_and_fail(parts, 3, fails=True)
+    assert not parts.asked
 
 
 def test_large_file_that_fails_is_aborted(storage_with, web, keys, monkeypatch) -> None:

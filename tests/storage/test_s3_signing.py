@@ -176,6 +176,8 @@ def test_keys_that_have_expired_are_told(storage_with, web, keys, monkeypatch) -
 MOVED = [
     b"HTTP/1.1 301 Moved Permanently\r\nx-amz-bucket-region: eu-west-1\r\nContent-Length: 0\r\n\r\n",
     b"HTTP/1.1 307 Temporary Redirect\r\nLocation: http://x/\r\nx-amz-bucket-region: eu-west-1\r\nContent-Length: 0\r\n\r\n",
+    b"HTTP/1.1 307 x\r\nLocation: https://b.s3.eu-west-1.amazonaws.com/x\r\nContent-Length: 0\r\n\r\n",
+    b"HTTP/1.1 307 x\r\nLocation: https://b.s3-eu-west-1.amazonaws.com/x\r\nContent-Length: 0\r\n\r\n",
     (
         b"HTTP/1.1 400 Bad Request\r\nContent-Length: 82\r\n\r\n"
         b"<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-west-1</Region></Error>"
@@ -204,7 +206,9 @@ def test_bucket_is_asked_for_in_its_region(storage_with, web, keys, monkeypatch,
     assert len(web.seen) == 3  # it is remembered
 
 
-@pytest.mark.parametrize("answer", [*MOVED, MOVED[0].replace(b"eu-west-1", b"http://evil/")])
+@pytest.mark.parametrize(
+    "answer", [*MOVED, MOVED[0].replace(b"eu-west-1", b"http://evil/"), MOVED[3].replace(b"amazonaws", b"example")]
+)
 def test_region_that_is_no_help_is_the_end_of_it(storage_with, web, keys, answer: bytes) -> None:
     web.handle = lambda http, _: bool(http.wfile.write(answer))
     with pytest.raises(SourceError, match=r"HTTP [34]0[017]"):

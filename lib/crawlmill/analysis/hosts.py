@@ -35,6 +35,8 @@ HostKind = Literal["name", "ipv4", "ipv6"]
 _AUTHORITY: Final = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*:[/\\]{2}([^/?#\\]*)")
 _NAME: Final = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*(?![0-9]+\Z)[a-z0-9_-]{1,63}")
 
+_LONGEST: Final = 1 << 10  # characters that IDNA can make a name of; it takes quadratic time
+
 
 def host_of(url: str) -> str | None:
     """The host of an absolute URL, or None."""
@@ -45,6 +47,8 @@ def host_of(url: str) -> str | None:
     if not host.startswith("["):
         try:
             host = unquote_to_bytes(host).decode() if "%" in host else host
+            if len(host) > _LONGEST:
+                return None
             host = host.lower() if host.isascii() else host.encode("idna").decode("ascii").lower()
         except UnicodeError:
             return None

@@ -31,10 +31,9 @@ from typing import Any, Final
 
 from crawlmill.errors import MissingDependency
 
-__all__ = ["hamming", "package_simhash", "text_simhash"]
+__all__ = ["package_simhash", "text_simhash"]
 
 _POLYNOMIAL: Final = 0xD74307D3FD3382DB
-_ALL_BITS: Final = (1 << 64) - 1
 _UTF_16: Final = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 
 _SEEN_BY_PACKAGE: Final = re.compile(r"[\w\u4e00-\u9fcc]+")
@@ -82,11 +81,6 @@ def package_simhash(text: str) -> int:
     weights = {window: number if number <= 255 else float(number) for window, number in windows.items()}
     value: int = Simhash(weights).value
     return value
-
-
-def hamming(a: int, b: int) -> int:
-    """In how many of 64 bits two hashes differ, signed or not."""
-    return ((a ^ b) & _ALL_BITS).bit_count()
 
 
 def _hash_in_arrays(units: bytes, np: Any) -> int:

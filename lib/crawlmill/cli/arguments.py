@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from crawlmill.mr.options import add_s3, add_storage, storage_options
 from crawlmill.storage import Storage
-from crawlmill.storage.base import Stream
 
-__all__ = ["Parser", "add_storage_options", "lines_of", "make_storage"]
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+__all__ = ["Parser", "add_storage_options", "make_storage"]
 
 
 class Parser(argparse.ArgumentParser):
@@ -19,6 +20,10 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{**options, "allow_abbrev": False})
+
+    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+        """Print the help; argparse would keep it to itself that this failed."""
+        (file or sys.stdout).write(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         """End with one line."""
@@ -40,13 +45,3 @@ def make_storage(options: argparse.Namespace) -> Storage:
         UsageError: A value that cannot be.
     """
     return Storage(storage_options(options))
-
-
-def lines_of(stream: Stream) -> Iterator[bytes]:
-    """The lines of a text file that is read as a stream."""
-    rest = b""
-    while piece := stream.read(1 << 20):
-        *lines, rest = (rest + piece).split(b"\n")
-        yield from lines
-    if rest:
-        yield rest

@@ -27,7 +27,7 @@ from crawlmill.formats.key_value import KeyValueRecord
 from crawlmill.formats.record import Record
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, Span, is_in_sequencefile
-from crawlmill.storage import Storage
+from crawlmill.storage import Storage, redact
 
 __all__ = ["add_arguments", "run"]
 
@@ -57,16 +57,17 @@ def run(options: argparse.Namespace) -> int:
         for piece in _pieces(storage, options):
             out.write(piece)
     except FormatError as error:
-        raise error.located(source=options.location, offset=options.offset) from None
+        raise error.located(source=redact(options.location), offset=options.offset) from None
     out.flush()
     return 0
 
 
 def _pieces(storage: Storage, options: argparse.Namespace) -> Iterator[bytes]:
     with storage.open_stream(options.location, options.offset, options.length) as stream:
+        span = Span(stream, options.offset)
         records = read_archive(
-            Span(stream, options.offset), start=options.offset, part=True, on_problem=_fail, on_format=lambda _: None,
-            other=partial(_key_values, storage, options),
+            span, start=options.offset, part=True, on_problem=_fail, on_format=lambda _: None,
+            other=partial(_key_values, storage, options, span),
         )  # fmt: skip
         record = _chosen(records, options.offset, options.index)
         if options.part != "raw":
@@ -75,9 +76,9 @@ def _pieces(storage: Storage, options: argparse.Namespace) -> Iterator[bytes]:
         if isinstance(record, KeyValueRecord):
             raise UsageError("--part raw: a record of a SequenceFile has no bytes of its own")
         record.block.drain()
-        while record.length is None and next(records, None) is not None:
-            pass
         length = record.length
+        while length is None and (later := next(records, None)) is not None and later.offset == options.offset:
+            length = later.length  # that of their member, which is known at its end
     if length is None:
         raise FormatError("a member of unknown length", reason="truncated")
     for at in range(0, length, _PIECE):
@@ -98,9 +99,10 @@ def _chosen(records: Iterator[Record], offset: int, index: int | None) -> Record
     )  # fmt: skip
 
 
-def _key_values(storage: Storage, options: argparse.Namespace, data: bytes) -> Iterator[Record] | None:
+def _key_values(storage: Storage, options: argparse.Namespace, span: Span, data: bytes) -> Iterator[Record] | None:
     """The records of a SequenceFile from its beginning: only so have they the indexes that a listing shows."""
     location: str = options.location
+    span.pause()
     if not is_in_sequencefile(storage, location, options.offset, data):
         return None
     return _up_to(options.offset, Reading(Input(location, location), storage))
@@ -123,10 +125,9 @@ def _up_to(offset: int, reading: Reading) -> Iterator[Record]:
 
 def _parts(record: Record, part: str) -> Iterator[bytes]:
     if part == "record":
-        before, behind = (b"\t", b"\n") if isinstance(record, KeyValueRecord) else (b"", record.closing)
-        yield record.head + before
+        yield record.head + (b"\t" if isinstance(record, KeyValueRecord) else b"")
         yield from record.block.pieces()
-        yield behind
+        yield b"\n" if isinstance(record, KeyValueRecord) else record.closing  # known once the block is read
     elif part == "headers":
         yield record.head
         if record.holds_http:

@@ -11,10 +11,10 @@ Examples:
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
 from crawlmill.cli.arguments import make_storage
+from crawlmill.cli.streams import json_line
 from crawlmill.inputs.ledger import Summary
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
         row = reading.row
         summary.add(row)
         if options.json:
-            sys.stdout.write(json.dumps(row.to_json(), ensure_ascii=False) + "\n")
+            sys.stdout.write(json_line(row.to_json()))
             continue
         sys.stdout.write(f"{row.outcome:7}  {redact(name)}  {row.records}  {row.bytes}\n")
         for problem in row.problems:

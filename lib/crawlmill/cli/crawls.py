@@ -1,7 +1,7 @@
 """List the crawls that Common Crawl has published, newest first: id, name, first and last day, tab-separated.
 
 NAME takes some of them: an id, latest, latest:3 or a year. The list is kept for a day in the cache folder; without a
-network the bundled one stands in.
+network the kept one stands in, or else the one that comes with this program, which ends with spring 2023.
 
 Examples:
   crawlmill crawls
@@ -35,10 +35,9 @@ def add_catalogue_options(parser: argparse.ArgumentParser) -> None:
 
 
 def load(storage: Storage, options: argparse.Namespace) -> Catalogue:
-    """The catalogue; a line on stderr if it may not be today's."""
+    """The catalogue; a line on stderr for what is wrong with it."""
     catalogue = load_catalogue(storage, options.index_url)
-    if catalogue.stale:
-        sys.stderr.write(f"the index server cannot be reached: crawls by {catalogue.source}\n")
+    sys.stderr.write("".join(f"{warning}\n" for warning in catalogue.warnings))
     return catalogue
 
 

@@ -14,6 +14,7 @@ import argparse
 import sys
 
 from crawlmill.cli.arguments import make_storage
+from crawlmill.errors import UsageError
 from crawlmill.mr.conf import conf_paths
 from crawlmill.mr.doctor import ENGINES, examine
 
@@ -34,6 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Look, and tell."""
     settings = {name: getattr(options, name) for name in ("region", "cloud_tmp_dir", "cluster_id")}
+    for name, given in settings.items():
+        if given is not None and options.engine != "emr":
+            raise UsageError(f"--{name.replace('_', '-')}: only for emr, not for {options.engine}")
     problems = 0
     with make_storage(options) as storage:
         for finding in examine(options.engine, conf_paths(options.conf_paths, None), storage, settings):

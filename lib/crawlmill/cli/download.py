@@ -1,7 +1,8 @@
-"""Download the files of an input list into a folder, under the paths of their keys.
+"""Download the files of an input list into a folder, under the paths of their keys. A list with ranges is refused.
 
-What is there already is not fetched again, half a file is gone on with, and sizes are verified; with --check every
-member and record is read. The ledger says what became of each file; the exit code is 2 if one is missing or damaged.
+What is there already is not fetched again, half a file is gone on with if storage still has the same version of it,
+and sizes are verified; with --check every member and record is read. The ledger says what became of each file; the
+exit code is 2 if one is missing or damaged.
 
 Examples:
   crawlmill paths CC-MAIN-2024-22 wet --sample 5 | crawlmill download - wet-files
@@ -11,20 +12,30 @@ Examples:
 from __future__ import annotations
 
 import argparse
-import json
 import os
+import signal
 import sys
+import tempfile
 import threading
 import time
-from pathlib import Path
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path, PurePosixPath
 
 from crawlmill.cli.arguments import make_storage
-from crawlmill.errors import UsageError
-from crawlmill.inputs.download import download, plan_downloads
-from crawlmill.inputs.ledger import LedgerRow, Summary, size
-from crawlmill.inputs.lists import read_lists
+from crawlmill.errors import CrawlmillError, SourceError, UsageError
+from crawlmill.inputs.download import Download, download, plan_downloads
+from crawlmill.inputs.ledger import LedgerRow, Summary, complete
+from crawlmill.inputs.lists import Inputs, read_lists
+from crawlmill.mr.failures import Stopped
+from crawlmill.mr.ledger_place import check_ledger_place
 from crawlmill.mr.options import add_base_url, whole_number
 from crawlmill.mr.progress import Console
+from crawlmill.mr.protocols import encode_value
+from crawlmill.mr.signals import stoppable
+from crawlmill.storage import Storage, is_remote, redact
+from crawlmill.storage.locations import local_path
+from crawlmill.units import size
 
 __all__ = ["add_arguments", "run"]
 
@@ -48,8 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 class _Watch:
     """How far the download is; told from all threads."""
 
-    def __init__(self, files: int, *, shown: bool) -> None:
-        self._console, self._shown, self._files = Console(sys.stderr.buffer), shown, files
+    def __init__(self, console: Console, files: int, *, shown: bool) -> None:
+        self._console, self._shown, self._files = console, shown, files
         self._lock = threading.Lock()
         self._bytes = self._done = 0
         self._began = self._shown_at = time.monotonic()
@@ -72,35 +83,121 @@ class _Watch:
         with self._lock:
             self._done += 1
 
-    def end(self) -> None:
-        """Take away what is drawn."""
-        self._console.clear()
+    def close(self) -> None:
+        """Take away what is drawn, and draw nothing more: threads may still be at work."""
+        with self._lock:
+            self._shown = False
+            self._console.clear()
+
+
+class _Account:
+    """The rows of the files that are done, and the ledger that they make."""
+
+    def __init__(self, inputs: Inputs, storage: Storage, console: Console) -> None:
+        self._order, self._storage, self._console = inputs.ledger_order(), storage, console
+        self._rows: dict[str, LedgerRow] = {}
+        self._began = time.monotonic()
+
+    def add(self, row: LedgerRow) -> None:
+        """A file is done."""
+        self._rows[row.location] = row
+
+    def close(self, ledger: str) -> int:
+        """Say how it ended, and write a row for each input; gives the exit code."""
+        ranked = enumerate(self._rows.get(item.location) for item in self._order)
+        why = "the download ended before this file was there"
+        rows = list(complete(((rank, row) for rank, row in ranked if row is not None), self._order, why))
+        summary = Summary()
+        for row in rows:
+            summary.add(row)
+        for line in summary.lines(time.monotonic() - self._began):
+            self._console.say(line)
+        return 1 if not self._keep(rows, ledger, "ledger") else 2 if summary.not_ok else 0
+
+    def close_so_far(self, ledger: str) -> None:
+        """Write the rows of what is done."""
+        rows = [self._rows[item.location] for item in self._order if item.location in self._rows]
+        self._keep(rows, ledger, "the ledger so far")
+
+    def _keep(self, rows: list[LedgerRow], ledger: str, what: str) -> bool:
+        """Write the rows there, or where there is room; gives whether they are there."""
+        find: Callable[[], str]
+        for find in (lambda: ledger, _temporary):
+            try:
+                place = find()
+                with self._storage.write(place) as file:
+                    file.writelines(encode_value(row.to_json()) + b"\n" for row in rows)
+            except (CrawlmillError, OSError) as error:
+                self._console.say(f"{what} cannot be kept: {error}")
+            else:
+                self._console.say(f"{what}: {redact(place)}")
+                return place == ledger
+        return False
 
 
 def run(options: argparse.Namespace) -> int:
     """Download."""
     storage = make_storage(options)
     inputs = read_lists([options.list], storage, base_url=options.base_url, stdin=sys.stdin.buffer)
-    plan = plan_downloads(inputs, options.folder)
-    ledger = options.ledger or str(options.folder / "_ledger.jsonl")
+    folder: Path = options.folder
+    ledger = options.ledger or str(folder / "_ledger.jsonl")
+    plan = plan_downloads(inputs, folder, taken=_places_below(folder, ledger, _interrupted(folder)))
     try:
-        options.folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(
-            f"cannot make the folder: {os.strerror(error.errno or 0)}", source=str(options.folder)
-        ) from error
-    watch = _Watch(len(plan), shown=options.progress)
-    summary = Summary()
-    rows: list[LedgerRow] = []
-    began = time.monotonic()
-    for row in download(plan, storage, connections=options.connections, check=options.check, on_bytes=watch.bytes):
-        rows.append(row)
-        watch.file()
-    watch.end()
-    with storage.write(ledger) as file:
-        for row in sorted(rows, key=lambda row: row.input):
-            file.write(json.dumps(row.to_json(), ensure_ascii=False).encode() + b"\n")
-            summary.add(row)
-    sys.stderr.write("".join(f"{line}\n" for line in summary.lines(time.monotonic() - began)))
-    sys.stderr.write(f"ledger: {ledger}\n")
-    return 2 if summary.not_ok else 0
+        raise UsageError(f"cannot make the folder: {os.strerror(error.errno or 0)}", source=str(folder)) from error
+    check_ledger_place(ledger, storage.options)
+    console = Console(sys.stderr.buffer)
+    account = _Account(inputs, storage, console)
+    try:
+        with stoppable():
+            try:
+                return _to_the_end(plan, storage, options, account, ledger, console)
+            except Stopped as stopped:
+                console.say(f"crawlmill: stopped by {signal.Signals(stopped.signal_number).name}")
+                account.close_so_far(_interrupted(folder))
+                raise
+    except Stopped as stopped:
+        return 128 + stopped.signal_number
+
+
+def _to_the_end(
+    plan: list[Download],
+    storage: Storage,
+    options: argparse.Namespace,
+    account: _Account,
+    ledger: str,
+    console: Console,
+) -> int:
+    watch = _Watch(console, len(plan), shown=options.progress)
+    rows = download(plan, storage, connections=options.connections, check=options.check, on_bytes=watch.bytes)
+    try:
+        with closing(rows), closing(watch):
+            for row in rows:
+                account.add(row)
+                watch.file()
+    except (OSError, CrawlmillError):  # a full disk, a missing package: `main` tells of it
+        account.close(ledger)
+        raise
+    return account.close(ledger)
+
+
+def _places_below(folder: Path, *ledgers: str) -> list[PurePosixPath]:
+    """The places of the ledgers that are below the folder."""
+    root = Path(os.path.realpath(folder))
+    try:
+        paths = [Path(os.path.realpath(local_path(ledger))) for ledger in ledgers if not is_remote(ledger)]
+    except SourceError as error:
+        raise UsageError(str(error)) from error
+    return [PurePosixPath(path.relative_to(root)) for path in paths if path.is_relative_to(root)]
+
+
+def _temporary() -> str:
+    return str(Path(tempfile.mkdtemp(prefix="crawlmill-ledger-"), "ledger.jsonl"))
+
+
+def _interrupted(folder: Path) -> str:
+    """Where the ledger so far goes: beside the folder, as that of a job; in it where nothing can be written beside."""
+    folder = folder.absolute()
+    beside = folder if os.access(folder.parent, os.W_OK) else folder / "_ledger"
+    return f"{beside}.interrupted.jsonl"

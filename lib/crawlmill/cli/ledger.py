@@ -12,13 +12,16 @@ import argparse
 import os
 import sys
 
-from crawlmill.cli.arguments import lines_of, make_storage
+from crawlmill.cli.arguments import make_storage
 from crawlmill.errors import UsageError
 from crawlmill.inputs.ledger import Summary, failed_lines, read_ledger
 from crawlmill.inputs.lists import read_lists
-from crawlmill.storage import Storage, absolute
+from crawlmill.inputs.text_lines import cut_lines
+from crawlmill.storage import Storage, absolute, redact
 
 __all__ = ["add_arguments", "run"]
+
+_LONGEST_ROW = 64 << 20  # a row holds a hundred problems, each with what names its input
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +41,8 @@ def run(options: argparse.Namespace) -> int:
     """Show or list."""
     if options.list and not options.failed:
         raise UsageError("--list goes with --failed")
+    if options.base_url is not None and not options.list:
+        raise UsageError("--base-url goes with --list")
     if options.wait and not options.collect:
         raise UsageError("--wait goes with --collect")
     storage = make_storage(options)
@@ -47,7 +52,9 @@ def run(options: argparse.Namespace) -> int:
         return _collect(options, storage)
     originals = read_lists(options.list, storage, base_url=options.base_url).items if options.list else ()
     with storage.open_stream(options.file) as stream:
-        rows = read_ledger(lines_of(stream), options.file)
+        name = redact(options.file)
+        lines = cut_lines(iter(lambda: stream.read(1 << 20), b""), longest=_LONGEST_ROW, source=name)
+        rows = read_ledger(lines, name)
         if options.failed:
             for line in failed_lines(rows, originals):
                 sys.stdout.write(f"{line}\n")

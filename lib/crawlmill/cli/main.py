@@ -1,19 +1,21 @@
 """Finds the command that is asked for, runs it, and turns how it ends into an exit code and, at most, one line.
 
-0 all well; 1 a mistake of the user; 2 something was lost, partial or failed; 130 Ctrl-C, 143 SIGTERM.
+0 all well; 1 a mistake of the user, or output that cannot be written; 2 something was lost, partial or failed;
+130 Ctrl-C, 143 SIGTERM.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
-import os
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
 
 from crawlmill import __version__, core
 from crawlmill.cli.arguments import Parser, add_storage_options
+from crawlmill.cli.streams import drop_output, prepare_streams
 from crawlmill.codecs.inflate import decoders
 from crawlmill.errors import CrawlmillError, UsageError
 
@@ -39,9 +41,8 @@ class _Version(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Print and end."""
-        chosen = decoders()
-        libraries = f"decoders: {chosen['whole']} for members, {chosen['heads']} for heads"
-        print(f"crawlmill {__version__} (core: {core.name()}; {libraries})")
+        chosen = ", ".join(f"{library} for {use}" for use, library in decoders().items())
+        print(f"crawlmill {__version__} (core: {core.name()}; decoders: {chosen})")
         parser.exit()
 
 
@@ -67,25 +68,43 @@ def make_parser(only: str | None = None) -> Parser:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code."""
-    given = sys.argv[1:] if arguments is None else arguments
     signal.signal(signal.SIGTERM, _terminated)
-    name = next((word for word in given if word in COMMANDS), None)
+    prepare_streams()
+    code = 0
     try:
-        options = make_parser(name).parse_args(given)
+        code = _run(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):  # whoever reads our output has seen enough
+            code = 1
+            _say(f"{error.strerror}: {error.filename}" if error.filename else f"{error.strerror or error}")
+    drop_output()
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    name = next((word for word in arguments if word in COMMANDS), None)
+    try:
+        options = make_parser(name).parse_args(arguments)
         if options.command is None:
             raise UsageError(f"no command given: one of {', '.join(COMMANDS)}")
         code: int = options.run(options)
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
+    except SystemExit as end:  # of --help, of --version, by the parser, and by SIGTERM
+        return int(end.code or 0)
     except KeyboardInterrupt:
         return 130
     except CrawlmillError as error:
-        print(f"crawlmill: {error}", file=sys.stderr)
+        _say(str(error))
         return 1 if isinstance(error, UsageError) else 2
     return code
 
 
-def _terminated(_signal: int, _frame: FrameType | None) -> None:
+def _say(text: str) -> None:
+    with suppress(OSError):
+        print(f"crawlmill: {text}", file=sys.stderr)
+
+
+def _terminated(number: int, _frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_IGN)  # `timeout` sends two
     raise SystemExit(143)

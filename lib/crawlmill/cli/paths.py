@@ -18,7 +18,7 @@ from itertools import chain, islice
 
 from crawlmill.cli.arguments import make_storage
 from crawlmill.cli.crawls import add_catalogue_options, load
-from crawlmill.inputs.catalogue import of_segment, per_segment, read_paths, sample, sibling
+from crawlmill.inputs.path_lists import of_segment, per_segment, read_paths, sample, sibling
 from crawlmill.mr.options import whole_number
 
 __all__ = ["add_arguments", "run"]
@@ -31,8 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--segment", metavar="S", help="only the files of one segment")
     parser.add_argument("--per-segment", type=whole_number(1), metavar="N", help="the first N files of each segment")
     parser.add_argument("--sample", type=whole_number(1), metavar="N", help="N files, each as likely as any other")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="another seed, another sample (default 1)")
-    parser.add_argument("--head", type=whole_number(0), metavar="N", help="only the first N")
+    parser.add_argument(
+        "--seed", type=whole_number(0), default=1, metavar="S", help="another seed, another sample (default 1)"
+    )
+    parser.add_argument("--head", type=whole_number(1), metavar="N", help="only the first N")
     parser.add_argument("--as", dest="sibling", choices=("warc", "wat", "wet"),
                         help="the files of this kind that belong to the same pages")  # fmt: skip
     add_catalogue_options(parser)

@@ -1,7 +1,8 @@
 """Say what a run over an input list would cost, before anything is read: inputs, bytes, requests, time.
 
-Bytes are the sizes of ranges, and of whole files estimated from a sample of 200 of them. Time is what the network needs
-at a bandwidth, and what the processors need at a speed of compressed bytes a second and core.
+Bytes are the sizes of ranges, and of whole files estimated from a sample of 200 of them; a host that does not answer
+for several in a row is asked no more. Time is what the network needs at a bandwidth, and what the processors need at a
+speed of compressed bytes a second and core.
 
 Examples:
   crawlmill plan input_lists/sample.paths
@@ -16,15 +17,15 @@ import random
 import sys
 
 from crawlmill.cli.arguments import make_storage
-from crawlmill.errors import SourceError
-from crawlmill.inputs.ledger import size
-from crawlmill.inputs.lists import Input, read_lists
+from crawlmill.inputs.lists import read_lists
+from crawlmill.inputs.sizes import Sizes, ask_sizes
 from crawlmill.mr.options import add_base_url, positive, whole_number
-from crawlmill.storage import Storage
+from crawlmill.units import size
 
 __all__ = ["add_arguments", "run"]
 
 _SAMPLE = 200
+_MOST_LINES = 10
 _DEVIATIONS = 1.96  # of a normal distribution: 95 % lie within
 
 
@@ -45,7 +46,12 @@ def run(options: argparse.Namespace) -> int:
     inputs = read_lists(options.lists, storage, base_url=options.base_url, stdin=sys.stdin.buffer)
     ranges = [item for item in inputs if item.length is not None]
     files = [item for item in inputs if item.length is None]
-    sizes, missing = _sizes(files, storage)
+    chosen = files if len(files) <= _SAMPLE else random.Random(1).sample(files, _SAMPLE)  # noqa: S311 - no secret
+    asked = ask_sizes(chosen, storage)
+    _tell(asked)
+    sizes, missing = asked.found, len(asked.missing)
+    unknown = len(chosen) - len(sizes) - missing
+    known = bool(sizes) or not unknown
     exact = sum(item.length or 0 for item in ranges)
     mean = sum(sizes) / len(sizes) if sizes else 0.0
     whole = len(files) - round(missing * len(files) / max(len(sizes) + missing, 1))
@@ -54,34 +60,36 @@ def run(options: argparse.Namespace) -> int:
     if 1 < len(sizes) < whole:
         variance = sum((each - mean) ** 2 for each in sizes) / (len(sizes) - 1)
         error = _DEVIATIONS * math.sqrt(variance / len(sizes) * (1 - len(sizes) / whole)) * whole
-    cores = f"{options.cores} cores at {options.speed:g} MB/s each"
+    about = size(round(total)) + (f", give or take {size(round(error))} (95 %)" if error else "")
     lines = [
         ("inputs", f"{len(inputs):,}: {len(files):,} files, {len(ranges):,} ranges"),
-        ("bytes", f"{size(round(total))}" + (f", give or take {size(round(error))} (95 %)" if error else "")),
+        ("bytes", about if known else "unknown: no file could be asked for"),
         ("requests", f"{len(files) + len({item.location for item in ranges}):,} at least"),
-        ("network", f"{_time(total / options.bandwidth / 1e6)} at {options.bandwidth:g} MB/s"),
-        ("processors", f"{_time(total / options.speed / 1e6 / options.cores)} with {cores}"),
     ]
+    if known:
+        cores = f"{options.cores} cores at {options.speed:g} MB/s each"
+        lines += [
+            ("network", f"{_time(total / options.bandwidth / 1e6)} at {options.bandwidth:g} MB/s"),
+            ("processors", f"{_time(total / options.speed / 1e6 / options.cores)} with {cores}"),
+        ]
     if inputs.repeated:
         lines.append(("repeated", f"{inputs.repeated:,} lines, left out"))
     if missing:
         lines.append(("missing", f"{missing:,} of {len(sizes) + missing:,} files looked at"))
+    if unknown:
+        lines.append(("unknown", f"{unknown:,} of {len(chosen):,} files looked at"))
     for name, text in lines:
         sys.stdout.write(f"{name:11}{text}\n")
-    return 2 if missing else 0
+    return 2 if missing or unknown else 0
 
 
-def _sizes(files: list[Input], storage: Storage) -> tuple[list[int], int]:
-    """Sizes of a sample of the files, and how many of the sample could not be found."""
-    chosen = files if len(files) <= _SAMPLE else random.Random(1).sample(files, _SAMPLE)  # noqa: S311 - no secret
-    sizes, missing = [], 0
-    for item in chosen:
-        try:
-            sizes.append(storage.size_of(item.location))
-        except SourceError as error:
-            missing += 1
-            sys.stderr.write(f"{error.reason}: {error.located(source=item.shown)}\n")
-    return sizes, missing
+def _tell(asked: Sizes) -> None:
+    """Say what is missing, and of each host once why it could not be asked."""
+    lines = [f"{error.reason}: {error}" for error in asked.missing]
+    if len(lines) > _MOST_LINES:
+        lines[_MOST_LINES:] = [f"and {len(lines) - _MOST_LINES:,} more"]
+    lines += [f"{len(errors):,} of the sample could not be asked for: {errors[0]}" for errors in asked.unknown.values()]
+    sys.stderr.write("".join(f"{line}\n" for line in lines))
 
 
 def _time(seconds: float) -> str:

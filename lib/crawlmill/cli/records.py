@@ -19,6 +19,7 @@ import sys
 from typing import Any
 
 from crawlmill.cli.arguments import make_storage
+from crawlmill.cli.streams import json_line
 from crawlmill.errors import FormatError, UsageError
 from crawlmill.formats.record import Record
 from crawlmill.inputs.lists import Input
@@ -103,7 +104,7 @@ def _json_writer(wanted: list[str] | None) -> Any:
     def write(row: dict[str, Any]) -> None:
         if wanted is not None:
             row = {name: row.get(name) for name in (*(("file",) if "file" in row else ()), *wanted)}
-        sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_line(row))
 
     return write
 

@@ -11,8 +11,8 @@
 Block framing: {uint32 BE length N, then chunks {uint32 BE compressed length, raw snappy or LZ4 block} until N bytes
 were produced}, again and again. One N may cover several chunks, and Hadoop ends large writes with an N of 0.
 
-`isal` inflates where it is installed, unless `CRAWLMILL_DECODER` names another library. It only says whether a buffer
-is whole; where it is not, zlib reads the buffer again, and zlib's verdict is the one that is reported.
+zlib streams and gzip members are inflated by a fast library (`codecs.inflate`), which only says whether a buffer is
+whole; where it is not, zlib reads the buffer again, and zlib's verdict is the one that is reported.
 
 Deviations from Hadoop: bytes behind the compressed data, which Hadoop ignores, are an error.
 """
@@ -21,13 +21,13 @@ from __future__ import annotations
 
 import bz2
 import importlib
-import os
 import struct
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from crawlmill.codecs.inflate import inflate_stream
 from crawlmill.errors import FormatError, MissingDependency
 
 __all__ = ["Codec", "codec_named"]
@@ -107,31 +107,13 @@ def codec_named(class_name: str) -> Codec:
 
 
 _PIECE = 1 << 16  # bytes given to a decompressor at once, so that what lies behind a stream is not copied as a whole
-_FHCRC_AND_RESERVED = 0xE2  # gzip flags that ISA-L does not prove as zlib does
-
-
-def _isal() -> Any:
-    if os.environ.get("CRAWLMILL_DECODER", "isal") != "isal":
-        return None
-    try:
-        return importlib.import_module("isal.isal_zlib")
-    except ImportError:
-        return None
 
 
 def _zlib_streams(name: str, wbits: int, *, several: bool) -> Inflate:
-    fast, is_gzip = _isal(), wbits > zlib.MAX_WBITS
-
     def inflate(data: bytes, limit: int) -> bytes | None:
-        if fast is not None and not (is_gzip and len(data) > 3 and data[3] & _FHCRC_AND_RESERVED):
-            inflater = fast.decompressobj(wbits)
-            try:
-                content: bytes = inflater.decompress(data, limit + 1)
-            except fast.error:
-                pass
-            else:
-                if inflater.eof and not inflater.unused_data and len(content) <= limit:
-                    return content
+        content = inflate_stream(data, wbits, limit)
+        if content is not None:
+            return content
         return _inflate_streams(data, limit, name, lambda: zlib.decompressobj(wbits), zlib.error, several)
 
     return inflate

@@ -7,8 +7,9 @@ A record is a URL line, its block, and a line feed. The URL line is split from t
 
 The declared length means three things (Common Crawl 2008-2010; July 2012: two body bytes and the line feed less;
 September 2012: the line feed more). In a gzip member it is ignored: the block is what the member holds behind the URL
-line, less one closing line feed. In a plain file, or a member of several records, it is the only length there is, and
-is taken to be right if a URL line, or the end, follows within three bytes.
+line, less one closing line feed; this holds for the first record of a member behind which no URL line follows where it
+declares its end. In a plain file, or a member of several records, the declared length is the only one there is, and is
+taken to be right if a URL line, or the end, follows within three bytes; if not, see `runs`.
 
 Bodies of Common Crawl's ARC files are stored decoded, under the headers that say otherwise; they are never decoded on a
 header's word alone.
@@ -23,28 +24,24 @@ from typing import Any, Final, NamedTuple
 
 from crawlmill.codecs.gzip import Member
 from crawlmill.codecs.inflate import Content
-from crawlmill.codecs.source import ByteSource, Window
+from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import Block, Record
+from crawlmill.formats.runs import PROVEN, OnProblem, RecordEnd, RunCutter
 
 __all__ = ["ArcRecord", "UrlLine", "is_arc_start", "parse_url_line", "read_members", "read_plain"]
 
 MAX_LINE: Final = 1 << 16
 """Bytes in which a URL line must end."""
 
-_HELD = 1 << 20
-_SLACK = 3  # July 2012 declares this much less than there is
-_V1 = re.compile(rb"(?P<url>\S.*) (?P<ip>\S+) (?P<date>\d{12,17}) (?P<mime>\S.*|) (?P<length>\d{1,18})\r?")
-_V2 = re.compile(
-    rb"(?P<url>\S.*) (?P<ip>\S+) (?P<date>\d{12,17}) (?P<mime>\S+) \S+ \S+ \S+ \d+ \S+ (?P<length>\d{1,18})\r?"
-)
-# Of the lines of a known ARC: whatever stands where the date should be.
-_ODD_DATE = re.compile(
-    rb"(?P<url>[a-zA-Z][a-zA-Z0-9+.-]*:.*) (?P<ip>[0-9a-fA-F.:]+) (?P<date>\S+) (?P<mime>\S*) (?P<length>\d{1,18})\r?"
-)
-_LINE = re.compile(rb"(?<=\n)[^\n]{1,65535} \d{12,17} [^\n]{0,200} \d{1,18}\r?\n")
+_SLACK = 3  # July 2012 declares this much less than there is, line feed included
 
-OnProblem = Callable[[FormatError], None]
+# A URL may hold anything but a line feed, so a line is taken apart from the right, with patterns that hold no URL.
+_DATED = re.compile(rb" (?=(\S+) (\d{12,17}) (?:\S|\Z))")
+_V2_FIELDS = re.compile(rb"(\S+) (\d{12,17}) (\S+) \S+ \S+ \S+ \d+ \S+ (\d{1,18})")
+_ODD_FIELDS = re.compile(rb"([0-9a-fA-F.:]+) (\S+) (\S*) (\d{1,18})")
+_SCHEME = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]*:")
+_LINE_END = re.compile(rb" \d{12,17} [^\n]{0,200} \d{1,18}\r?\n")
 
 
 class UrlLine(NamedTuple):
@@ -58,17 +55,44 @@ class UrlLine(NamedTuple):
 
 
 def parse_url_line(line: bytes) -> UrlLine:
-    """The fields of a URL line, without its line feed.
+    """The fields of a URL line, without its line feed; of a known ARC, whatever stands where the date should be.
 
     Raises:
         FormatError: `bad-header`.
     """
-    match = _V2.fullmatch(line) or _V1.fullmatch(line) or _ODD_DATE.fullmatch(line)
-    if match is None:
-        raise FormatError("no ARC record", reason="bad-header", expected="URL IP-address date content-type length",
-                          actual=repr(line[:60])[2:-1])  # fmt: skip
-    url, ip, date, mime = (_text(match[name]) for name in ("url", "ip", "date", "mime"))
-    return UrlLine(url, ip, date, mime, int(match["length"]))
+    fields = _fields(line) or _odd_fields(line)
+    if fields is None:
+        raise _no_record(line)
+    url, ip, date, mime = (_text(field) for field in fields[:4])
+    return UrlLine(url, ip, date, mime, int(fields[4]))
+
+
+def _no_record(data: bytes) -> FormatError:
+    return FormatError("no ARC record", reason="bad-header", expected="URL IP-address date content-type length",
+                       actual=repr(data[:60])[2:-1])  # fmt: skip
+
+
+def _fields(line: bytes) -> tuple[bytes, ...] | None:
+    """URL, IP address, date, content type and length of a line of version 2 or 1."""
+    line = line.removesuffix(b"\r")
+    url, *fields = line.rsplit(b" ", 9)
+    if url[:1].strip() and (match := _V2_FIELDS.fullmatch(b" ".join(fields))):
+        return (url, *match.groups())
+    before, _, length = line.rpartition(b" ")
+    if not (length.isdigit() and len(length) < 19 and before[:1].strip()):
+        return None
+    dated = list(_DATED.finditer(before, 1))
+    if not dated:
+        return None
+    last = dated[-1]  # the others are of the URL
+    return before[: last.start()], last[1], last[2], before[last.end(2) + 1 :], length
+
+
+def _odd_fields(line: bytes) -> tuple[bytes, ...] | None:
+    """The same of a line whose date is none."""
+    url, *fields = line.removesuffix(b"\r").rsplit(b" ", 4)
+    match = _ODD_FIELDS.fullmatch(b" ".join(fields)) if _SCHEME.match(url) else None
+    return (url, *match.groups()) if match else None
 
 
 def _text(value: bytes) -> str:
@@ -78,12 +102,10 @@ def _text(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-def is_arc_start(data: bytes) -> bool:
-    """Whether these bytes begin with a URL line; of a cut one, whether it begins with `filedesc://`."""
-    line, end, _ = data.partition(b"\n")
-    if not end:
-        return data.startswith(b"filedesc://")
-    return _V1.fullmatch(line) is not None or _V2.fullmatch(line) is not None
+def is_arc_start(data: bytes, at: int = 0) -> bool:
+    """Whether a URL line begins at byte `at`; of a cut one, whether it begins with `filedesc://`."""
+    end = data.find(b"\n", at, at + MAX_LINE)
+    return _fields(data[at:end]) is not None if end >= 0 else data.startswith(b"filedesc://", at)
 
 
 class ArcRecord(Record):
@@ -144,176 +166,128 @@ def read_members(
         content = member.content
         try:
             if content is None:
-                yield from _RunCutter(member, on_problem, member.offset)
+                yield from ArcCutter(member, member=member, on_problem=on_problem)
             elif content:
-                yield from _read_member(content, member.offset, member.length, on_problem)
+                yield from _read_member(content, member, on_problem)
         except FormatError as error:
             if content is not None:
                 on_problem(error.located(offset=member.offset))
 
 
-def _read_member(content: Content, offset: int, length: int | None, on_problem: OnProblem) -> Iterator[ArcRecord]:
+def _read_member(content: Content, member: Member, on_problem: OnProblem) -> Iterator[ArcRecord]:
     end = content.find(b"\n", 0, MAX_LINE) + 1
     line = parse_url_line(bytes(content[: max(end - 1, 0)]))
     behind = end + line.declared
-    if behind + _SLACK < len(content) and _LINE.search(content, max(behind - 1, 0), behind + MAX_LINE):
-        yield from _RunCutter(io.BytesIO(content), on_problem, offset, length)
+    if behind + _SLACK < len(content) and _find_line(content, behind, behind + MAX_LINE) is not None:
+        yield from ArcCutter(io.BytesIO(content), member=member, on_problem=on_problem)
         return
     size = len(content) - end
     closed = size > 0 and content[-1] == 0x0A
     block = Block(size - closed, content, end)
-    record = ArcRecord(line, bytes(content[:end]), block, offset=offset, length=length, index=0)
+    record = ArcRecord(line, bytes(content[:end]), block, offset=member.offset, length=member.length, index=0)
     record.closed = closed
     yield record
 
 
 def read_plain(source: ByteSource, *, start: int = 0, part: bool = False, on_problem: OnProblem) -> Iterator[ArcRecord]:
     """The records of an uncompressed ARC, or of a part of it, from the offset `start` on; see `warc_reader`."""
-    return iter(_RunCutter(source, on_problem, None, start=start, part=part))
+    return iter(ArcCutter(source, start=start, part=part, on_problem=on_problem))
 
 
-class _RunCutter:
-    """Cuts records that lie one behind the other, by their declared lengths."""
+def _find_line(data: Content, at: int, end: int) -> int | None:
+    """Where the first URL line begins, at `at` or behind it, that ends before `end`."""
+    for match in _LINE_END.finditer(data, at, end):
+        start = data.rfind(b"\n", max(at - 1, 0), match.start()) + 1
+        if start and match.end() - start <= MAX_LINE and is_arc_start(bytes(data[start : match.end()])):
+            return start
+    return None
 
-    def __init__(
-        self,
-        source: ByteSource,
-        on_problem: OnProblem,
-        member: int | None,
-        length: int | None = None,
-        *,
-        start: int = 0,
-        part: bool = False,
-    ) -> None:
-        self._window, self._part = Window(source, start=start), part
-        self._report, self._member, self._length = on_problem, member, length
-        self._index = 0
 
-    def __iter__(self) -> Iterator[ArcRecord]:
-        window = self._window
-        while window.hold(1):
-            offset = window.offset
-            window.keep(offset)
-            window.hold(MAX_LINE)
-            end = window.data.find(b"\n", window.at, window.at + MAX_LINE) + 1
-            try:
-                line = parse_url_line(window.data[window.at : end - 1 if end else window.at + 80])
-            except FormatError as error:
-                cut = not end and window.ended and self._member is None
-                self._problem(self._cut("record header", "its end", f"{window.held} bytes") if cut else error, offset)
-                window.keep(None)
-                window.at += 1
-                self._seek_line()
-                continue
-            head = window.data[window.at : end]
-            window.at = end
-            record = self._held(line, head, offset) if line.declared <= _HELD else self._streamed(line, head, offset)
-            if record is None:
-                continue
-            yield record
-            self._index += 1
-            if line.declared > _HELD:
-                try:
-                    record.block.drain()
-                except _CutError:
-                    self._index -= 1
-                    self._problem(self._cut("record block", f"{line.declared} bytes", "fewer"), offset)
-                    return
-                self._take_end(offset, line.declared)
+class ArcCutter(RunCutter[UrlLine, ArcRecord]):
+    """Cuts ARC records that lie one behind the other; a header is a URL line."""
 
-    def _held(self, line: UrlLine, head: bytes, offset: int) -> ArcRecord | None:
-        window = self._window
-        start = window.offset
-        window.hold(line.declared + MAX_LINE)
-        held = window.held
-        if held < line.declared:
-            error = self._cut("record block", f"{line.declared} bytes", f"{held} bytes")
-            found = self._seek_line()
-            if found:
-                error = FormatError("wrong length in a URL line", reason="bad-length", expected=error.expected,
-                                    actual="another record within them")  # fmt: skip
-            self._problem(error, offset)
-            # what is there is listed: nothing but its own line says how long it should be
-            return None if found else self._record(line, head, window.data[start - window.start :], offset)
-        window.at += line.declared
-        size = line.declared + self._take_end(offset, line.declared)
-        content = window.data[start - window.start : start - window.start + size]
-        window.keep(None)
-        record = self._record(line, head, content, offset)
-        padded = window.offset - 1 - offset
-        if self._member is None and padded <= len(head) + size + _SLACK:
-            record.length = padded
-        return record
+    length_field = "length in a URL line"
+    behind = _SLACK + 1 + MAX_LINE
+    early = 1  # September 2012 counts the closing line feed
+    gives_cut = True
+    longest_start = MAX_LINE
 
-    def _take_end(self, offset: int, declared: int) -> int:
-        """Step behind the line feed that closes the block at hand; how many bytes more than declared the block has."""
-        window = self._window
-        window.hold(_SLACK + MAX_LINE)
+    def head(self) -> tuple[UrlLine, int, int]:
+        window = self.window
+        window.hold(MAX_LINE)
         data, at = window.data, window.at
-        for gap in (1, 0, 3, 2, 4):
-            follows = at + gap
-            closed = data[follows - 1 : follows] == b"\n"
-            if not (closed and follows <= len(data)):
-                continue
-            ended = follows == len(data) and window.ended
-            if ended or is_arc_start(data[follows : follows + MAX_LINE]):
-                window.at = follows
-                # More line feeds than one are none of the block: the Internet Archive's own files have them.
-                return gap - 1 if data[at:follows].strip(b"\n") else min(gap - 1, 0)
-        if at == len(data) and window.ended:
-            if self._part:
-                return 0
-            self._problem(self._cut("record", "a line feed behind its block", "the end"), offset)
-            return 0
-        self._problem(
+        end = data.find(b"\n", at, at + MAX_LINE)
+        if end < 0 and window.ended and self.member is None:
+            raise self.cut("record header", "its end", f"{window.held} bytes")
+        if end < 0:
+            raise _no_record(data[at : at + 60])
+        line = parse_url_line(data[at:end])
+        return line, end + 1 - at, line.declared
+
+    def make(self, said: UrlLine, head: bytes, block: Block, offset: int, length: int | None) -> ArcRecord:
+        return ArcRecord(said, head, block, offset=offset, length=length, index=self.index)
+
+    def take_end(self, offset: int, length: int) -> RecordEnd | None:
+        window = self.window
+        window.hold(self.behind)
+        data, at = window.data, window.at
+        gap = self._gap(at)
+        if gap is not None:
+            window.at = min(at + gap, len(data))
+            # More line feeds than one are none of the block: the Internet Archive's own files have them.
+            more = gap - 1 if data[at : at + gap].strip(b"\n") else min(gap - 1, 0)
+            return RecordEnd(max(more, -length), gap - 1, closed=at + gap <= len(data))
+        if at >= len(data) and window.ended:
+            window.at = len(data)
+            short = len(data) - at
+            if self.fills_member(0):
+                return RecordEnd(closed=False)
+            self.problem(self.cut("record", "a line feed behind its block", "the end"), offset)
+            return RecordEnd(short, short, closed=False)
+        self.problem(
             FormatError("wrong length in a URL line", reason="bad-length",
-                        expected=f"a record behind {declared} bytes", actual=repr(data[at : at + 20])[2:-1]),
+                        expected=f"a record behind {length} bytes", actual=repr(data[at : at + 20])[2:-1]),
             offset,
         )  # fmt: skip
-        self._seek_line()
-        return 0
+        return None
 
-    def _streamed(self, line: UrlLine, head: bytes, offset: int) -> ArcRecord:
-        window = self._window
-        window.keep(None)
+    def _gap(self, at: int) -> int | None:
+        """Bytes from the declared end of a block to the next record, or to the end; None if there is neither."""
+        data, ended = self.window.data, self.window.ended
+        for gap in (1, 0, 3, 2, 4):
+            follows = at + gap
+            if data[follows - 1 : follows] == b"\n":
+                if (ended and follows == len(data)) or is_arc_start(data, follows):
+                    return gap
+            elif self.part and ended and follows - 1 == len(data):
+                return gap  # a part may end without the line feed
+        return None
 
-        def rest(n: int) -> bytes:
-            if not window.hold(1):
-                raise _CutError("truncated record block", reason="truncated", expected=f"{line.declared} bytes")
-            piece = window.data[window.at : window.at + min(n, _HELD)]
-            window.at += len(piece)
-            return piece
+    def leave_open(self, record: ArcRecord) -> None:
+        record.closed = False
 
-        return self._made(line, head, Block(line.declared, b"", 0, rest=rest), offset, len(head) + line.declared)
+    def fills_member(self, declared: int, /) -> bool:
+        member, window = self.member, self.window
+        if member is None or member.content is not None or self.index:
+            return False
+        window.hold(declared + MAX_LINE)
+        behind = window.at + declared
+        return _find_line(window.data, behind, behind + MAX_LINE) is None
 
-    def _record(self, line: UrlLine, head: bytes, content: bytes, offset: int) -> ArcRecord:
-        return self._made(line, head, Block(len(content), content, 0), offset, len(head) + len(content))
+    def find_start(self, data: bytes, at: int) -> int | None:
+        return _find_line(data, at, len(data))
 
-    def _made(self, line: UrlLine, head: bytes, block: Block, offset: int, length: int) -> ArcRecord:
-        if self._member is None:
-            return ArcRecord(line, head, block, offset=offset, length=length, index=0)
-        return ArcRecord(line, head, block, offset=self._member, length=self._length, index=self._index)
+    def begins_record(self) -> bool:
+        return True
 
-    def _seek_line(self) -> bool:
-        """Move to the next URL line, or to the end."""
-        window = self._window
-        while True:
-            for match in _LINE.finditer(window.data, window.at):
-                if is_arc_start(match[0]):
-                    window.at = match.start()
-                    return True
-            window.at = max(window.at, len(window.data) - MAX_LINE)
-            if not window.more():
-                window.at = len(window.data)
-                return False
-
-    def _cut(self, what: str, expected: str, actual: str) -> FormatError:
-        reason = "truncated" if self._member is None else "bad-length"
-        return FormatError(f"truncated {what}", reason=reason, expected=expected, actual=actual)
-
-    def _problem(self, error: FormatError, offset: int) -> None:
-        self._report(error.located(offset=offset if self._member is None else self._member))
-
-
-class _CutError(FormatError):
-    """A streamed record declares more than there is."""
+    def whole_end(self) -> int | None:
+        window = self.window
+        try:
+            _, size, length = self.head()
+        except FormatError:
+            return None
+        if length > PROVEN:
+            return None
+        window.hold(size + length + self.behind)
+        gap = self._gap(window.at + size + length)
+        return None if gap is None else window.offset + size + length + gap

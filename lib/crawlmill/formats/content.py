@@ -33,12 +33,12 @@ from typing import Final
 from crawlmill.formats.compressed import BrotliDecoder, Decoder, ZlibDecoder, ZstdDecoder, read_stream, too_large
 from crawlmill.formats.http import HttpMessage
 
-__all__ = ["DecodedBody", "decode_body", "remove_transfer_codings"]
+__all__ = ["SIZE_LINE", "DecodedBody", "codings_of", "decode_body", "has_zlib_header"]
 
 _NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _PADDING: Final = b"\0\r\n "
-_SIZE_LINE = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?(\r?\n)")
-_CUT_SIZE_LINE = re.compile(rb"[ \t]*[0-9A-Fa-f]{0,15}[ \t]*(?:;[^\n]*)?\r?\Z")
+SIZE_LINE: Final = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?(\r?\n)")
+_CUT_SIZE_LINE = re.compile(rb"[ \t]*(?:[0-9A-Fa-f]{1,15}[ \t]*)?(?:;[^\n]*)?\r?\Z")
 _LINE_END = re.compile(rb"\r?\n")
 _CUT_LINE_END = re.compile(rb"\r?\Z")
 _BEHIND_LAST_CHUNK = re.compile(rb"\r?\n|[!-9;-~]+:")
@@ -73,30 +73,10 @@ def decode_body(message: HttpMessage, body: bytes, *, limit: int, already_decode
         FormatError: `too-large`: the body has more than `limit` bytes, as it is stored or at any stage of decoding.
         MissingDependency: a body is coded with `br` or `zstd`, and the package that decodes it is not there.
     """
-    named = _tokens(message, "Content-Encoding") + _tokens(message, "Transfer-Encoding")
-    if already_decoded:
-        named = [coding for coding in named if coding in _SELF_PROVING]
-    return _decode(named, body, limit)
-
-
-def remove_transfer_codings(message: HttpMessage, body: bytes, *, limit: int) -> bytes:
-    """The body without its transfer codings alone, as far as it can be read: what WARC payload digests are often over.
-
-    Raises:
-        FormatError: `too-large`, as for `decode_body`.
-    """
-    return _decode(_tokens(message, "Transfer-Encoding"), body, limit).data
-
-
-def _tokens(message: HttpMessage, name: str) -> list[str]:
-    values = message.get_all(name)
-    return [token.partition(";")[0].strip().lower() for value in values for token in value.split(",")]
-
-
-def _decode(named: list[str], body: bytes, limit: int) -> DecodedBody:
+    codings = codings_of(message, among=_SELF_PROVING if already_decoded else None)
     removed: list[str] = []
     damage = None
-    for coding in reversed(named[-_MOST_CODINGS:]):
+    for coding in codings:
         decoder = _DECODERS.get(coding)
         found = decoder(body, limit) if decoder and body else None
         if found is not None:
@@ -109,12 +89,23 @@ def _decode(named: list[str], body: bytes, limit: int) -> DecodedBody:
     return DecodedBody(body, tuple(removed), damage)
 
 
+def codings_of(message: HttpMessage, *, among: frozenset[str] | None = None) -> list[str]:
+    """The codings that a header names, outermost first, as many as are looked at; with `among`, only these."""
+    named = _tokens(message, "Content-Encoding") + _tokens(message, "Transfer-Encoding")
+    return [coding for coding in reversed(named) if among is None or coding in among][:_MOST_CODINGS]
+
+
+def _tokens(message: HttpMessage, name: str) -> list[str]:
+    values = message.get_all(name)
+    return [token.partition(";")[0].strip().lower() for value in values for token in value.split(",")]
+
+
 # A decoder gives what it decoded and what is wrong with it, or None: the bytes do not show this coding.
 _Decoded = tuple[bytes, str | None] | None
 
 
 def _chunked(body: bytes, limit: int) -> _Decoded:
-    line = _SIZE_LINE.match(body)
+    line = SIZE_LINE.match(body)
     if line is None or not _begins_chunked(body, line):
         return None
     out, view, at = bytearray(), memoryview(body), 0
@@ -131,7 +122,7 @@ def _chunked(body: bytes, limit: int) -> _Decoded:
             cut = _CUT_LINE_END.match(body, end)
             return bytes(out), _CUT if cut else f"has a chunk that does not end at byte {end}"
         at = line_end.end()
-        line = _SIZE_LINE.match(body, at)
+        line = SIZE_LINE.match(body, at)
     return bytes(out), _CUT if _CUT_SIZE_LINE.match(body, at) else f"has no chunk size at byte {at}"
 
 
@@ -146,7 +137,7 @@ def _begins_chunked(body: bytes, line: re.Match[bytes]) -> bool:
     if line_end is None:
         return crlf and _CUT_LINE_END.match(body, start + size) is not None
     at = line_end.end()
-    return _SIZE_LINE.match(body, at) is not None or (crlf and _CUT_SIZE_LINE.match(body, at) is not None)
+    return SIZE_LINE.match(body, at) is not None or (crlf and _CUT_SIZE_LINE.match(body, at) is not None)
 
 
 def _concatenated(magic: bytes, decoder: Callable[[], Decoder], body: bytes, limit: int) -> _Decoded:
@@ -184,7 +175,7 @@ def _brotli(body: bytes, limit: int) -> _Decoded:
 
 def _deflate(body: bytes, limit: int) -> _Decoded:
     inflater = partial(ZlibDecoder, -15)
-    if not _has_zlib_header(body):
+    if not has_zlib_header(body):
         return _by_trial(inflater, body, limit)
     stream = read_stream(inflater, body, 2, limit)
     if stream.end is not None:
@@ -198,7 +189,7 @@ def _deflate(body: bytes, limit: int) -> _Decoded:
     return found
 
 
-def _has_zlib_header(body: bytes) -> bool:
+def has_zlib_header(body: bytes) -> bool:
     """RFC 1950 section 2.2: method 8, a window of at most 32 KiB, no dictionary, a multiple of 31."""
     if len(body) < 2:
         return False

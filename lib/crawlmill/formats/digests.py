@@ -1,9 +1,8 @@
 """The digests that WARC records hold of their block and payload, and whether they are true: WARC 1.1 sections 5.8, 5.9.
 
 `WARC-Block-Digest` is over the block. `WARC-Payload-Digest` of an HTTP message is over its body; writers disagree
-whether before or after its transfer coding is removed, and those of decoded bodies hash what they store, so any of
-the three will do. Elsewhere it is over the block. The digest of a revisit's payload is that of the original, and is
-not checked.
+whether before or after its transfer and content codings are removed, so any of its forms will do. Elsewhere it is over
+the block. The digest of a revisit's payload is that of the original, and is not checked.
 
 A digest is `algorithm:value`, the value in base32 or hexadecimal. An algorithm that is not known here is not checked.
 """
@@ -15,10 +14,12 @@ import binascii
 import hashlib
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from crawlmill.errors import FormatError
-from crawlmill.formats.content import remove_transfer_codings
+from crawlmill.formats.coded_pieces import MOST_RATIO, FormDigests
+from crawlmill.formats.content import codings_of
 from crawlmill.formats.record import HEAD_BYTES, Record
 from crawlmill.formats.warc import WarcRecord
 
@@ -51,7 +52,11 @@ def parse_digest(text: str) -> tuple[str, bytes] | None:
 
 
 def check_digests(record: Record) -> Iterator[FormatError]:
-    """What is wrong with the digests of a record, which is read for it; one that is held in memory stays readable."""
+    """What is wrong with the digests of a record, whose block is read for it: what of it is held stays readable.
+
+    Raises:
+        FormatError: The block is damaged or cut.
+    """
     if not isinstance(record, WarcRecord):
         return
     wanted: dict[str, tuple[str, bytes]] = {}
@@ -70,13 +75,25 @@ def check_digests(record: Record) -> Iterator[FormatError]:
         return
     start = _payload_start(record)
     hashers = {what: hashlib.new(name, usedforsecurity=False) for what, (name, _) in wanted.items()}
-    _hash(record, hashers, start)
+    block, payload = ([hashers[what]] if what in hashers else [] for what in ("Block", "Payload"))
+    forms = _forms(record, wanted) if record.block.streamed else None
+    _show(record, start, block, [*payload, forms] if forms else payload)
     for what, hasher in hashers.items():
         name, expected = wanted[what]
         actual = hasher.digest()
-        if actual != expected and not (what == "Payload" and start and _decoded_matches(record, name, expected)):
-            yield FormatError(f"wrong {what.lower()} digest", reason="bad-digest",
-                              expected=f"{name}:{_base32(expected)}", actual=f"{name}:{_base32(actual)}")  # fmt: skip
+        if actual == expected:
+            continue
+        if what == "Payload":
+            if forms is None and (forms := _forms(record, wanted)):
+                _show(record, start, [], [forms])  # of a block that is held, only now that it is needed
+            if forms is not None and expected in forms.digests():
+                continue
+            if forms is not None and forms.too_large:
+                yield FormatError("a payload too large to be checked", reason="too-large",
+                                  expected=f"at most {MOST_RATIO} times what is stored", actual="more")  # fmt: skip
+                continue
+        yield FormatError(f"wrong {what.lower()} digest", reason="bad-digest",
+                          expected=f"{name}:{_base32(expected)}", actual=f"{name}:{_base32(actual)}")  # fmt: skip
 
 
 def _payload_start(record: WarcRecord) -> int:
@@ -88,28 +105,29 @@ def _payload_start(record: WarcRecord) -> int:
     return match.end() if match else len(head)
 
 
-def _hash(record: WarcRecord, hashers: dict[str, Any], start: int) -> None:
+def _forms(record: WarcRecord, wanted: dict[str, tuple[str, bytes]]) -> FormDigests | None:
+    """What digests the forms of a payload that has codings; None if it has none."""
+    if "Payload" not in wanted or not record.holds_http:
+        return None
+    try:
+        codings = codings_of(record.http)
+    except FormatError:
+        return None
+    return FormDigests(codings, partial(hashlib.new, wanted["Payload"][0], usedforsecurity=False)) if codings else None
+
+
+def _show(record: WarcRecord, start: int, block: list[Any], payload: list[Any]) -> None:
+    """Show the block to some, and what lies behind `start` to others."""
     at = 0
     for piece in record.block.pieces():
-        if "Block" in hashers:
-            hashers["Block"].update(piece)
-        if "Payload" in hashers and at + len(piece) > start:
-            hashers["Payload"].update(memoryview(piece)[max(start - at, 0) :])
-        at += len(piece)
-
-
-def _decoded_matches(record: WarcRecord, name: str, expected: bytes) -> bool:
-    if not record.holds_http:
-        return False
-    try:
-        message = record.http
-        body = record.block.tail(message.body_offset, record.max_body)
-        for form in (remove_transfer_codings(message, body, limit=record.max_body), record.body()):
-            if hashlib.new(name, form, usedforsecurity=False).digest() == expected:
-                return True
-    except FormatError:
-        return False
-    return False
+        for each in block:
+            each.update(piece)
+        behind = at + len(piece)
+        if behind > start:
+            rest = memoryview(piece)[max(start - at, 0) :]
+            for each in payload:
+                each.update(rest)
+        at = behind
 
 
 def _base32(value: bytes) -> str:

@@ -33,8 +33,8 @@ _STATUS_LINE = re.compile(
 )
 _REQUEST_LINE = re.compile(rb"[\r\n]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]([^\n]*)")
 _HEADER_END = re.compile(rb"\n\r*\n")
-_REST = r"[ \t]*:([^\n]*(?:\n[ \t][^\n]*)*)"
-_FIELD = re.compile(r"\n([^ \t\n:][^\n:]*)" + _REST)
+_VALUE = r":([^\n]*(?:\n[ \t][^\n]*)*)"
+_FIELD = re.compile(r"\n([^ \t\n:][^\n:]*)" + _VALUE)  # the name with the blanks behind it
 _BLANKS = " \t"
 _HTML = frozenset(("text/html", "application/xhtml+xml"))
 
@@ -161,7 +161,7 @@ def _split(block: bytes, at: int) -> tuple[str, int]:
 
 @lru_cache(maxsize=64)
 def _named(name: str) -> re.Pattern[str]:
-    return re.compile(r"\n" + re.escape(name) + _REST, re.IGNORECASE | re.ASCII)
+    return re.compile(r"\n" + re.escape(name) + r"[ \t]*" + _VALUE, re.IGNORECASE | re.ASCII)
 
 
 def _value(raw: str) -> str:

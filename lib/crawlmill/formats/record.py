@@ -30,15 +30,17 @@ _PIECE = 1 << 20
 class Block:
     """The block of a record: `length` bytes, held in memory or still to be read from its archive.
 
+    The length of one that is still to be read is what its record declares, until it was read to its end.
+
     Args:
         length: Bytes that the block has.
-        held: Bytes that hold the block, or its beginning.
+        held: Bytes that hold the block, or nothing where there is a `rest`.
         start: Where in `held` it begins.
-        rest: Reads what comes behind `held`, up to so many bytes; a FormatError says that it is damaged or cut.
+        rest: Gives the block in pieces; a FormatError says that it is damaged or cut.
         reinflate: Gives `held` anew with the whole block in it, where only its head was inflated.
     """
 
-    __slots__ = ("_held", "_left", "_reinflate", "_rest", "_start", "length")
+    __slots__ = ("_error", "_given", "_held", "_reinflate", "_rest", "_start", "length")
 
     def __init__(
         self,
@@ -46,26 +48,27 @@ class Block:
         held: Content,
         start: int,
         *,
-        rest: Callable[[int], bytes] | None = None,
+        rest: Iterator[bytes] | None = None,
         reinflate: Callable[[], Content] | None = None,
     ) -> None:
         self.length, self._held, self._start = length, held, start
         self._rest, self._reinflate = rest, reinflate
-        self._left = length if rest is not None else 0
+        self._given = 0
+        self._error: FormatError | None = None
 
     @property
     def streamed(self) -> bool:
         """Whether some of the block is still to be read from its archive."""
-        return self._left > 0
+        return self._rest is not None
 
     def peek(self, n: int) -> bytes:
         """At most `n` bytes of the beginning: those that are held."""
-        end = self._start + min(n, self.length)
+        end = self._start + (n if self._rest is not None else min(n, self.length))
         return bytes(memoryview(self._held)[self._start : end])
 
     def head(self, n: int) -> bytes:
         """The first `n` bytes, or all of a shorter block; what is read stays held."""
-        self.hold(min(n, self.length))
+        self.hold(n)
         return self.peek(n)
 
     def tail(self, at: int, limit: int) -> bytes:
@@ -74,47 +77,60 @@ class Block:
         Raises:
             FormatError: `too-large` for more than `limit` bytes, or why the archive is damaged here.
         """
-        if self.length - at > limit:
+        if self.length - at <= limit:
+            self.hold(at + limit + 1)
+        if self.length - at > limit or self.streamed:
             raise FormatError("record too large", reason="too-large", expected=f"at most {limit} bytes",
                               actual=self.length - at)  # fmt: skip
-        self.hold(self.length)
         return bytes(memoryview(self._held)[self._start + at : self._start + self.length])
 
     def pieces(self) -> Iterator[bytes]:
         """The block in pieces; what is not held in memory is read once and let go."""
         if self._reinflate is not None:
             self.hold(self.length)
-        yield self.peek(self.length)
-        while self._left:
-            yield self._read()
+        held = memoryview(self._held)[self._start :]
+        held = held if self._rest is not None else held[: self.length]
+        for at in range(0, len(held), _PIECE):
+            yield bytes(held[at : at + _PIECE])
+        while (piece := self._read()) is not None:
+            yield piece
 
     def drain(self) -> None:
         """Read what was not read, and let go of it; so a streamed block is proven."""
-        while self._left:
-            self._read()
+        while self._read() is not None:
+            pass
 
-    def _read(self) -> bytes:
+    def _read(self) -> bytes | None:
+        """The next piece of a streamed block; None at its end."""
+        if self._error is not None:
+            raise self._error
         if self._rest is None:
-            return b""
-        piece = self._rest(self._left)
-        self._left -= len(piece)
+            return None
+        try:
+            piece = next(self._rest, None)
+        except FormatError as error:
+            self._error = error
+            raise
+        if piece is None:
+            self._rest, self.length = None, self._given
+        else:
+            self._given += len(piece)
         return piece
 
     def hold(self, n: int) -> None:
-        """Hold at least the first `n` bytes in memory, without a copy of them."""
-        missing = n - (len(self._held) - self._start)
-        if missing <= 0:
-            return
+        """Hold at least the first `n` bytes in memory, or all of a shorter block, without a copy of them."""
         if self._reinflate is not None:
-            self._held, self._reinflate = self._reinflate(), None
+            if len(self._held) - self._start < min(n, self.length):
+                self._held, self._reinflate = self._reinflate(), None
             return
-        if self.length - self._left != len(self._held) - self._start:
+        at = len(self._held) - self._start
+        if at >= (n if self.streamed else min(n, self.length)):
+            return
+        if at != self._given:
             raise FormatError("record too large to be kept", reason="too-large", actual=self.length)
-        at = n - missing
-        held = bytearray(self.length if n == self.length else n + _PIECE)  # filled in place: a join would hold it twice
-        held[:at] = memoryview(self._held)[self._start :]
-        while at < n:
-            piece = self._read()
+        held = bytearray(min(n + _PIECE, self.length))  # filled in place: a join would hold it twice
+        held[:at] = self._held
+        while at < n and (piece := self._read()) is not None:
             held[at : at + len(piece)] = piece
             at += len(piece)
         del held[at:]

@@ -91,20 +91,19 @@ def parse_head(data: bytes) -> Head:
 
 def _parse_fields(head: bytes) -> list[tuple[str, str]]:
     """The named fields of a header, in order, folded lines joined by a blank."""
-    fields: list[tuple[str, str]] = []
+    fields: list[tuple[str, list[str]]] = []
     for line in _LINE_END.split(head)[1:]:
         try:
             text = line.decode()
         except UnicodeDecodeError:
             text = line.decode("latin-1")
         if text[:1] in (" ", "\t") and fields:
-            name, value = fields[-1]
-            fields[-1] = (name, f"{value} {text.strip()}".strip())
+            fields[-1][1].append(text.strip())
             continue
         name, colon, value = text.partition(":")
         if colon and name.strip():
-            fields.append((name.strip(), value.strip()))
-    return fields
+            fields.append((name.strip(), [value.strip()]))
+    return [(name, " ".join(filter(None, lines))) for name, lines in fields]
 
 
 def _usual_field(head: bytes, name: bytes) -> bytes | None:

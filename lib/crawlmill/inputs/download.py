@@ -1,34 +1,42 @@
 """Brings whole files of an input list into a local folder, and accounts for each of them with a row of the ledger.
 
-A file is written beside its place as `NAME.part`, which a later run goes on with, and renamed when it has the size that
-its storage states. Before it goes on, the last bytes of what is there are compared with those of the source: an object
-that has changed is begun anew. A file that is there with the right size is not read again.
+A file comes as `NAME.part` (`part.py`), which a later run goes on with, and is renamed when it has the size that its
+storage states. A file that is there with the right size is not read again. What cannot be written costs its own row;
+only a full disk ends the run.
+
+No line leads out of the folder by its name. Links that lie in the folder are the user's own, and are followed; where
+the file itself is a link, the link is replaced.
 """
 
 from __future__ import annotations
 
+import errno
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+import stat
+import threading
+from collections.abc import Callable, Collection, Generator, Iterable
 from dataclasses import dataclass
-from pathlib import Path, PurePath, PurePosixPath
-from threading import Event
-from typing import Final, TypeVar
-from urllib.parse import unquote, urlsplit
+from pathlib import Path, PurePosixPath
+from queue import SimpleQueue
+from typing import Final
+from urllib.parse import unquote_to_bytes
 
 from crawlmill.errors import FormatError, Problem, SourceError, UsageError
 from crawlmill.inputs.ledger import LedgerRow
-from crawlmill.inputs.lists import Input
+from crawlmill.inputs.list_lines import parse_line
+from crawlmill.inputs.lists import Input, is_absolute
+from crawlmill.inputs.part import Part, open_part, part_of, version_of
 from crawlmill.inputs.reading import Reading
-from crawlmill.storage import Storage
+from crawlmill.storage import Storage, is_remote
+from crawlmill.storage.base import Stream
 from crawlmill.storage.locations import local_path, redact, scheme_of
 
 __all__ = ["Download", "download", "place_of", "plan_downloads"]
 
 _PIECE: Final = 1 << 20
-_OVERLAP: Final = 1 << 12
-
-Place = TypeVar("Place", bound=PurePath)
+_DENIED: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,33 +52,43 @@ class _StoppedError(Exception):
 
 
 def place_of(item: Input) -> PurePosixPath:
-    """Where a file goes below the folder: its line if that is relative, else the path of its location.
+    """Where a file goes below the folder: its location as the line has it if that is relative, else the path in it.
 
     Raises:
         UsageError: A range, a folder, or a line that leads out of the folder.
     """
     if item.length is not None:
-        raise UsageError("a range cannot be downloaded, only a whole file", actual=redact(item.given))
-    relative = not item.given.startswith("/") and not re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:", item.given)
-    if relative:
-        path = item.given
-    elif scheme_of(item.location) == "file":
-        path = str(local_path(item.location)).lstrip("/")
-    else:
-        path = unquote(urlsplit(item.location).path).lstrip("/")
+        raise UsageError("a range cannot be downloaded, only a whole file", actual=item.shown)
+    written, _, _ = parse_line(item.given)
+    if is_absolute(written):
+        written = _path_in(item.location)
+    elif scheme_of(item.location) in ("http", "https"):
+        written = written.partition("?")[0]
+    path = written.lstrip("/")
     place = PurePosixPath(path)
-    if not path or path.endswith("/") or place.is_absolute() or ".." in place.parts or "\0" in path or "\\" in path:
-        raise UsageError("a line that names no file below the folder", actual=redact(item.given))
+    if path.rpartition("/")[2] in ("", ".") or ".." in place.parts or "\0" in path or "\\" in path:
+        raise UsageError("a line that names no file below the folder", actual=item.shown)
     return place
 
 
-def _part_of(target: Place) -> Place:
-    """Where a file lies while it is on its way."""
-    return target.with_name(f"{target.name}.part")
+def _path_in(location: str) -> str:
+    scheme = scheme_of(location)
+    if scheme == "file":
+        try:
+            return str(local_path(location))
+        except SourceError as error:
+            raise UsageError(str(error)) from error
+    if scheme in ("http", "https"):
+        return os.fsdecode(unquote_to_bytes(_key_in(re.split("[?#]", location, maxsplit=1)[0])))
+    return _key_in(location)  # every character is one of the key
 
 
-def plan_downloads(items: Iterable[Input], folder: Path) -> list[Download]:
-    """What is to be brought where.
+def _key_in(location: str) -> str:
+    return location.partition("://")[2].partition("/")[2]
+
+
+def plan_downloads(items: Iterable[Input], folder: Path, *, taken: Collection[PurePosixPath] = ()) -> list[Download]:
+    """What is to be brought where; `taken` are places below the folder that are meant for something else.
 
     Raises:
         UsageError: A line cannot be, or two of them would be one file.
@@ -81,11 +99,13 @@ def plan_downloads(items: Iterable[Input], folder: Path) -> list[Download]:
         if place in plan:
             raise UsageError(f"two lines would be the file {place}")
         plan[place] = Download(item, folder / place)
-    for place in plan:
-        if _part_of(place) in plan:
-            raise UsageError(f"two lines would be the file {_part_of(place)}: one while it is on its way")
-        if above := next((each for each in place.parents if each in plan), None):
+    for place, each in plan.items():
+        if beside := next((name for name in (part_of(place), version_of(place)) if name in plan), None):
+            raise UsageError(f"two lines would be the file {beside}: one while it is on its way")
+        if above := next((name for name in place.parents if name in plan), None):
             raise UsageError(f"one line would be the file {above}, another one a folder of that name")
+        if not {place, part_of(place), version_of(place), *place.parents}.isdisjoint(taken):
+            raise UsageError("a line names the place of the ledger", actual=each.item.shown)
     return list(plan.values())
 
 
@@ -96,8 +116,10 @@ def download(
     connections: int,
     check: bool,
     on_bytes: Callable[[int], None] = lambda _: None,
-) -> Iterator[LedgerRow]:
+) -> Generator[LedgerRow]:
     """Bring the files, so many at a time; the row of each, as it ends.
+
+    Whoever ends sooner need not wait for those that are on their way: nothing waits for their threads.
 
     Args:
         plan: What `plan_downloads` gives.
@@ -105,30 +127,43 @@ def download(
         connections: Files at a time.
         check: Read every member and record of each file that is there then.
         on_bytes: Told how many bytes came, from any thread.
+
+    Raises:
+        OSError: The disk is full.
     """
-    stop = Event()
+    stop, lock = threading.Event(), threading.Lock()
     waiting = iter(plan)
-    with ThreadPoolExecutor(connections, thread_name_prefix="download") as pool:
-        running: set[Future[LedgerRow]] = set()
-        try:
-            while True:
-                while len(running) < 2 * connections and (each := next(waiting, None)) is not None:
-                    running.add(pool.submit(_bring, each, storage, check, on_bytes, stop))
-                if not running:
-                    return
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
-        finally:
-            stop.set()
+    done: SimpleQueue[LedgerRow | BaseException] = SimpleQueue()
+
+    def work() -> None:
+        while not stop.is_set():
+            with lock:
+                each = next(waiting, None)
+            if each is None:
+                return
+            try:
+                done.put(_bring(each, storage, check, on_bytes, stop))
+            except BaseException as error:  # noqa: BLE001 (raised again where the rows are taken)
+                done.put(error)
+
+    for number in range(min(connections, len(plan))):
+        threading.Thread(target=work, name=f"download-{number}", daemon=True).start()
+    try:
+        for _ in plan:
+            ended = done.get()
+            if isinstance(ended, BaseException):
+                raise ended
+            yield ended
+    finally:
+        stop.set()
 
 
-def _bring(each: Download, storage: Storage, check: bool, on_bytes: Callable[[int], None], stop: Event) -> LedgerRow:
+def _bring(
+    each: Download, storage: Storage, check: bool, on_bytes: Callable[[int], None], stop: threading.Event
+) -> LedgerRow:
     row = LedgerRow.of(each.item)
     try:
-        size = storage.size_of(each.item.location)
-        if not (each.target.is_file() and each.target.stat().st_size == size):
-            _fetch(each, storage, size, on_bytes, stop)
-        row.bytes = size
+        row.bytes = _fetch(each, storage, on_bytes, stop)
         if check:
             reading = Reading(Input(str(each.target), str(each.target)), storage, streamed=True)
             for record in reading:
@@ -137,43 +172,56 @@ def _bring(each: Download, storage: Storage, check: bool, on_bytes: Callable[[in
                 reading.row.format, reading.row.records, reading.row.lost, reading.row.problems,
             )  # fmt: skip
     except (FormatError, SourceError) as error:
-        row.lose(Problem.of(error.located(source=each.item.location)))
+        row.lose(Problem.of(error.located(source=redact(each.item.location))))
     except OSError as error:
-        raise UsageError(f"cannot write: {error.strerror}", source=str(each.target)) from error
+        if error.errno in _FULL:
+            raise OSError(error.errno, error.strerror, str(each.target)) from error
+        reason = "denied" if error.errno in _DENIED else "unavailable"
+        said = f"cannot be written: {error.strerror or error}"
+        row.lose(Problem.of(SourceError(said, reason=reason, source=str(each.target))))
     except _StoppedError:
         row.lose(Problem("unavailable", None, None, None, "the download was stopped"))
     row.verified = check
     return row
 
 
-def _fetch(each: Download, storage: Storage, size: int, on_bytes: Callable[[int], None], stop: Event) -> None:
-    target = each.target
+def _fetch(each: Download, storage: Storage, on_bytes: Callable[[int], None], stop: threading.Event) -> int:
+    """See that the file is there; gives its size in bytes."""
+    target, location = each.target, each.item.location
+    there = _size_of_file(target)
+    # Here it costs nothing to ask for the size, and what has none (a pipe) is refused before it is opened.
+    size = None if there is None and is_remote(location) else storage.size_of(location)
+    if there is not None and there == size:
+        return there
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = _part_of(target)
-    start = _usable(part, storage, each.item.location, size)
-    with part.open("r+b" if start else "wb") as file, storage.open_stream(each.item.location, start) as stream:
-        file.seek(start)
-        file.truncate()
-        while piece := stream.read(_PIECE):
-            if stop.is_set():
-                raise _StoppedError
-            file.write(piece)
-            on_bytes(len(piece))
-        got = file.tell()
+    with storage.open_stream(location) as stream, open_part(target) as part:
+        size = storage.size_of(location) if stream.size is None else stream.size
+        if _size_of_file(target) != size:  # else another run has brought it meanwhile
+            _copy(stream, part, location, size, on_bytes, stop)
+    return size
+
+
+def _size_of_file(target: Path) -> int | None:
+    """Bytes of the file, if there is one. Raises: OSError where there can be none."""
+    try:
+        state = target.stat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(state.st_mode):
+        raise FileExistsError(errno.EEXIST, "something is there that is no file", str(target))
+    return state.st_size
+
+
+def _copy(
+    stream: Stream, part: Part, location: str, size: int, on_bytes: Callable[[int], None], stop: threading.Event
+) -> None:
+    got = stream.seek(part.begin(location, stream.identity))
+    while piece := stream.read(_PIECE):
+        if stop.is_set():
+            raise _StoppedError
+        part.write(piece)
+        on_bytes(len(piece))
+        got += len(piece)
     if got != size:
         raise SourceError("the file has another size than was stated", reason="changed", expected=size, actual=got)
-    part.replace(target)
-
-
-def _usable(part: Path, storage: Storage, location: str, size: int) -> int:
-    """How many bytes of an earlier try are the beginning of the file; 0 if none."""
-    if not part.is_file():
-        return 0
-    have = part.stat().st_size
-    if not 0 < have <= size:
-        return 0
-    start = max(have - _OVERLAP, 0)
-    with part.open("rb") as file:
-        file.seek(start)
-        tail = file.read()
-    return start if tail == storage.read_range(location, start, len(tail)) else 0
+    part.publish()

@@ -18,6 +18,7 @@ from typing import Any, Final
 from crawlmill.errors import CrawlmillError, FormatError, Problem
 from crawlmill.inputs.lists import Input
 from crawlmill.storage.locations import redact
+from crawlmill.units import size
 
 __all__ = ["LedgerRow", "Summary", "complete", "failed_lines", "read_ledger"]
 
@@ -137,16 +138,6 @@ class Summary:
         took = "" if seconds is None else f" in {seconds:,.1f} s"
         more = self.not_ok - len(self.bad)
         return [f"{self.counts()} read{took}", *self.bad, *([f"and {more:,} more"] if more else [])]
-
-
-def size(count: int) -> str:
-    """A number of bytes as people read it, in powers of 1000: `41.2 MB`."""
-    amount, unit = float(count), "B"
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if amount < 1000 or unit == "TB":
-            break
-        amount /= 1000
-    return f"{count} B" if unit == "B" else f"{amount:,.1f} {unit}"
 
 
 def complete(rows: Iterable[tuple[int, LedgerRow]], inputs: list[Input], why: str) -> Iterator[LedgerRow]:

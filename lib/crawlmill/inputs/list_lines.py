@@ -22,14 +22,17 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from crawlmill.errors import UsageError
+from crawlmill.errors import FormatError, UsageError
 from crawlmill.formats.archive import is_crawl_data
+from crawlmill.inputs.text_lines import cut_lines
+from crawlmill.storage.locations import redact
 
 __all__ = ["Entry", "parse_line", "read_entries"]
 
 _HEAD_BYTES: Final = 1024
 _LONGEST_LINE: Final = 1 << 20
 _CDXJ: Final = re.compile(r"\S+ [0-9]{1,17} (\{.*\})")
+_NO_CHARACTER: Final = re.compile(r"[\ud800-\udc7f\udd00-\udfff]")  # \udc80 to \udcff stand for bytes that are no UTF-8
 _NUMBER: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 _COLUMNS: Final = ("warc_filename", "warc_record_offset", "warc_record_length")
 
@@ -111,6 +114,8 @@ def _of_json(text: str) -> tuple[str, int | None, int | None]:
     location = entry.get("filename")
     if not isinstance(location, str) or not location:
         raise ValueError("the JSON object names no file: expected a `filename`")
+    if _NO_CHARACTER.search(location):
+        raise ValueError("the `filename` holds half a surrogate pair")
     offset, length = entry.get("offset"), entry.get("length")
     if offset is None and length is None:
         return location, None, None
@@ -120,7 +125,8 @@ def _of_json(text: str) -> tuple[str, int | None, int | None]:
 def _number(what: str, value: object) -> int:
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(text, str) or not _NUMBER.fullmatch(text.strip()):
-        raise ValueError(f"expected a number of bytes as {what}, got {'nothing' if value is None else repr(value)}")
+        said = "nothing" if value is None else repr(redact(value) if isinstance(value, str) else value)
+        raise ValueError(f"expected a number of bytes as {what}, got {said[:100]}")
     return int(text)
 
 
@@ -201,17 +207,11 @@ def _headed(chunks: Iterable[bytes], n: int) -> tuple[bytes, Iterable[bytes]]:
 
 
 def _decoded(chunks: Iterable[bytes], name: str) -> Iterator[str]:
-    """The lines, cut at line feeds only: str.splitlines() knows ten more line ends, which file names may hold."""
-    rest, first = b"", True
-    for chunk in chunks:
-        *lines, rest = (rest + chunk).split(b"\n")
-        if len(rest) > _LONGEST_LINE:
-            raise UsageError(f"{name} is no input list: it holds a line of more than {_LONGEST_LINE} bytes")
-        for line in lines:
-            yield _text(line, first=first)
-            first = False
-    if rest:
-        yield _text(rest, first=first)
+    try:
+        for number, line in enumerate(cut_lines(chunks, longest=_LONGEST_LINE)):
+            yield _text(line, first=number == 0)
+    except FormatError:
+        raise UsageError(f"{name} is no input list: it holds a line of more than {_LONGEST_LINE} bytes") from None
 
 
 def _text(line: bytes, *, first: bool) -> str:

@@ -12,6 +12,7 @@ How a line is written is the matter of `list_lines`; this module opens lists of 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, Final
@@ -21,13 +22,14 @@ from crawlmill.inputs.list_lines import read_entries
 from crawlmill.storage import Storage
 from crawlmill.storage.locations import absolute, canonical, is_remote, redact
 
-__all__ = ["COMMON_CRAWL", "Input", "Inputs", "read_lists"]
+__all__ = ["COMMON_CRAWL", "Input", "Inputs", "is_absolute", "read_lists"]
 
 COMMON_CRAWL: Final = "https://data.commoncrawl.org/"
 """What keys of Common Crawl resolve against unless told otherwise."""
 
 _KEYS: Final = ("crawl-data/", "cc-index/", "crawl-001/", "crawl-002/", "parse-output/", "common-crawl/")
 _CHUNK: Final = 1 << 20
+_PERHAPS_SECRET: Final = re.compile(r"[?#;{]|://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +45,12 @@ class Input:
     def shown(self) -> str:
         """The line without secrets, as the ledger has it."""
         hidden = redact(self.location)
-        if hidden == self.location or "://" not in self.given.replace("\\/", "/"):
+        if hidden == self.location:
             return self.given  # URLs of captures in a CDXJ line are data, not secrets of the user
         if self.location in self.given:
             return self.given.replace(self.location, hidden)
+        if not _PERHAPS_SECRET.search(self.given):
+            return self.given  # the secret is in what the line was resolved against
         return hidden if self.length is None else f"{hidden}\t{self.offset}\t{self.length}"
 
 
@@ -127,11 +131,11 @@ def _resolver(
 
     def resolve(location: str) -> str:
         beside = absolute(location, folder)
-        if _is_absolute(location):
+        if is_absolute(location):
             return beside
         if base_url is None:
             return absolute(location, default_base) if location.startswith(_KEYS) else beside
-        return beside if not is_remote(beside) and storage.exists(beside) else absolute(location, base_url)
+        return beside if not is_remote(beside) and _is_there(beside, storage) else absolute(location, base_url)
 
     def both(location: str) -> tuple[str, str]:
         if location not in places:
@@ -142,7 +146,15 @@ def _resolver(
     return both
 
 
-def _is_absolute(location: str) -> bool:
+def _is_there(location: str, storage: Storage) -> bool:
+    try:
+        return storage.exists(location)
+    except SourceError:
+        return True  # nobody can look: whoever opens it is told why
+
+
+def is_absolute(location: str) -> bool:
+    """Whether a location, as written in a list, resolves against nothing."""
     return location.startswith("/") or is_remote(location) or location[:6].lower() == "file:/"
 
 

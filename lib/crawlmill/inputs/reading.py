@@ -2,7 +2,7 @@
 
 Nothing that is wrong with an input is raised here. It becomes a problem of the row, reading goes on where it can, and
 the row is complete when the iteration has ended. A record is given only once it is proven whole; of one that is
-larger than `max_body`, the block's first 64 KiB are kept.
+larger than `max_body`, the block's first 64 KiB are kept; its digests are checked all the same.
 
 A range of a SequenceFile is a split of it, by Hadoop's rule: what it owns begins and ends at the file's own marks. To
 find out, the first bytes of the file are read, but only where those of the range begin no other archive.
@@ -24,6 +24,7 @@ from crawlmill.formats.record import HEAD_BYTES, MAX_BODY, Record
 from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.lists import Input
 from crawlmill.storage.base import Opener, Stream
+from crawlmill.storage.locations import redact
 
 __all__ = ["ReadOptions", "Reading", "Span", "is_in_sequencefile"]
 
@@ -138,11 +139,20 @@ class Reading:
         for record in records:
             record.max_body = options.max_body
             row.records += 1
-            if record.block.streamed and not self._streamed and not (self._keep(record) and self.prove(record)):
+            taken = record.block.streamed and not self._streamed
+            wrong: list[FormatError] = []
+            try:
+                if taken:
+                    self._hold(record)
+                if options.verify:
+                    wrong += check_digests(record)
+                if taken:
+                    record.block.drain()
+            except FormatError:
+                row.records -= 1  # it is not whole, which is accounted for by itself
                 continue
-            if options.verify:
-                for error in check_digests(record):
-                    self.lose(error, record)
+            for error in wrong:
+                self.lose(error, record)
             if types is None or record.type in types:
                 yield record
 
@@ -152,6 +162,8 @@ class Reading:
     def _key_values(self, source: Span, size: int | None, data: bytes) -> Iterator[Record] | None:
         """The records of the SequenceFile, or split of one, that begins with these bytes; None if it is none."""
         item = self.item
+        if item.length is not None:
+            source.pause()  # while the file is looked at from its beginning
         if not is_in_sequencefile(self._storage, item.location, item.offset or 0, data):
             return None
         if item.length is None:
@@ -171,15 +183,10 @@ class Reading:
                 reached = whole.reached if known is None else known
                 source.reached = max(min(reached - start, length), 0)
 
-    def _keep(self, record: Record) -> bool:
-        """Hold of a streamed record what a job may ask for."""
-        length = record.content_length
-        try:
-            record.block.hold(length if length <= self._options.max_body + HEAD_BYTES else HEAD_BYTES)
-        except FormatError:
-            self.row.records -= 1
-            return False
-        return True
+    def _hold(self, record: Record) -> None:
+        """Hold of a streamed record what a job may ask for; what it declares may be less than it has."""
+        most = self._options.max_body + HEAD_BYTES
+        record.block.hold(most + 1 if record.content_length <= most else HEAD_BYTES)
 
     def _found_format(self, name: str, kinds: frozenset[str] = frozenset()) -> None:
         self.row.format = name
@@ -187,7 +194,7 @@ class Reading:
             raise _UnsupportedError(" or ".join(kinds) or name)
 
     def _lose(self, error: FormatError | SourceError) -> None:
-        self.row.lose(Problem.of(error.located(source=self.item.location)))
+        self.row.lose(Problem.of(error.located(source=redact(self.item.location))))
 
 
 def is_in_sequencefile(storage: Opener, location: str, offset: int, data: bytes) -> bool:
@@ -217,6 +224,10 @@ class Span:
         if self._at > self.reached:
             self.reached = self._at
         return piece
+
+    def pause(self) -> None:
+        """Let go of the connection until the next read."""
+        self._stream.pause()
 
     def seek(self, offset: int, /) -> int:
         """Continue at an offset of the file."""

@@ -1,11 +1,13 @@
 """Amazon's services by boto3 (EMR, IAM, EC2, STS; of S3 only buckets): a request, its answer, what is wrong in a line.
 
-Credentials come by boto3's standard chain. boto3 tries a request again that was throttled or got lost; `AwsError`
-says whether somebody who has time may go on trying. Nothing of botocore leaves this module.
+Credentials are those given, or come by boto3's standard chain. boto3 tries a request again that was throttled or got
+lost, unless it would be carried out twice; `AwsError` says whether somebody who has time may go on trying. Nothing of
+botocore leaves this module.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
@@ -34,7 +36,8 @@ __all__ = ["COMMON_CRAWLS_REGION", "Aws", "AwsError"]
 
 COMMON_CRAWLS_REGION: Final = "us-east-1"
 
-_THROTTLED: Final = ("Throttling", "ThrottlingException", "RequestLimitExceeded", "InternalFailure")
+_TRIES: Final = 4
+_THROTTLED: Final = ("Throttling", "ThrottlingException", "RequestLimitExceeded")
 _DENIED: Final = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "UnauthorizedAccess")
 
 
@@ -55,7 +58,8 @@ class AwsError(CrawlmillError):
 class Aws:
     """Amazon's services in one region: the one given, else the user's, else Common Crawl's.
 
-    `endpoints` are the URLs of services that do not answer at Amazon's.
+    `endpoints` are the URLs of services that do not answer at Amazon's; `credentials` what boto3's session takes of
+    them, none for those of its standard chain.
 
     Raises:
         UsageError: The AWS configuration cannot be used.
@@ -63,15 +67,16 @@ class Aws:
 
     region: str | None = None
     endpoints: dict[str, str | None] = field(default_factory=dict)
+    credentials: dict[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         try:
             session = boto3.session.Session(region_name=self.region)
             self.region = session.region_name or COMMON_CRAWLS_REGION
-            self._session = boto3.session.Session(region_name=self.region)
+            self._session = boto3.session.Session(region_name=self.region, **self.credentials)
         except BotoCoreError as error:
             raise UsageError(f"the AWS configuration cannot be used: {error}") from error
-        self._clients: dict[str, Any] = {}
+        self._clients: dict[tuple[str, int], Any] = {}
 
     @property
     def has_credentials(self) -> bool:
@@ -83,15 +88,27 @@ class Aws:
 
     def ask(self, service: str, operation: str, **arguments: Any) -> dict[str, Any]:
         """The answer to a request (`operation` as boto3 names it). Raises: AwsError."""
-        try:
-            return cast(dict[str, Any], getattr(self._client(service), operation)(**arguments))
-        except (BotoCoreError, ClientError, ValueError) as error:
-            raise _error_of(error, service, operation) from error
+        return self._ask(_TRIES, service, operation, arguments)
+
+    def ask_once(self, service: str, operation: str, **arguments: Any) -> dict[str, Any]:
+        """The answer to a request that is carried out as often as it is sent: again only if it was not taken.
+
+        Raises:
+            AwsError: `transient`: nobody knows whether it was carried out, as the answer got lost.
+        """
+        for pause_s in range(1, _TRIES):
+            try:
+                return self._ask(1, service, operation, arguments)
+            except AwsError as error:
+                if error.code not in _THROTTLED:
+                    raise
+            time.sleep(pause_s)
+        return self._ask(1, service, operation, arguments)
 
     def pages(self, service: str, operation: str, key: str, **arguments: Any) -> Iterator[Any]:
         """What stands under `key` of all pages of an answer. Raises: AwsError."""
         try:
-            for page in self._client(service).get_paginator(operation).paginate(**arguments):
+            for page in self._client(service, _TRIES).get_paginator(operation).paginate(**arguments):
                 yield from page[key]
         except (BotoCoreError, ClientError, ValueError) as error:
             raise _error_of(error, service, operation) from error
@@ -101,19 +118,25 @@ class Aws:
         region = self.ask("s3", "get_bucket_location", Bucket=bucket).get("LocationConstraint") or "us-east-1"
         return {"EU": "eu-west-1"}.get(region, region)
 
-    def _client(self, service: str) -> Any:
-        if service not in self._clients:
-            self._clients[service] = self._session.client(
+    def _ask(self, tries: int, service: str, operation: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return cast(dict[str, Any], getattr(self._client(service, tries), operation)(**arguments))
+        except (BotoCoreError, ClientError, ValueError) as error:
+            raise _error_of(error, service, operation) from error
+
+    def _client(self, service: str, tries: int) -> Any:
+        if (service, tries) not in self._clients:
+            self._clients[service, tries] = self._session.client(
                 service,
                 endpoint_url=self.endpoints.get(service),
                 config=Config(
-                    retries={"mode": "standard", "total_max_attempts": 4},
+                    retries={"mode": "standard", "total_max_attempts": tries},
                     connect_timeout=20,
                     read_timeout=60,
                     user_agent_extra=f"crawlmill/{__version__}",
                 ),
             )
-        return self._clients[service]
+        return self._clients[service, tries]
 
 
 def _error_of(error: Exception, service: str, operation: str) -> AwsError:

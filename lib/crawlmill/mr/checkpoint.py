@@ -1,9 +1,13 @@
 """`--checkpoint DIR`: finished map tasks, kept so that a later run need not read their inputs again.
 
-What is kept of a task lies in a folder that is named by all that its output depends on: the job's script, the
-package, the options, the number of partitions, the task's inputs, and of local inputs size and time of change. So
+What is kept of a task lies in a folder that is named by what its output depends on: all that is shipped to tasks (the
+job's script, what it uploads, the package), their options, properties and environment as the user gave them, the
+version of Unicode, the number of partitions, the task's inputs, and of local inputs size and time of change. So
 nothing has to be compared, and runs of any kind can share one DIR. Only tasks whose inputs are all ok are kept; the
-others are done again, and the reduce always is. Inputs on remote storage are taken to be what they were.
+others are done again, and the reduce always is. So is a task of which not all is there that was kept.
+
+Taken to be what they were are inputs on remote storage, and what tasks find without its being shipped: installed
+packages, and modules beside the script, which `inline` sees. The core and the decoders change no result.
 """
 
 from __future__ import annotations
@@ -13,28 +17,38 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from unicodedata import unidata_version
 
-import crawlmill
+from crawlmill.errors import SourceError, UsageError
 from crawlmill.inputs.lists import Input
 from crawlmill.mr.attempt import Attempt, Result
 from crawlmill.mr.rows import decode_row, encode_rows, row_pair
+from crawlmill.mr.shipping import package_files
 from crawlmill.mr.tasks import decode_task
 from crawlmill.storage import is_remote
 from crawlmill.storage.locations import local_path
 
 __all__ = ["Checkpoint"]
 
+_RESULT = "result"
+
 
 class Checkpoint:
-    """The kept tasks of runs with this script and these arguments of its tasks."""
+    """The kept tasks of runs that ship these files and folders, by their names in tasks, and have these settings."""
 
-    def __init__(self, folder: Path, script: Path, arguments: Sequence[str]) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+    def __init__(self, folder: Path, shipped: Mapping[str, Path], settings: Mapping[str, Any]) -> None:
+        """Raises: UsageError if the folder cannot be made."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"--checkpoint: cannot make the folder: {error.strerror}", source=str(folder)) from error
         self._folder = folder
-        self._run = [_digest([script]), _digest(sorted(Path(crawlmill.__file__).parent.rglob("*.py"))), *arguments]
+        digests = {name: _digest(path) for name, path in shipped.items()}
+        package = {str(name): _digest(path) for name, path in package_files()}
+        self._run = json.dumps([digests, package, unidata_version, settings], sort_keys=True, default=str)
 
     def keep(self, attempt: Attempt, home: Path, result: Result) -> None:
         """Keep a map task whose output lies in `home`, if nothing of its inputs was lost."""
@@ -42,13 +56,17 @@ class Checkpoint:
         if result.totals.bad or target.exists():
             return
         making = self._folder / f".{secrets.token_hex(8)}"
-        making.mkdir()
-        for path in home.iterdir():
-            if path.name == "_rows":
-                self._copy_rows(path, making / "_rows", attempt, to_places=True)
-            else:
-                _link(path, making / path.name)
-        (making / "result").write_text(json.dumps(result.to_json()))
+        try:
+            making.mkdir()
+            for path in home.iterdir():
+                if path.name == "_rows":
+                    self._copy_rows(path, making / "_rows", attempt, to_places=True)
+                else:
+                    _put(path, making / path.name)
+            (making / _RESULT).write_text(json.dumps([_sizes(making), result.to_json()]))
+        except OSError as error:
+            shutil.rmtree(making, ignore_errors=True)
+            raise UsageError(f"--checkpoint: cannot write: {error.strerror}", source=str(self._folder)) from error
         try:
             making.rename(target)
         except OSError:  # another run was quicker
@@ -57,17 +75,17 @@ class Checkpoint:
     def restore(self, attempt: Attempt) -> Result | None:
         """Put what is kept of a map task where the attempt would have written it; None if nothing is."""
         source = self._place(attempt)
-        try:
-            result = Result.from_json(json.loads((source / "result").read_text()))
-        except FileNotFoundError:
+        result = _kept(source)
+        if result is None:
+            shutil.rmtree(source, ignore_errors=True)
             return None
         folder = Path(attempt.folder)
         folder.mkdir()
         for path in source.iterdir():
             if path.name == "_rows":
                 self._copy_rows(path, folder / "_rows", attempt, to_places=False)
-            elif path.name != "result":
-                _link(path, folder / path.name)
+            elif path.name != _RESULT:
+                _put(path, folder / path.name)
         return result
 
     def _place(self, attempt: Attempt) -> Path:
@@ -84,26 +102,45 @@ class Checkpoint:
             encode_rows((row_pair(places[n] if to_places else ranks[n], row) for n, row in rows), file)
 
 
+def _kept(folder: Path) -> Result | None:
+    """The result of a kept task; None if there is none, or not all of it."""
+    try:
+        sizes, result = json.loads((folder / _RESULT).read_bytes())
+        return Result.from_json(result) if sizes == _sizes(folder) else None
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_size for path in folder.iterdir() if path.name != _RESULT}
+
+
 def _identity(item: Input) -> list[Any]:
     identity: list[Any] = [item.given, item.location, item.offset, item.length]
     if not is_remote(item.location):
         try:
             state = local_path(item.location).stat()
-        except OSError:
+        except (OSError, SourceError):
             return identity
         identity += [state.st_size, state.st_mtime_ns]
     return identity
 
 
-def _digest(paths: Sequence[Path]) -> str:
-    digest = hashlib.sha256()
-    for path in paths:
-        digest.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
-    return digest.hexdigest()
+def _digest(path: Path) -> Any:
+    """The digest of a file; of a folder, those of its files by their names."""
+    if path.is_dir():
+        return {str(each.relative_to(path)): _digest(each) for each in path.rglob("*") if each.is_file()}
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _link(source: Path, target: Path) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # another file system, or one without links
-        shutil.copyfile(source, target)
+def _put(source: Path, target: Path) -> None:
+    """Copy a file; a spill, which nobody outside of runs gets to see and change, by a link."""
+    if source.name.startswith("spill-"):
+        try:
+            os.link(source, target)
+        except OSError:  # another file system, or one without links
+            pass
+        else:
+            return
+    shutil.copyfile(source, target)

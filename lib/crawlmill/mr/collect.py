@@ -8,14 +8,13 @@ published and the run's folder removed, as the launcher would have done it.
 from __future__ import annotations
 
 import tempfile
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.mr.aws import Aws
 from crawlmill.mr.emr_run import EmrRun, marker_of
-from crawlmill.mr.emr_watch import EmrWatch, steps_of
+from crawlmill.mr.emr_watch import EmrWatch, submitted
 from crawlmill.mr.ending import Ending
 from crawlmill.mr.failures import TaskError
 from crawlmill.mr.progress import Console, Progress
@@ -81,14 +80,9 @@ def _find(output_dir: str, marker: str, storage: Storage) -> EmrRun:
 
 
 def _submitted(run: EmrRun, aws: Aws, storage: Storage, marker: str) -> EmrRun:
-    """A run whose launcher had no time to note down its steps: EMR knows them by the run's name."""
-    cluster = run.cluster
-    if cluster is None:
-        since = datetime.fromtimestamp(run.info.began_s, UTC) - timedelta(hours=1)
-        found = aws.pages("emr", "list_clusters", "Clusters", CreatedAfter=since)
-        cluster = next((each["Id"] for each in found if each["Name"] == run.key), None)
-    steps = steps_of(aws, run.key, cluster) if cluster is not None else ()
-    if cluster is None or not steps:
+    """A run whose launcher had no time to note down its steps."""
+    found = submitted(aws, run)
+    if not found.steps:
         run.remove(storage, marker)
-        raise UsageError("nothing to collect: the launcher died before EMR had the job; run it again")
-    return run.submitted(cluster, steps)
+        raise UsageError("nothing to collect: EMR never had the job; run it again")
+    return found

@@ -6,7 +6,6 @@ Nothing is started and nothing stays. What a look is not allowed to see is no pr
 from __future__ import annotations
 
 import logging
-import os
 import platform
 import shutil
 import subprocess
@@ -18,9 +17,10 @@ from typing import Any, Final
 from crawlmill import core
 from crawlmill.codecs.inflate import decoders
 from crawlmill.errors import CrawlmillError, UsageError
-from crawlmill.inputs.ledger import size
 from crawlmill.mr.engines import runner_class
+from crawlmill.mr.runner_parts import usable_cores
 from crawlmill.storage import Storage
+from crawlmill.units import size
 
 __all__ = ["ENGINES", "Finding", "examine"]
 
@@ -57,9 +57,9 @@ def examine(engine: str, conf_paths: list[str], storage: Storage, settings: dict
 
 def _this_machine() -> Iterator[Finding]:
     yield Finding(f"Python {platform.python_version()} on {platform.system()} {platform.machine()}")
-    chosen = decoders()
+    chosen = ", ".join(f"{library} for {use}" for use, library in decoders().items())
     try:
-        yield Finding(f"core: {core.name()}; decoders: {chosen['whole']} for members, {chosen['heads']} for heads")
+        yield Finding(f"core: {core.name()}; decoders: {chosen}")
     except UsageError as error:
         yield Finding(str(error), f"unset {core.VARIABLE}, or install the native core")
     folder = tempfile.gettempdir()
@@ -68,13 +68,12 @@ def _this_machine() -> Iterator[Finding]:
         f"temporary files in {folder}, {size(free)} free",
         None if free >= _LEAST_FREE_BYTES else "set TMPDIR to a larger disk",
     )
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    yield Finding(f"{cores} cores")
+    yield Finding(f"{usable_cores()} cores")
 
 
 def _hadoop(conf_paths: list[str], storage: Storage) -> Iterator[Finding]:
-    runner = runner_class("hadoop")(conf_paths=conf_paths)
     try:
+        runner = runner_class("hadoop")(conf_paths=conf_paths)
         runner.find_programs()
     except UsageError as error:
         yield Finding(*_split(error, "install Hadoop's client, and set HADOOP_HOME"))

@@ -26,6 +26,7 @@ _ROLES: Final = "make EMR's usual roles with `aws emr create-default-roles`, or 
 def examine_emr(conf_paths: list[str], storage: Storage, settings: dict[str, Any]) -> Iterator[Found]:
     """What was found, each with what to do about it, or None where all is well."""
     runner, complaint = _runner(conf_paths, settings)
+    runner.lend_credentials()
     try:
         aws = runner.aws
     except UsageError as error:

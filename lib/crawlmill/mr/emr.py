@@ -9,6 +9,7 @@ their errors. Results go from the run's folder to OUTPUT by copies within S3.
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +19,7 @@ from crawlmill.mr.aws import AwsError
 from crawlmill.mr.conf import endpoint_url
 from crawlmill.mr.emr_run import EmrRun, marker_of
 from crawlmill.mr.emr_runner import EmrRunner
-from crawlmill.mr.emr_watch import EmrWatch, cancel, steps_of
+from crawlmill.mr.emr_watch import EmrWatch, cancel, submitted
 from crawlmill.mr.ending import RunInfo
 from crawlmill.mr.failures import Stopped, TaskError
 from crawlmill.mr.job import CrawlJob
@@ -44,6 +45,7 @@ class EmrWork:
         job.options.py_files = [*(job.options.py_files or []), str(zip_package(scratch / "crawlmill.zip"))]
         self._scratch, self._storage, self._watch, self._quiet = scratch, storage, watch, info.quiet
         self._runner: EmrRunner = job.make_runner()
+        self._runner.lend_credentials()
         self._aws = self._runner.aws
         self._marker = marker_of(absolute(info.output_dir, str(Path.cwd()))) if info.output_dir else None
         self._record = EmrRun(
@@ -53,7 +55,7 @@ class EmrWork:
         )  # fmt: skip
         self._check()
         self._following: EmrWatch | None = None
-        self._begun = self._submitted = self._completed = self._over = False
+        self._begun = self._asked = self._completed = self._over = False
         self._runner.add_arguments(f"--ledger-folder={self._record.at('rows')}")
         self._runner.add_properties({
             "mapreduce.job.name": f"crawlmill {job.name()}",
@@ -125,7 +127,7 @@ class EmrWork:
         """Leave nothing behind; but of a run that somebody can still end, what that takes."""
         error = sys.exc_info()[0]  # `closing` calls us while it is on its way
         stopped = error is not None and issubclass(error, Stopped)
-        if self._record.steps and error is not None and self._marker and (self._completed or not stopped):
+        if self._asked and error is not None and self._marker and (self._completed or not stopped):
             self._watch.note(f"the run is kept: crawlmill ledger --collect {self._record.info.output_dir} ends it")
         else:
             self._end()
@@ -133,10 +135,11 @@ class EmrWork:
 
     def _end(self) -> None:
         try:
-            if self._submitted and not self._completed and not self._over:
+            if self._asked and not self._completed and not self._over:
                 cancel(self._aws, self._record)
         except AwsError as error:
-            self._watch.note(f"cluster {self._record.cluster} could not be told to end: {error}")
+            which = self._record.cluster or f"called {self._record.key}, if there is one,"
+            self._watch.note(f"cluster {which} could not be told to end: {error}")
         if self._begun:
             try:
                 self._record.remove(self._storage, self._marker)
@@ -144,15 +147,26 @@ class EmrWork:
                 self._watch.note(f"a temporary folder is left behind: {error}")
 
     def _submit(self) -> None:
-        """Give the steps to a cluster."""
-        if self._runner.own_cluster:
-            cluster = str(self._aws.ask("emr", "run_job_flow", **self._runner.cluster())["JobFlowId"])
-            self._record = self._record.submitted(cluster, ())  # from now on it costs money
-        else:
-            cluster = str(self._runner.setting("cluster_id"))
-            self._aws.ask("emr", "add_job_flow_steps", JobFlowId=cluster, Steps=self._runner.steps())
-        self._submitted = True
-        self._record = self._record.submitted(cluster, steps_of(self._aws, self._record.key, cluster))
+        """Give the steps to a cluster. Raises: AwsError."""
+        runner, own = self._runner, self._runner.own_cluster
+        wanted = runner.cluster() if own else {"JobFlowId": self._record.cluster, "Steps": runner.steps()}
+        self._asked, lost = True, None
+        try:
+            with ThreadPoolExecutor(1) as thread:  # a signal does not part us from the answer: the block waits for it
+                thread.submit(self._ask_for_steps, wanted).result()
+        except AwsError as error:
+            self._asked, lost = error.transient, error
+            if not error.transient:
+                raise
+        self._record = submitted(self._aws, self._record)
+        if lost is not None and not self._record.steps:
+            what = "a cluster" if own else "steps"
+            raise AwsError(f"{lost}; it may have the job all the same: look for {what} called {self._record.key}")
+
+    def _ask_for_steps(self, wanted: dict[str, Any]) -> None:
+        operation = "run_job_flow" if self._runner.own_cluster else "add_job_flow_steps"
+        answer = self._aws.ask_once("emr", operation, **wanted)
+        self._record = replace(self._record, cluster=answer.get("JobFlowId") or self._record.cluster)  # now it costs
 
     def _check(self) -> None:
         """Find out before anything is uploaded whether AWS will have us. Raises: UsageError."""

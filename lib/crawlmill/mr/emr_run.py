@@ -14,7 +14,7 @@ their secrets; the task list holds locations as tasks need them.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -81,10 +81,6 @@ class EmrRun:
             return cls(**{**record, "steps": steps, "info": RunInfo.from_json(record["info"])})
         except (TypeError, KeyError) as error:
             raise FormatError(f"the record of a run by another version: {error}", reason="bad-json") from error
-
-    def submitted(self, cluster: str, steps: tuple[Step, ...]) -> EmrRun:
-        """The run, now that EMR has it."""
-        return replace(self, cluster=cluster, steps=steps)
 
     def ledger_order(self, storage: Storage, scratch: Path) -> list[Input]:
         """The run's inputs in the order of the ledger, out of the task list. Raises: SourceError, FormatError."""

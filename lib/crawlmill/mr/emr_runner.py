@@ -92,17 +92,26 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
         Raises:
             UsageError: The AWS configuration cannot be used, or there are no credentials.
         """
-        for option, variable in _CREDENTIALS.items():
-            if self._opts[option]:
-                os.environ[variable] = str(self._opts[option])  # our storage knows no others
         endpoints = {name: endpoint_url(self._opts[f"{name}_endpoint"]) for name in ("emr", "ec2", "iam", "s3")}
         try:
-            aws = Aws(self._opts["region"], endpoints)
+            aws = Aws(self._opts["region"], endpoints, self._credentials())
         except CrawlmillError as error:
             raise UsageError(f"-r emr: {error}") from error
         if not aws.has_credentials:
             raise UsageError("-r emr: no AWS credentials are found (environment, ~/.aws, role of the machine)")
         return aws
+
+    def lend_credentials(self) -> None:
+        """Put the credentials of mrjob.conf, if there are any, into the environment: our storage knows no others."""
+        if given := self._credentials():
+            for option, variable in _CREDENTIALS.items():
+                os.environ.pop(variable, None)  # a token of other keys
+                if option in given:
+                    os.environ[variable] = given[option]
+
+    def _credentials(self) -> dict[str, str]:
+        """What mrjob.conf says of them, as boto3 names it."""
+        return {option: str(self._opts[option]) for option in _CREDENTIALS if self._opts[option]}
 
     def setting(self, name: str) -> Any:
         """What mrjob.conf or the command line say."""

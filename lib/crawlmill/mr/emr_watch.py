@@ -14,28 +14,29 @@ from __future__ import annotations
 import gzip
 import posixpath
 import re
-import shutil
 import time
 import zlib
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from crawlmill.errors import CrawlmillError, FormatError, SourceError
 from crawlmill.mr.aws import Aws, AwsError
 from crawlmill.mr.emr_run import EmrRun, Step
-from crawlmill.mr.failures import TaskError
-from crawlmill.mr.hadoop_driver import Log, TaskFailure
+from crawlmill.mr.failures import TaskError, task_failed
+from crawlmill.mr.hadoop_log import FailedAttempt, HadoopLog
 from crawlmill.mr.progress import Progress
+from crawlmill.mr.remote import fetch_rows, parts_in, report_of
 from crawlmill.storage import Storage
 
-__all__ = ["EmrWatch", "cancel", "failure_of_task", "steps_of"]
+__all__ = ["EmrWatch", "cancel", "failure_of_task", "submitted"]
 
 _MOST_LOG_BYTES: Final = 16 << 20
-_AT_ONCE: Final = 16
 _TICK_S: Final = 0.2
 _PATIENCE_S: Final = 3600.0
+_CLOCKS_DIFFER: Final = timedelta(hours=1)
 _BOOTSTRAP: Final = re.compile(r"\((?:including )?(i-\w+)[^)]*\).*?bootstrap action (\d+)", re.IGNORECASE)
 
 
@@ -103,17 +104,9 @@ class EmrWatch:
 
     def fetch(self) -> None:
         """Fetch the rows, and find the output. Raises: SourceError."""
-        # A job without a reducer leaves a file for each map task.
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            self.rows = list(pool.map(self._fetch_rows, self._names("rows")))
-        names = [name for name in self._names("output") if not name.startswith(("_", "."))]
-        self.parts = [self._run.at(f"output/{name}") for name in names]
-
-    def _fetch_rows(self, name: str) -> Path:
-        rows = self._scratch / f"{name}.rows"
-        with self._storage.open_stream(self._run.at(f"rows/{name}")) as source, rows.open("wb") as file:
-            shutil.copyfileobj(source, file, 1 << 20)
-        return rows
+        rows = (self._run.at(f"rows/{name}") for name in self._names("rows"))
+        self.rows = fetch_rows(self._storage, rows, self._scratch)
+        self.parts = [*parts_in(self._storage, self._run.at("output"))]
 
     def _cluster(self) -> dict[str, Any]:
         found: dict[str, Any] = self._aws.ask("emr", "describe_cluster", ClusterId=self._run.cluster)["Cluster"]
@@ -131,7 +124,7 @@ class EmrWatch:
             if attempt not in self._told:
                 self._told.add(attempt)
                 said, _ = self._report(attempt)
-                self._watch.note(f"task {TaskFailure(attempt).name} failed: {said}")
+                self._watch.note(f"task {FailedAttempt(attempt).name} failed: {said}")
 
     def _error(self, step: Step, found: dict[str, Any], cluster: dict[str, Any]) -> TaskError:
         """Why a step has not been completed, in one line."""
@@ -162,19 +155,15 @@ class EmrWatch:
 
     def _report(self, attempt: str) -> tuple[str, str]:
         """What an attempt has said of its end, and its traceback."""
-        try:
-            report = self._storage.read_all(self._run.at(f"reports/{attempt}"), limit=1 << 20)
-        except SourceError:
-            return "it does not say why", ""
-        what, _, trace = report.decode("utf-8", "replace").partition("\n")
-        return what, trace
+        said, trace = report_of(self._storage, self._run.at(f"reports/{attempt}"))
+        return said or "it does not say why", trace
 
     def _logs(self, *names: str) -> str:
         return posixpath.join(self._run.logs, self._run.cluster or "", *names)
 
     def _step_log(self, step: Step) -> str:
         """What Hadoop has said of the step, if its log is there already."""
-        log = Log()
+        log = HadoopLog()
         for name in ("syslog", "stderr"):
             for line in self._log_lines(self._logs("steps", step.id, name)):
                 log.feed(line)
@@ -204,8 +193,32 @@ class EmrWatch:
         return []
 
 
-def steps_of(aws: Aws, key: str, cluster: str) -> tuple[Step, ...]:
-    """The steps of a run, in their order. Raises: AwsError."""
+def submitted(aws: Aws, run: EmrRun) -> EmrRun:
+    """The run as EMR has it, which knows cluster and steps by the run's name; without steps if it has none.
+
+    Raises: AwsError.
+    """
+    cluster = run.cluster
+    if cluster is None:
+        since = datetime.fromtimestamp(run.info.began_s, UTC) - _CLOCKS_DIFFER
+        found = aws.pages("emr", "list_clusters", "Clusters", CreatedAfter=since)
+        cluster = next((str(each["Id"]) for each in found if each["Name"] == run.key), None)
+    return replace(run, cluster=cluster, steps=_steps_of(aws, run.key, cluster) if cluster is not None else ())
+
+
+def cancel(aws: Aws, run: EmrRun) -> None:
+    """Have EMR end the steps of a run, if it has them, and the cluster if it is the run's own. Raises: AwsError."""
+    known = run.cluster is not None if run.own_cluster else bool(run.steps)
+    run = run if known else submitted(aws, run)
+    if run.own_cluster and run.cluster is not None:
+        aws.ask("emr", "terminate_job_flows", JobFlowIds=[run.cluster])
+    elif run.steps:
+        ids = [step.id for step in run.steps]
+        aws.ask("emr", "cancel_steps", ClusterId=run.cluster, StepIds=ids, StepCancellationOption="TERMINATE_PROCESS")
+
+
+def _steps_of(aws: Aws, key: str, cluster: str) -> tuple[Step, ...]:
+    """The steps of a run, in their order."""
     found = []
     for step in aws.pages("emr", "list_steps", "Steps", ClusterId=cluster):
         whose, _, name = step["Name"].partition(": ")
@@ -216,18 +229,9 @@ def steps_of(aws: Aws, key: str, cluster: str) -> tuple[Step, ...]:
     return tuple(found)
 
 
-def cancel(aws: Aws, run: EmrRun) -> None:
-    """Have EMR end the steps of a run, and the cluster if it is the run's own. Raises: AwsError."""
-    if run.own_cluster:
-        aws.ask("emr", "terminate_job_flows", JobFlowIds=[run.cluster])
-        return
-    ids = [step.id for step in run.steps or steps_of(aws, run.key, str(run.cluster))]
-    aws.ask("emr", "cancel_steps", ClusterId=run.cluster, StepIds=ids, StepCancellationOption="TERMINATE_PROCESS")
-
-
 def failure_of_task(attempts: list[str], report: Callable[[str], tuple[str, str]], logs: str) -> TaskError | None:
     """The error of the task that failed most often in the last job, which is what a job fails of; None without any."""
-    failures = [TaskFailure(attempt) for attempt in attempts]
+    failures = [FailedAttempt(attempt) for attempt in attempts]
     if not failures:
         return None
     # attempt_CLUSTER_JOB_m_TASK_N
@@ -235,10 +239,7 @@ def failure_of_task(attempts: list[str], report: Callable[[str], tuple[str, str]
     failures = [failure for failure in failures if failure.attempt.split("_")[1:3] == last]
     worst = max(failures, key=lambda failure: int(failure.attempt.rpartition("_")[2]))
     times = sum(failure.task == worst.task for failure in failures)
-    said, trace = report(worst.attempt)
-    missing = "; the nodes' Python lacks a package" if said.startswith("ModuleNotFoundError") else ""
-    often = f"{times} times, at last" if times > 1 else "once"
-    return TaskError(f"task {worst.name} failed {often}: {said}{missing}; {logs}", trace)
+    return task_failed(worst.name, times, *report(worst.attempt), logs=logs)
 
 
 def _over(cluster: dict[str, Any]) -> bool:

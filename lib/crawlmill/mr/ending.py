@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol, Self
 
 from crawlmill import core
-from crawlmill.errors import FormatError
+from crawlmill.errors import CrawlmillError, FormatError
 from crawlmill.inputs.ledger import LedgerRow, Summary, complete
 from crawlmill.inputs.lists import Input
 from crawlmill.mr.failures import TaskError, TooManyBadError
@@ -31,6 +31,7 @@ from crawlmill.storage import Storage, absolute, redact
 __all__ = ["Done", "Ending", "RunInfo"]
 
 _SORT_MEMORY: Final = 128 << 20
+_ENDED_EARLY: Final = "the run ended before this input was read"
 
 
 class Done(Protocol):
@@ -74,7 +75,7 @@ class RunInfo:
         here = os.getcwd()  # noqa: PTH109
         return replace(
             self,
-            arguments=[without_secrets(argument) for argument in self.arguments],
+            arguments=without_secrets(self.arguments),
             output_dir=absolute(self.output_dir.rstrip("/"), here) if self.output_dir else None,
             ledger=absolute(self.ledger, here) if self.ledger else None,
         )
@@ -99,11 +100,16 @@ class Ending:
         self.inputs: list[Input] = []
         self._run, self._storage, self._scratch = run, storage, scratch
         self._console, self._stdout = console, stdout
+        self._settled = False  # whether the ledger is where it belongs
 
     def finish(self, work: Done, output: OutputFolder | None, ended: TaskError | TooManyBadError | None) -> int:
         """Do it all; gives the exit code. `ended` is what ended the tasks before their time."""
         run, ledger = self._run, self._scratch / "ledger.jsonl"
-        summary = self._merge(work.rows, ledger, "the run ended before this input was read" if ended else None)
+        if isinstance(ended, TaskError):
+            self.keep_of_failed(work)
+            self._console.say(f"{ended.trace}{run.name}: {ended}")
+            return 1
+        summary = self._merge(work.rows, ledger, _ENDED_EARLY if ended else None)
         failed = ended is not None or run.limit.exceeded(summary.not_ok, summary.inputs)
         if failed or output is None or run.ledger:
             place = self._keep(ledger, failed=failed, needed=summary.not_ok > 0)
@@ -116,23 +122,39 @@ class Ending:
                 self._print_results(work.parts)
             if output is not None:
                 output.publish(work.parts, {**extras, "_run.json": self._report(summary)})
+                self._settled = True
         self._say_how_it_ended(work, summary, place)
-        if isinstance(ended, TaskError):
-            self._console.say(f"{ended.trace}{run.name}: {ended}")
-        elif failed:
+        if failed:
             self._console.say(f"{run.name}: {self._excess(summary)}; nothing is published")
         return 1 if failed else 2 if summary.not_ok else 0
 
-    def keep_so_far(self, files: list[Path], what: str) -> None:
+    def keep_so_far(self, work: Done, stopped_by: str) -> None:
         """Of a run that was stopped, keep the rows of what it has read, if there is a name to keep them under."""
         beside = self._run.output_dir or self._run.ledger
-        said = f"{self._run.name}: stopped by {what}"
-        if beside:
+        said = f"{self._run.name}: stopped by {stopped_by}"
+        if beside and not self._settled:
             place = absolute(f"{beside.rstrip('/')}.interrupted.jsonl", os.getcwd())  # noqa: PTH109
-            with self._storage.write(place) as file:
-                file.writelines(encode_value(row.to_json()) + b"\n" for _, row in self._rows(files))
-            said += f"; the ledger so far: {redact(place)}"
+            try:
+                with self._storage.write(place) as file:
+                    file.writelines(encode_value(row.to_json()) + b"\n" for _, row in self._rows(work.rows))
+            except (CrawlmillError, OSError) as error:
+                said += f"; the ledger so far cannot be kept: {error}"
+            else:
+                said += f"; the ledger so far: {redact(place)}"
         self._console.say(said)
+
+    def keep_of_failed(self, work: Done) -> None:
+        """Of a run that an error has ended, which the caller tells of, keep the ledger if that is not done."""
+        if self._settled:
+            return
+        ledger = self._scratch / "ledger.jsonl"
+        try:
+            summary = self._merge(work.rows, ledger, _ENDED_EARLY)
+            place = self._keep(ledger, failed=True, needed=summary.not_ok > 0)
+        except (CrawlmillError, OSError) as error:
+            self._console.say(f"the ledger cannot be kept: {error}")
+        else:
+            self._say_how_it_ended(work, summary, place)
 
     def _merge(self, files: list[Path], target: Path, why: str | None) -> Summary:
         """Write the ledger: one row for each input, whatever became of it."""
@@ -156,9 +178,11 @@ class Ending:
         elif needed:
             place = str(Path(tempfile.mkdtemp(prefix="crawlmill-ledger-"), "ledger.jsonl"))
         else:
+            self._settled = True
             return None
         with self._storage.write(place) as file:
             copy_to(file, ledger, self._storage)
+        self._settled = True
         return redact(place)
 
     def _print_results(self, parts: list[Path | str]) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import re
 from typing import Final
 
 from crawlmill.errors import CrawlmillError
 
-__all__ = ["Stopped", "TaskError", "TooManyBadError", "hopeless"]
+__all__ = ["Stopped", "TaskError", "TooManyBadError", "hopeless", "task_failed"]
 
+_NO_MODULE: Final = re.compile(r"(?:\S+: )*ModuleNotFoundError\b")  # Java may have put its own word before it
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
@@ -30,6 +32,13 @@ class Stopped(BaseException):
     def __init__(self, signal_number: int) -> None:
         super().__init__(signal_number)
         self.signal_number = signal_number
+
+
+def task_failed(name: str, times: int, said: str, trace: str = "", *, logs: str = "") -> TaskError:
+    """The error of a task that failed so many times: what its last attempt said, with where Python's logs lie."""
+    often = f"{times} times, at last" if times > 1 else "once"
+    missing = "; the nodes' Python lacks a package" if _NO_MODULE.match(said) else ""
+    return TaskError(f"task {name} failed {often}: {said}{missing}{logs and '; '}{logs}", trace)
 
 
 def hopeless(error: BaseException) -> str | None:

@@ -15,7 +15,6 @@ import json
 import logging
 import os
 import posixpath
-import shutil
 import subprocess
 import time
 import urllib.request
@@ -24,23 +23,24 @@ from pathlib import Path
 from typing import Final
 
 from crawlmill.errors import SourceError, UsageError
+from crawlmill.mr.client_process import ClientProcess
 from crawlmill.mr.compat import quiet_mrjob
-from crawlmill.mr.failures import Stopped, TaskError
-from crawlmill.mr.hadoop_driver import Driver, Log, TaskFailure
-from crawlmill.mr.hadoop_runner import HadoopRunner, user_name
+from crawlmill.mr.failures import Stopped, TaskError, task_failed
+from crawlmill.mr.hadoop_log import FailedAttempt, HadoopLog
+from crawlmill.mr.hadoop_runner import HadoopRunner
 from crawlmill.mr.job import ROWS_BESIDE_OUTPUT, CrawlJob
 from crawlmill.mr.monitor import COUNTERS, Totals
 from crawlmill.mr.progress import Progress
 from crawlmill.mr.publish import OutputFolder
+from crawlmill.mr.remote import fetch_rows, parts_in, report_of
 from crawlmill.mr.shipping import zip_package
 from crawlmill.mr.task_report import PROPERTY
 from crawlmill.storage import Storage
-from crawlmill.storage.hadoop_conf import default_filesystem, namenode_urls, read_hadoop_conf, wants_kerberos
+from crawlmill.storage.hadoop_conf import default_filesystem, hdfs_user, namenode_urls, read_hadoop_conf, wants_kerberos
 
 __all__ = ["HadoopWork"]
 
 _LOGGER: Final = logging.getLogger("crawlmill.hadoop")
-_MOST_REPORT_BYTES: Final = 1 << 20
 _COUNTERS_EVERY_S: Final = 2.0
 _PATIENCE: Final = 5
 _KILL_S: Final = 60.0
@@ -96,12 +96,10 @@ class HadoopWork:
         self._runner.prepare()
         for step in range(self._runner.steps):
             self._run_step(step)
-        for name in self._storage.list(self._runner.output_of(0)):
-            if posixpath.basename(name).startswith("_rows-"):
-                self._fetch_rows(posixpath.join(self._runner.output_of(0), name))
-        output = self._runner.output_of(self._runner.steps - 1)
-        names = [name for name in self._storage.list(output) if not name.startswith(("_", "."))]
-        self.parts = [posixpath.join(output, name) for name in names]
+        first = self._runner.output_of(0)
+        rows = [name for name in self._storage.list(first) if posixpath.basename(name).startswith("_rows-")]
+        self.rows = fetch_rows(self._storage, (posixpath.join(first, name) for name in rows), self._scratch)
+        self.parts = [*parts_in(self._storage, self._runner.output_of(self._runner.steps - 1))]
 
     def counters(self) -> list[dict[str, int]]:
         """Counters of each step, by `group: name`."""
@@ -117,10 +115,10 @@ class HadoopWork:
         self._runner.cleanup()
 
     def _run_step(self, step: int) -> None:
-        log, gauge = Log(), None
+        log, gauge = HadoopLog(), None
         before = f"step {step + 1} of {self._runner.steps}, " if self._runner.steps > 1 else ""
-        environment = {**os.environ, "HADOOP_USER_NAME": user_name()}
-        driver = Driver(self._runner.command(step), environment)
+        environment = {**os.environ, "HADOOP_USER_NAME": hdfs_user()}
+        client = ClientProcess(self._runner.command(step), environment)
 
         def tick() -> None:
             self._watch.phase = before + log.phase
@@ -129,29 +127,29 @@ class HadoopWork:
             self._watch.tick()
 
         try:
-            for line in driver.lines(tick):
+            for line in client.lines(tick):
                 if not line.startswith("\t"):  # counters come again in the end, and traces of Java help nobody
                     _LOGGER.info("%s", line)
                 if failure := log.feed(line):
                     self._note(failure, log)
                 if step == 0 and gauge is None and log.tracking_url and log.job:
                     gauge = _Gauge(log.tracking_url, log.job, self._watch)
-            code = driver.wait()
+            code = client.wait()
         except Stopped:
-            driver.end()
+            client.end()
             self._kill(log.job)
             raise
         finally:
-            driver.end()
+            client.end()
         self._counters.append(log.counters)
         if code or log.ended:
             raise self._error(log)
 
-    def _note(self, failure: TaskFailure, log: Log) -> None:
+    def _note(self, failure: FailedAttempt, log: HadoopLog) -> None:
         log.failures[-1] = failure = replace(failure, said=self._report_of(failure)[0] or failure.said)
         self._watch.note(f"task {failure.name} failed: {failure.said}")
 
-    def _error(self, log: Log) -> TaskError:
+    def _error(self, log: HadoopLog) -> TaskError:
         """What the driver's failure means, in one line."""
         if log.application is None:
             return TaskError(f"Hadoop did not take the job: {log.complaint()}")
@@ -162,29 +160,19 @@ class HadoopWork:
         if not failures:
             return TaskError(f"the job {log.ended or 'ended: ' + log.complaint()}; {where}")
         said, trace = self._report_of(failures[-1])
-        said = said or failures[-1].said
-        times = f"{len(failures)} times, at last" if len(failures) > 1 else "once"
-        missing = "; the nodes' Python lacks a package" if said.startswith("ModuleNotFoundError") else ""
-        return TaskError(f"task {failures[-1].name} failed {times}: {said}{missing}; {where}", trace)
+        return task_failed(failures[-1].name, len(failures), said or failures[-1].said, trace, logs=where)
 
-    def _reported(self) -> list[TaskFailure]:
+    def _reported(self) -> list[FailedAttempt]:
         if not self._namenodes:
             return []
         try:
-            return [TaskFailure(name) for name in self._storage.list(self._reports())]
+            return [FailedAttempt(name) for name in self._storage.list(self._reports())]
         except SourceError:
             return []
 
-    def _report_of(self, failure: TaskFailure) -> tuple[str, str]:
-        """What the attempt itself has said, and its traceback; empty if it could not (killed, no Python, Kerberos)."""
-        if not self._namenodes:
-            return "", ""
-        try:
-            report = self._storage.read_all(self._reports(failure.attempt), limit=_MOST_REPORT_BYTES)
-        except SourceError:
-            return "", ""
-        what, _, trace = report.decode("utf-8", "replace").partition("\n")
-        return what, trace
+    def _report_of(self, failure: FailedAttempt) -> tuple[str, str]:
+        """What the attempt itself has said, and its traceback; under Kerberos it could not."""
+        return report_of(self._storage, self._reports(failure.attempt)) if self._namenodes else ("", "")
 
     def _kill(self, job: str | None) -> None:
         """Have the cluster end the job, which does not end with its driver."""
@@ -200,19 +188,13 @@ class HadoopWork:
         if not killed:
             self._watch.note(f"the cluster could not be told to end the job: hadoop job -kill {job}")
 
-    def _fetch_rows(self, location: str) -> None:
-        rows = self._scratch / f"{len(self.rows)}.rows"
-        with self._storage.open_stream(location) as source, rows.open("wb") as file:
-            shutil.copyfileobj(source, file, 1 << 20)
-        self.rows.append(rows)
-
     def _reports(self, name: str = "") -> str:
         return posixpath.join(self._runner.folder, "reports", name)
 
     def _report_folders(self) -> str:
         """Where attempts may report, for `task_report`: a URL per NameNode."""
         path = self._reports().removeprefix("hdfs://").partition("/")[2].rstrip("/")
-        return ",".join(f"{url}/webhdfs/v1/{path}?user.name={user_name()}" for url in self._namenodes)
+        return ",".join(f"{url}/webhdfs/v1/{path}?user.name={hdfs_user()}" for url in self._namenodes)
 
     def _find_namenodes(self) -> list[str]:
         """The addresses of those who listen to whoever gives a name; none if a ticket is wanted."""

@@ -10,7 +10,6 @@ What is done otherwise than in mrjob, and why:
 
 from __future__ import annotations
 
-import getpass
 import os
 import shutil
 from pathlib import Path
@@ -20,8 +19,9 @@ from crawlmill.errors import UsageError
 from crawlmill.mr.compat import engine_runner
 from crawlmill.mr.streaming import StreamingTasks
 from crawlmill.storage import Storage
+from crawlmill.storage.hadoop_conf import hdfs_user
 
-__all__ = ["HadoopRunner", "user_name"]
+__all__ = ["HadoopRunner"]
 
 _MRJobHadoopRunner: Any = engine_runner("hadoop")
 
@@ -34,7 +34,13 @@ class HadoopRunner(StreamingTasks, _MRJobHadoopRunner):  # type: ignore[misc]
 
     @classmethod
     def _default_opts(cls) -> dict[str, Any]:
-        return {**super()._default_opts(), "hadoop_tmp_dir": f"hdfs:///user/{user_name()}/.crawlmill"}
+        return {**super()._default_opts(), "hadoop_tmp_dir": ".crawlmill"}
+
+    def _fix_opt(self, opt_key: str, opt_value: Any, source: str) -> Any:
+        value = super()._fix_opt(opt_key, opt_value, source)
+        if opt_key == "hadoop_tmp_dir" and "://" not in value and not value.startswith("/"):
+            return f"hdfs:///user/{hdfs_user()}/{value}"  # mrjob's knows the login name only
+        return value
 
     def find_programs(self) -> None:
         """Find `hadoop` and the streaming jar. Raises: UsageError."""
@@ -98,8 +104,3 @@ class HadoopRunner(StreamingTasks, _MRJobHadoopRunner):  # type: ignore[misc]
 
     def _cleanup_hadoop_tmp(self) -> None:
         """Ours to remove, with our storage."""
-
-
-def user_name() -> str:
-    """The user that HDFS knows: `HADOOP_USER_NAME`, or the login name."""
-    return os.environ.get("HADOOP_USER_NAME") or getpass.getuser()

@@ -26,12 +26,13 @@ import time
 from argparse import SUPPRESS, Namespace, RawDescriptionHelpFormatter, _ArgumentGroup
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Final
 
 from crawlmill.errors import CrawlmillError, FormatError, UsageError
 from crawlmill.formats.record import Record
+from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.mr import options as declared
 from crawlmill.mr.compat import MRJob, MRJobRunner, RawValueProtocol
@@ -41,7 +42,7 @@ from crawlmill.mr.protocols import JsonPairs
 from crawlmill.mr.rows import Pair, RowsFile, without_rows
 from crawlmill.mr.task_report import report
 from crawlmill.mr.tasks import decode_task
-from crawlmill.storage import Storage
+from crawlmill.storage import Storage, StorageOptions, redact
 from crawlmill.storage.coalesce import CoalescingStorage
 
 __all__ = ["ROWS_BESIDE_OUTPUT", "CrawlJob", "summing"]
@@ -90,6 +91,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     def __init__(self, args: list[str] | None = None) -> None:
         super().__init__(args)
         self.monitor = EngineMonitor(self.set_status, self.increment_counter)
+        self._offset: int | None = None  # of the record that is at work
 
     def process(self, record: Record) -> Iterable[Pair]:
         """The pairs of one record. A FormatError means that the record could not be taken: none of its pairs counts."""
@@ -110,6 +112,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         start = reading.item.offset or 0
         due = time.monotonic() + _LOOK_EVERY_S
         for record in reading:
+            self._offset = record.offset
             yield record
             if time.monotonic() >= due:
                 self.monitor.beat(reading.row.records, record.offset - start)
@@ -123,9 +126,18 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         with closing(CoalescingStorage(self.storage, ranges, self.options.coalesce)) as storage:
             for rank, item in task:
                 reading = Reading(item, storage, self.read_options, formats=formats, types=types)
-                with self.monitor.alive(lambda reading=reading: reading.reached):  # type: ignore[misc]
-                    yield from self.read(reading)
+                self._offset = None
+                try:
+                    with self.monitor.alive(lambda reading=reading: reading.reached):  # type: ignore[misc]
+                        yield from self.read(reading)
+                except BaseException as error:
+                    error.add_note(f"(at {self._place_in(item)})")
+                    raise
                 yield from self.monitor.account(rank, reading.row)
+
+    def _place_in(self, item: Input) -> str:
+        place = "" if self._offset is None else f"offset {self._offset} of "
+        return place + redact(item.location)
 
     @cached_property
     def storage(self) -> Storage:
@@ -133,7 +145,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         handed_on = self.options.storage
         if handed_on is None:
             return Storage(declared.storage_options(self.options))
-        return Storage(declared.storage_options_from(handed_on))
+        return _storage_of_run(declared.storage_options_from(handed_on))
 
     @cached_property
     def read_options(self) -> ReadOptions:
@@ -285,6 +297,12 @@ class CrawlJob(MRJob):  # type: ignore[misc]
             if name not in runner.OPT_NAMES:
                 given.pop(name, None)
         return {**given, "mrjob_cls": type(self)} if runner.alias == "local" else given
+
+
+@lru_cache(maxsize=1)
+def _storage_of_run(options: StorageOptions) -> Storage:
+    """One for all tasks that this process runs: they share connections, and what was learnt of a server."""
+    return Storage(options)
 
 
 @contextmanager

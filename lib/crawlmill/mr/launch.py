@@ -21,9 +21,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from crawlmill import core
+from crawlmill.codecs.inflate import decoders
 from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.inputs.lists import COMMON_CRAWL, Inputs, read_lists
 from crawlmill.mr import options as declared
@@ -31,13 +32,14 @@ from crawlmill.mr.conf import conf_paths, conf_setting, endpoint_url
 from crawlmill.mr.ending import Ending, RunInfo
 from crawlmill.mr.failures import Stopped, TaskError, TooManyBadError, hopeless
 from crawlmill.mr.job import CrawlJob
+from crawlmill.mr.ledger_place import check_ledger_place
 from crawlmill.mr.monitor import Totals
 from crawlmill.mr.progress import Console, Progress
 from crawlmill.mr.publish import OutputFolder
 from crawlmill.mr.runners import InlineRunner, LocalRunner, MachineRunner
 from crawlmill.mr.signals import stoppable
 from crawlmill.mr.tasks import MOST_TASKS_HERE, MOST_TASKS_ON_ENGINES, cut, encode_task
-from crawlmill.storage import Storage, absolute, is_remote
+from crawlmill.storage import Storage, is_remote
 from crawlmill.storage.locations import local_path
 from crawlmill.storage.share import most_tasks
 
@@ -49,8 +51,6 @@ if TYPE_CHECKING:
     Work: TypeAlias = MachineRunner | EmrWork | HadoopWork | SparkWork
 
 __all__ = ["launch"]
-
-_SORT_MEMORY: Final = 128 << 20
 
 
 def launch(job: CrawlJob) -> int:
@@ -110,7 +110,7 @@ class _Launch:
                 work.warm_up()
                 inputs = self._read_lists()
                 self._limit_tasks(work, inputs, self._write_tasks(inputs))
-                return self.ending.finish(work, output, self._execute(work))
+                return self._to_the_end(work, output)
             finally:
                 self.console.clear()
                 if output is not None:
@@ -124,10 +124,9 @@ class _Launch:
         """Find out now, not after hours of work, that the ledger or a checkpoint cannot be written."""
         declared.read_options(self.options)
         core.name()
-        if self.options.ledger and not is_remote(self.options.ledger):
-            path = local_path(absolute(self.options.ledger, os.getcwd()))  # noqa: PTH109
-            if path.is_dir() or not os.access(path.parent, os.W_OK):
-                raise UsageError(f"the ledger cannot be written: {path}")
+        decoders()
+        if self.options.ledger:
+            check_ledger_place(self.options.ledger, self.storage.options)
 
     def _work(self) -> Work:
         """The runner, told where things are."""
@@ -154,8 +153,10 @@ class _Launch:
             raise UsageError("--max-running-tasks: for clusters only; on this machine --num-cores says how many run")
         runner: MachineRunner = self.job.make_runner()
         runner.watch, runner.task_retries = self.progress, options.task_retries
-        if options.checkpoint:
-            runner.keep_in(Path(options.checkpoint))
+        if options.checkpoint is not None:
+            if not options.checkpoint or is_remote(options.checkpoint):
+                raise UsageError("--checkpoint", expected="a local folder", actual=options.checkpoint or "nothing")
+            runner.keep_in(local_path(options.checkpoint))
         return runner
 
     def _read_lists(self) -> Inputs:
@@ -199,15 +200,23 @@ class _Launch:
         if self.limit.exceeded(totals.bad, len(self.ending.inputs)):
             raise TooManyBadError("too many inputs are bad")
 
+    def _to_the_end(self, work: Work, output: OutputFolder | None) -> int:
+        """Run the tasks and end the run; gives the exit code. Whatever comes between, the ledger is kept."""
+        try:
+            return self.ending.finish(work, output, self._execute(work))
+        except Stopped as stopped:
+            self.ending.keep_so_far(work, signal.Signals(stopped.signal_number).name)
+            raise
+        except BaseException:
+            self.ending.keep_of_failed(work)
+            raise
+
     def _execute(self, work: Work) -> TaskError | TooManyBadError | None:
         """Run the tasks; gives what ended them before their time."""
         try:
             work.run()
         except (TaskError, TooManyBadError) as error:
             return error
-        except Stopped as stopped:
-            self.ending.keep_so_far(work.rows, signal.Signals(stopped.signal_number).name)
-            raise
         finally:
             self.console.clear()
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -74,7 +75,7 @@ def whole_number(least: int, what: str = "a whole number") -> Callable[[str], in
             number = int(text)
         except ValueError:
             number = least - 1
-        if number < least:
+        if not least <= number <= sys.maxsize:
             raise argparse.ArgumentTypeError(f"expected {what} of {least} or more, got {text!r}")
         return number
 

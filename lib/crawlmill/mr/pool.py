@@ -26,6 +26,7 @@ from crawlmill.mr.monitor import Totals
 __all__ = ["Launchpad", "Pool", "Watch"]
 
 _TICK_S: Final = 1.0
+_LONGEST_CAUSE: Final = 1000
 
 
 class Watch(Protocol):
@@ -155,20 +156,20 @@ class Pool:
             (idle or self._start()).hand(attempt)
 
     def _wait(self) -> list[tuple[_Worker, list[Message] | None]]:
-        """What busy workers have said, for at most a second; None for one that is dead."""
-        heard: list[tuple[_Worker, list[Message] | None]] = [
-            (key.data, key.data.channel.receive()) for key, _ in self._selector.select(_TICK_S)
-        ]
-        if not heard:
-            # A process that a dead worker left behind may hold its line open.
-            heard = [(worker, None) for worker in self._workers if worker.process.poll() is not None]
-        return heard
+        """What workers have said, for at most a second; None for one that is dead and has no more to say."""
+        # In this order: all that the dead have said has come by the time we listen.
+        dead = [worker for worker in self._workers if worker.process.poll() is not None]
+        heard: dict[_Worker, list[Message] | None] = {
+            key.data: key.data.channel.receive() for key, _ in self._selector.select(0 if dead else _TICK_S)
+        }
+        # A process that a dead worker left behind may hold its line open, which then stays silent.
+        return [*heard.items(), *((worker, None) for worker in dead if worker not in heard)]
 
     def _hear(
         self, worker: _Worker, messages: list[Message] | None, again: deque[Attempt]
     ) -> tuple[Attempt, Result] | None:
         if messages is None:
-            self._bury(worker, again, None)
+            self._bury(worker, again)
             return None
         finished = None
         for kind, body in messages:
@@ -178,7 +179,7 @@ class Pool:
             elif kind == "hopeless":
                 raise TaskError(body)
             elif kind == "failed":
-                self._bury(worker, again, body)
+                self._bury(worker, again, *body)
                 break
             elif attempt is not None and kind == "totals":
                 self._watch.progress(attempt.task, body)
@@ -187,17 +188,17 @@ class Pool:
                 finished = (attempt, body)
         return finished
 
-    def _bury(self, worker: _Worker, again: deque[Attempt], trace: str | None) -> None:
-        """A worker is dead, or its attempt has failed: see to it that the task is done again."""
+    def _bury(self, worker: _Worker, again: deque[Attempt], said: str = "", trace: str = "") -> None:
+        """A worker is dead, or its attempt has failed, as it has said: see to it that the task is done again."""
         self._selector.unregister(worker.channel)
         self._workers.remove(worker)
-        how = worker.end(dying=trace is None)
-        cause = trace.strip().rpartition("\n")[2] if trace else f"its worker ended: {how}"
+        how = worker.end(dying=not said)
+        cause = said[:_LONGEST_CAUSE] or f"its worker ended: {how}"
         attempt = worker.attempt
         if not worker.ready:
             self._stillborn += 1
             if self._stillborn > self._retries:
-                raise TaskError(f"workers do not start: {cause}", trace or "")
+                raise TaskError(f"workers do not start: {cause}", trace)
         if attempt is None:
             return
         shutil.rmtree(attempt.folder, ignore_errors=True)
@@ -206,6 +207,6 @@ class Pool:
             again.append(attempt)
             return
         if attempt.number_of_try > self._retries:
-            raise TaskError(f"task {attempt.task} failed {attempt.number_of_try} times, at last: {cause}", trace or "")
+            raise TaskError(f"task {attempt.task} failed {attempt.number_of_try} times, at last: {cause}", trace)
         self._watch.note(f"task {attempt.task} failed and is tried again: {cause}")
         again.append(replace(attempt, number_of_try=attempt.number_of_try + 1))

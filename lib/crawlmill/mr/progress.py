@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from typing import BinaryIO, Final
 
-from crawlmill.inputs.ledger import size
 from crawlmill.mr.attempt import Attempt, Result
 from crawlmill.mr.monitor import Totals
+from crawlmill.units import size
 
 __all__ = ["Console", "Progress"]
 

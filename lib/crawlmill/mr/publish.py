@@ -51,9 +51,9 @@ class OutputFolder:
             self._staging = _sibling(location) if storage.renames(location) else location
             self.work = None if is_remote(location) else self._make(local_path(self._staging))
             self.remote_work: str | None = None
-            if self.work is None and storage.renames(location):
+            if self.work is None:
                 storage.make_folder(self._staging)
-                self.remote_work = join(self._staging, "work")
+                self.remote_work = join(self._staging, "work") if storage.renames(location) else None
         except (SourceError, OSError) as error:
             raise UsageError(f"cannot write to the output folder {redact(location)}: {error}") from error
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import unicodedata
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
+from itertools import pairwise
+from typing import Any, Final
 
 import crawlmill
 from crawlmill import core
@@ -18,6 +21,11 @@ from crawlmill.storage import redact
 
 __all__ = ["run_report", "unicode_warning", "without_secrets"]
 
+# Rather a harmless value too many: this is for people who want to know what ran.
+_SECRET: Final = re.compile(
+    r"([\w.-]*(?:secret|passw|passphrase|pwd|token|credential|signature|auth|key)[\w.-]*)=.*", re.IGNORECASE | re.DOTALL
+)
+
 
 def run_report(
     *, name: str, runner: str, arguments: list[str], began_s: float, ended_s: float, summary: Summary
@@ -27,7 +35,7 @@ def run_report(
     report: dict[str, Any] = {
         "job": name,
         "runner": runner,
-        "arguments": [without_secrets(argument) for argument in arguments],
+        "arguments": without_secrets(arguments),
         "began": _shown(began_s),
         "ended": _shown(ended_s),
         "seconds": round(ended_s - began_s, 3),
@@ -57,10 +65,24 @@ def unicode_warning(summary: Summary) -> str | None:
     return f"warning: tasks had Unicode {there}, this Python has {here}: words may be cut and lowered in another way"
 
 
-def without_secrets(argument: str) -> str:
-    """An argument of a command line as it may be shown."""
+def without_secrets(arguments: Iterable[str]) -> list[str]:
+    """The arguments of a command line as they may be shown.
+
+    Hidden are what locations hide, the environment of tasks, and whatever is given under a name that speaks of secrets.
+    """
+    return [_argument(before, argument) for before, argument in pairwise(["", *arguments])]
+
+
+def _argument(before: str, argument: str) -> str:
     option, equals, value = argument.partition("=")
-    return f"{option}={redact(value)}" if argument.startswith("--") and equals else redact(argument)
+    if before == "--cmdenv":
+        return f"{option}=…"
+    if option == "--cmdenv" and equals:
+        return f"{option}={value.partition('=')[0]}=…"
+    if before.startswith("-") and "=" not in before and _SECRET.match(f"{before}="):
+        return "…"
+    shown = f"{option}={redact(value)}" if argument.startswith("--") and equals else redact(argument)
+    return _SECRET.sub(r"\1=…", shown)
 
 
 def _shown(seconds: float) -> str:

@@ -12,7 +12,6 @@ is sorted in memory, and half a second goes by before anything happens.
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import sys
 from collections import Counter
@@ -27,13 +26,15 @@ from crawlmill.errors import UsageError
 from crawlmill.mr.attempt import Attempt, Result, run_attempt
 from crawlmill.mr.checkpoint import Checkpoint
 from crawlmill.mr.compat import MRJobRunner, combine_environments, unarchive
+from crawlmill.mr.failures import TaskError
 from crawlmill.mr.monitor import Totals
 from crawlmill.mr.pool import Launchpad, Pool, Watch
 from crawlmill.mr.publish import OutputFolder
+from crawlmill.mr.runner_parts import REDUCERS, check_step, run_key, task_variables, usable_cores, whole_number
 from crawlmill.mr.shipping import zip_package
 from crawlmill.mr.shuffle import Run
 
-__all__ = ["InlineRunner", "LocalRunner", "MachineRunner", "Silent", "usable_cores"]
+__all__ = ["InlineRunner", "LocalRunner", "MachineRunner", "Silent"]
 
 _LEAST_MEMORY: Final = 32 << 20
 _MOST_MEMORY: Final = 256 << 20
@@ -66,7 +67,10 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
     _STEP_TYPES: ClassVar[set[str]] = {"streaming"}
 
     def __init__(self, mrjob_cls: Any, **settings: Any) -> None:
-        super().__init__(**settings)
+        try:
+            super().__init__(**settings)
+        except OSError as error:
+            raise UsageError(f"what is to be shipped is not there: {error}") from error
         self.scratch = Path(self._opts["local_tmp_dir"])
         self.watch: Watch = Silent()
         self.task_retries = 0
@@ -78,12 +82,13 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         self._job_class = mrjob_cls
         if self._opts["setup"]:
             raise UsageError(f"the {self.alias} runner runs no setup commands; found: {self._opts['setup'][0]}")
+        for path in self._shipped().values():
+            if not path.exists():
+                raise UsageError(f"what is to be shipped is not there: {path}")
+        self._reducers = [whole_number(self._jobconf_for_step(n), REDUCERS) for n in range(self._num_steps())]
 
     def _check_step(self, step: dict[str, Any], step_num: int) -> None:
-        substeps = [step.get(kind) or {} for kind in ("mapper", "combiner", "reducer")]
-        commands = any(each.get("type") == "command" or "pre_filter" in each for each in substeps)
-        if step["type"] != "streaming" or step.get("input_manifest") or commands:
-            raise UsageError(f"the {self.alias} runner runs steps of Python methods only; step {step_num + 1} is none")
+        check_step(self.alias, step, step_num)
 
     @property
     def workers(self) -> int:
@@ -95,7 +100,8 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         # How bytes are fetched changes nothing that is counted.
         given = self._mr_job_extra_args()
         arguments = [each for before, each in pairwise(["", *given]) if "--storage" not in (before, each)]
-        self.checkpoint = Checkpoint(folder, Path(self._script_path), arguments)
+        settings = {"arguments": arguments, "properties": self._jobconf_for_step(0), "environment": self._cmdenv()}
+        self.checkpoint = Checkpoint(folder, self._shipped(), settings)
 
     def write_to(self, output: OutputFolder | None) -> None:
         """Have the last step write within this folder, if it is given and local."""
@@ -113,7 +119,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
 
     def _make_unique_job_key(self, label: str | None = None, owner: str | None = None) -> str:  # noqa: ARG002
         # mrjob's own asks for a time in a way that Python has deprecated. The scratch folder is unique already.
-        return f"{self._label()}.{secrets.token_hex(4)}"
+        return run_key(self._label())
 
     def _execute(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Result]]:
         raise NotImplementedError
@@ -127,7 +133,9 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         """Map, and reduce if the step does: from the task list, or the parts of the step before, to new `parts`."""
         last = number + 1 == self._num_steps()
         maps_to_do = sum(1 for _ in self._sources(number))
-        partitions = self._reducers(number, maps_to_do) if "reducer" in step else 0
+        # No more than there are map tasks, unless the job wants them.
+        reducers = self._reducers[number] or max(min(self.workers, maps_to_do), 1)
+        partitions = reducers if "reducer" in step else 0
         make = partial(
             Attempt, step=number, memory=self._memory(), substeps=tuple(step), environment=self._variables(number)
         )
@@ -197,11 +205,6 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
                 for line in lines:
                     yield line.decode().strip(), None
 
-    def _reducers(self, step: int, maps: int) -> int:
-        """As many as the job wants; else a reducer per worker, but no more than there are map tasks."""
-        wanted = self._jobconf_for_step(step).get("mapreduce.job.reduces")
-        return int(wanted) if wanted else max(min(self.workers, maps), 1)
-
     def _memory(self) -> int:
         """What one task may hold for sorting: an eighth of the machine's memory, shared by all workers."""
         machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -209,14 +212,21 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
 
     def _variables(self, step: int) -> dict[str, str]:
         """The environment of the step's tasks, but for what is each task's own."""
-        settings = {name.replace(".", "_"): str(value) for name, value in self._jobconf_for_step(step).items()}
-        return {**settings, "mapreduce_job_id": self.get_job_key(), **self._wanted_environment()}
+        return {**task_variables(self._jobconf_for_step(step), self.get_job_key()), **self._wanted_environment()}
 
     def _wanted_environment(self) -> dict[str, str]:
         """The variables that the user wants tasks to have; paths are put before what there is."""
         wanted = self._cmdenv()
         combined = combine_environments(os.environ, wanted)
         return {name: combined[name] for name in wanted if name in combined}
+
+    def _shipped(self) -> dict[str, Path]:
+        """What tasks find in their folder and among their modules: files, archives, folders that become archives."""
+        folders = {archive: folder for folder, archive in self._dir_to_archive_path.items()}
+        manager = self._working_dir_mgr
+        named = {**manager.name_to_path("file"), **manager.name_to_path("archive")}
+        named |= {f"py_files/{number}": path for number, path in enumerate(self._opts["py_files"])}
+        return {name: Path(folders.get(path, path)) for name, path in named.items()}
 
     def _fill(self, folder: Path) -> None:
         """Put into a task's folder what the job uploads."""
@@ -239,13 +249,16 @@ class InlineRunner(MachineRunner):
             folder.mkdir()
             self._fill(folder)
         for attempt in attempts:
-            with chdir(folder), _stdout_as_stderr():
-                result = run_attempt(
-                    self._job_class,
-                    self._mr_job_extra_args(),
-                    attempt,
-                    lambda totals, task=attempt.task: self.watch.progress(task, totals),  # type: ignore[misc]
-                )
+            try:
+                with chdir(folder), _stdout_as_stderr():
+                    result = run_attempt(
+                        self._job_class,
+                        self._mr_job_extra_args(),
+                        attempt,
+                        lambda totals, task=attempt.task: self.watch.progress(task, totals),  # type: ignore[misc]
+                    )
+            except SystemExit as error:  # of the job's own code: no end of this run, least of all a good one
+                raise TaskError(f"task {attempt.task} failed: it ended the process, exit code {error.code}") from error
             yield attempt, result
 
 
@@ -291,14 +304,6 @@ class LocalRunner(MachineRunner):
     def _prepare(self, folder: Path) -> list[str]:
         self._fill(folder)
         return [sys.executable, self._working_dir_mgr.name("file", self._script_path)]
-
-
-def usable_cores() -> int:
-    """Cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))  # type: ignore[attr-defined,unused-ignore]
-    except AttributeError:  # macOS
-        return os.cpu_count() or 1
 
 
 def _python_path() -> list[str]:

@@ -9,6 +9,7 @@ import importlib.util
 import marshal
 import sys
 import zipfile
+from collections.abc import Iterator
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
@@ -16,7 +17,7 @@ from typing import Final
 
 import crawlmill
 
-__all__ = ["zip_package"]
+__all__ = ["package_files", "zip_package"]
 
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 _UNCHECKED: Final = b"\1\0\0\0"  # flags of a hash-based .pyc that nobody compares with its source (PEP 552)
@@ -24,20 +25,24 @@ _UNCHECKED: Final = b"\1\0\0\0"  # flags of a hash-based .pyc that nobody compar
 
 def zip_package(target: Path, *, compiled: bool = False) -> Path:
     """Write the package to `target`; if only this very Python will read it, with modules as this process knows them."""
-    root = Path(crawlmill.__file__).parent
-    if not root.is_dir():  # we run from such a zip ourselves
-        raise FileNotFoundError(f"the package is not installed as files: {root}")
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED if compiled else zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(root.rglob("*")):
-            if path.is_dir() or "__pycache__" in path.parts or path.suffix == ".pyc":
-                continue
-            name = path.relative_to(root.parent)
+        for name, path in package_files():
             _add(archive, str(name), path.read_bytes())
             if compiled and (code := _loaded_code(name)) is not None:
                 source_hash = importlib.util.source_hash(path.read_bytes())
                 header = importlib.util.MAGIC_NUMBER + _UNCHECKED + source_hash
                 _add(archive, str(name.with_suffix(".pyc")), header + marshal.dumps(code))
     return target
+
+
+def package_files() -> Iterator[tuple[Path, Path]]:
+    """The files that the package consists of, data among them: (name as it is imported, path), in order."""
+    root = Path(crawlmill.__file__).parent
+    if not root.is_dir():  # we run from such a zip ourselves
+        raise FileNotFoundError(f"the package is not installed as files: {root}")
+    for path in sorted(root.rglob("*")):
+        if not path.is_dir() and "__pycache__" not in path.parts and path.suffix != ".pyc":
+            yield path.relative_to(root.parent), path
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:

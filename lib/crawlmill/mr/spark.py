@@ -15,28 +15,28 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Final
 
 from crawlmill.errors import SourceError, UsageError
+from crawlmill.mr.client_process import ClientProcess
 from crawlmill.mr.compat import quiet_mrjob
-from crawlmill.mr.failures import TaskError
+from crawlmill.mr.failures import TaskError, task_failed
 from crawlmill.mr.job import CrawlJob
-from crawlmill.mr.monitor import Totals
 from crawlmill.mr.progress import Progress
 from crawlmill.mr.publish import OutputFolder
 from crawlmill.mr.shipping import zip_package
-from crawlmill.mr.spark_log import Log, SparkSubmit, TaskFailure, what_failed
+from crawlmill.mr.spark_events import SparkEvents
+from crawlmill.mr.spark_log import FailedTask, SparkLog, what_failed
 from crawlmill.mr.spark_runner import SparkRunner
-from crawlmill.mr.spark_tasks import Done
 from crawlmill.storage import Storage, is_remote, redact
 from crawlmill.storage.locations import join
 
 __all__ = ["SparkWork"]
 
 _LOGGER: Final = logging.getLogger("crawlmill.spark")
+_GRACE_S: Final = 20.0
 _HARNESS: Final = "from crawlmill.mr.spark_harness import main\n\nmain()\n"
 
 
@@ -61,14 +61,8 @@ class SparkWork:
         if self._runner.here:  # then tasks keep to the limits of hosts as those of the local runner do
             self._runner.add_arguments(f"--storage={json.dumps(storage.options.to_json())}")
         self._output, self._output_here = join(self._folder, "output"), False
-        self._done: dict[tuple[int, str], Done] = {}
-        self._totals = Totals()
-        self._stages: dict[int, dict[str, Any]] = {}
-        self._failures: list[TaskFailure] = []
-        self._application: str | None = None
-        self._steps = 0
-        self._failed: str | None = None
-        self._finished: list[list[tuple[int, str]]] = []
+        self._events = SparkEvents(scratch / "events.jsonl", self._runner.steps, watch)
+        self._failures: list[FailedTask] = []
 
     def write_to(self, output: OutputFolder | None) -> None:
         """Have the output made within this folder, if tasks reach it; else it is fetched."""
@@ -106,32 +100,29 @@ class SparkWork:
         harness = scratch / "crawlmill_driver.py"
         harness.write_text(_HARNESS, encoding="ascii")
         command = self._runner.command(harness, scratch / "plan.json", [package, archive], self._folder)
-        self._steps, log = len(steps), Log()
+        log, told, rows = SparkLog(), self._events, scratch / "spark.rows"
         self._watch.phase = "starting Spark"
-        process = SparkSubmit(command, self._runner.environment(disk, self._folder))
-        with (scratch / "events.jsonl").open("rb") as events:
-            try:
-                for line in process.lines(lambda: self._hear(events)):
-                    if log.is_news(line):
-                        _LOGGER.info("%s", line)
-                    if failure := log.feed(line):
-                        self._note(failure)
-                code = process.wait()
-            finally:
-                process.end()
-                self._hear(events)
-                self._write_rows()
-        if code or self._failed is not None or len(self._finished) < len(steps):
+        client = ClientProcess(command, self._runner.environment(disk, self._folder))
+        try:
+            for line in client.lines(told.hear):
+                if log.is_news(line):
+                    _LOGGER.info("%s", line)
+                if failure := log.feed(line):
+                    self._note(failure)
+            code = client.wait()
+        finally:
+            client.end(_GRACE_S)  # with a driver, executors and tasks of this machine
+            told.hear()
+            told.write_rows(rows)
+            self.rows = [rows]
+        if code or told.failed is not None or len(told.parts) < len(steps):
             raise self._error(log)
-        names = [name for _, name in self._finished[-1]]
+        names = [name for _, name in told.parts[-1]]
         self.parts = [Path(self._output, name) if self._output_here else join(self._output, name) for name in names]
 
     def counters(self) -> list[dict[str, int]]:
         """Counters of each step, by `group: name`; each task counts once."""
-        counters: list[Counter[str]] = [Counter() for _ in range(self._steps)]
-        for done in self._done.values():
-            counters[done.step].update(done.counters)
-        return [dict(each) for each in counters]
+        return self._events.counters()
 
     def close(self) -> None:
         """Leave nothing behind."""
@@ -142,67 +133,31 @@ class SparkWork:
             self._watch.note(f"a temporary folder is left behind: {error}")
         self._runner.cleanup()
 
-    def _hear(self, events: BinaryIO) -> None:
-        """Take in what the driver has written since; a line that is not whole yet is read again."""
-        place = events.tell()
-        for line in events:
-            if not line.endswith(b"\n"):
-                break
-            place += len(line)
-            self._take(json.loads(line))
-        events.seek(place)
-        self._watch.tick()
-
-    def _take(self, event: dict[str, Any]) -> None:
-        if "done" in event and "stage" not in event:
-            for each in event["done"]:
-                done = Done(**each)
-                if (done.step, done.task) not in self._done:  # a task that Spark runs again has been told of
-                    self._totals = self._totals.plus(Totals(*done.totals))
-                self._done[done.step, done.task] = done
-            self._watch.progress("spark", self._totals)
-        elif "stage" in event:
-            self._stages[event["stage"]] = event
-            before = f"step {event['step'] + 1} of {self._steps}, " if self._steps > 1 else ""
-            self._watch.phase = f"{before}{event['kind']} {event['done']:,} of {event['tasks']:,} tasks"
-        elif "parts" in event:
-            self._finished.append(event["parts"])
-        elif "application" in event:
-            self._application, self._watch.phase = event["application"], "waiting for executors"
-        else:
-            self._failed = event["failed"]
-
-    def _write_rows(self) -> None:
-        """The rows of the tasks that are done, also of a run that has not come to its end."""
-        rows = self._scratch / "spark.rows"
-        with rows.open("w", encoding="utf-8") as file:
-            file.writelines(done.rows for done in self._done.values())
-        self.rows = [rows]
-
-    def _name(self, failure: TaskFailure) -> str:
+    def _name(self, failure: FailedTask) -> str:
         if failure.task is not None or failure.stage is None:
             return failure.task or "of unknown name"
-        return f"{self._stages.get(failure.stage, {}).get('kind', failure.stage)}-{failure.number:05}"
+        return f"{self._events.kinds.get(failure.stage, failure.stage)}-{failure.number:05}"
 
-    def _note(self, failure: TaskFailure) -> None:
+    def _note(self, failure: FailedTask) -> None:
         self._failures.append(failure)
         self._watch.note(f"task {self._name(failure)} failed: {failure.said}")
 
-    def _error(self, log: Log) -> TaskError:
+    def _error(self, log: SparkLog) -> TaskError:
         """What the driver's failure means, in one line."""
+        application, failed = self._events.application, self._events.failed
         yarn = self._runner.master.startswith("yarn")
-        where = f"; logs: yarn logs -applicationId {self._application}" if yarn and self._application else ""
-        failure = what_failed(self._failed) if self._failed else None
+        logs = f"logs: yarn logs -applicationId {application}" if yarn and application else ""
+        failure = what_failed(failed) if failed else None
         if failure is None or (failure.task is None and failure.stage is None):
-            failure = self._failures[-1] if self._failed and self._failures else failure
+            failure = self._failures[-1] if failed and self._failures else failure
         if failure is None:
-            said = " ".join((self._failed or log.complaint()).split("\n")[0].split())[:500]
-            return TaskError(f"Spark {'ended the run' if self._application else 'did not start'}: {said}{where}")
+            said = " ".join((failed or log.complaint()).split("\n")[0].split())[:500]
+            return TaskError(
+                f"Spark {'ended the run' if application else 'did not start'}: {said}{logs and '; '}{logs}"
+            )
         name = self._name(failure)
-        number = max(failure.times, sum(self._name(each) == name for each in self._failures))
-        times = f"{number} times, at last" if number > 1 else "once"
-        missing = "; the nodes' Python lacks a package" if "ModuleNotFoundError" in failure.said else ""
-        return TaskError(f"task {name} failed {times}: {failure.said}{missing}{where}", failure.trace)
+        times = max(failure.times, sum(self._name(each) == name for each in self._failures))
+        return task_failed(name, times, failure.said, failure.trace, logs=logs)
 
     def _check_folder(self) -> None:
         if not is_remote(self._folder):

@@ -7,7 +7,7 @@
     rows       ledger rows and counters come by an accumulator, by task: Spark merges those of attempts that have
                succeeded, and of a task that it had to run again the last word holds, as it does for its output
 
-Lines of the file are JSON objects: {"application"}, {"stage", "kind", "tasks", "done"}, {"done": [a `Done`]},
+Lines of the file are JSON objects: {"application"}, {"stage", "kind", "tasks", "done"}, {"task": a `Done`},
 {"parts": [[number, name], …]} at the end of a step, {"failed": Spark's words}. Needs pyspark 3.5 or newer.
 """
 
@@ -127,7 +127,6 @@ class _News:
         self._lock, self._ended = threading.RLock(), threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._said: dict[int, dict[str, Any]] = {}
-        self._told = 0
         self._step: Step | None = None
         self._map_stage: int | None = None
 
@@ -152,10 +151,11 @@ class _News:
     def look(self) -> None:
         """Tell what is new."""
         with self._lock:
-            done = self._reports.value[self._told :]
-            self._told += len(done)
-            if done:
-                self.say(done=done)
+            reports = self._reports.value
+            new = reports[:]
+            del reports[: len(new)]  # by now there may be more behind them, from another thread
+            for done in new:
+                self.say(task=done)
             for number in sorted(self._tracker.getActiveStageIds()):
                 self._look_at(number)
 

@@ -1,4 +1,4 @@
-"""What Spark says of failed tasks, in its log and when it gives up; and spark-submit, the process that says it.
+"""What Spark says of failed tasks, in the log of spark-submit and when it gives up.
 
     … WARN TaskSetManager: Lost task 3.0 in stage 0.0 (TID 3) (HOST executor 1): CLASS: Traceback (most recent …
       File …
@@ -18,22 +18,15 @@ Spec: the sources of `TaskSetManager` and `DAGScheduler` (Spark 3.5 to 4.3), as 
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import subprocess
-import time
 from dataclasses import dataclass
 from typing import Final
 
-from crawlmill.mr.hadoop_driver import Driver
+from crawlmill.mr.client_log import RECORD, STACK, LastWords
 from crawlmill.mr.spark_tasks import FAILURE
 
-__all__ = ["Log", "SparkSubmit", "TaskFailure", "what_failed"]
+__all__ = ["FailedTask", "SparkLog", "what_failed"]
 
-_RECORD: Final = re.compile(
-    r"^\d\d[\d/-]*[ T][\d:,.]+Z? (?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL) \S+: (?P<message>.*)"
-)
 _LOST: Final = re.compile(
     r"Lost task (?P<task>\d+)\.\d+ in stage (?P<stage>\d+)\.\d+ \(TID \d+\) \([^)]*\): (?P<why>.*)", re.DOTALL
 )
@@ -44,14 +37,11 @@ _TRACE: Final = re.compile(
 _SPARKS_FRAMES: Final = re.compile(
     r'  File "[^"\n]*(?:/pyspark(?:\.zip)?/|/crawlmill/mr/spark_)[^"\n]*".*\n(?:    .*\n)*'
 )
-_STACK: Final = re.compile(r"^(\tat |\t\.\.\. )")
 _CLASS: Final = re.compile(r"^(?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error|Failure): ")
-_GRACE_S: Final = 20.0
-_LINES_KEPT: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class TaskFailure:
+class FailedTask:
     """An attempt that failed: the task's name, Spark's numbers for it, what was wrong, the trace, which try it was.
 
     A task that had no time to say its name has only the numbers; and what Spark 4 says in the end is without them.
@@ -65,7 +55,7 @@ class TaskFailure:
     times: int
 
 
-def what_failed(text: str) -> TaskFailure | None:
+def what_failed(text: str) -> FailedTask | None:
     """The failure that Spark speaks of; None if it is none of a task."""
     lost, gave_up, found = _LOST.search(text), _GAVE_UP.search(text), _TRACE.search(text)
     if lost is None and found is None:
@@ -76,7 +66,7 @@ def what_failed(text: str) -> TaskFailure | None:
     named = json.loads(note.removeprefix(FAILURE)) if note else {}
     said = named.get("error") or _last_words(lines) or _CLASS.sub("", why.split("\n")[0])
     trace = _SPARKS_FRAMES.sub("", "".join(f"{line}\n" for line in lines if line != note)).strip()
-    return TaskFailure(
+    return FailedTask(
         named.get("task"), int(lost["task"]) if lost else None, int(lost["stage"]) if lost else None,
         said.strip()[:500], f"{trace}\n" if trace else "", int(gave_up[1]) if gave_up else named.get("attempt", 0) + 1,
     )  # fmt: skip
@@ -88,58 +78,40 @@ def _last_words(lines: list[str]) -> str:
     return next((line for line in lines[frames[-1] + 1 :] if line), "") if frames else ""
 
 
-class Log:
+class SparkLog:
     """Takes in the log line by line."""
 
     def __init__(self) -> None:
         self._lost: list[str] = []
-        self._complaints: list[str] = []
-        self._last: list[str] = []
+        self._last_words = LastWords("Error")
 
-    def feed(self, line: str) -> TaskFailure | None:
+    def feed(self, line: str) -> FailedTask | None:
         """Take in a line; gives the failure that is complete with it."""
         line = line.rstrip()
-        record = _RECORD.match(line)
+        record = _record(line)
         failure = None
-        if self._lost and (record or _STACK.match(line)):
+        if self._lost and (record or STACK.match(line)):
             failure, self._lost = what_failed("\n".join(self._lost)), []
         if record and "Lost task " in record["message"]:
             self._lost = [record["message"]]
         elif self._lost:
             self._lost.append(line)
-        message = record["message"] if record else line
-        if not message.strip() or _STACK.match(line):
-            return failure
-        self._last = [*self._last[1 - _LINES_KEPT :], message]
-        if (record and record["level"] in ("ERROR", "FATAL")) or message.startswith(("Exception in thread", "Error")):
-            self._complaints.append(re.sub(r'^Exception in thread "\S+" |^Error: ', "", message))
+        self._last_words.hear(line)
         return failure
 
     @staticmethod
     def is_news(line: str) -> bool:
         """Whether it may interest whoever wants to know more: Spark's small talk and traces of Java do not."""
-        record = _RECORD.match(line)
-        return record["level"] in ("WARN", "ERROR", "FATAL") if record else not _STACK.match(line)
+        record = _record(line)
+        return record["level"] in ("WARN", "ERROR", "FATAL") if record else not STACK.match(line)
 
     def complaint(self) -> str:
         """What seems to be the reason why Spark gave up without a word on a task."""
-        return (self._complaints or self._last[-1:] or ["no word from it"])[-1].strip()[:500]
+        complaints = self._last_words.complaints
+        return self._last_words.said(complaints[-1] if complaints else None)
 
 
-class SparkSubmit(Driver):
-    """The process of spark-submit, with all that it starts on this machine in its session."""
-
-    def end(self) -> None:
-        """End it, if it runs: with an application it has, and what is left of its processes."""
-        process = self._process
-        if process.poll() is not None:
-            return
-        os.killpg(process.pid, signal.SIGTERM)
-        until = time.monotonic() + _GRACE_S
-        try:
-            process.wait(until - time.monotonic())
-        except subprocess.TimeoutExpired:
-            pass
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+def _record(line: str) -> re.Match[str] | None:
+    """A record; without a time, a line may be one of a job's own error."""
+    record = RECORD.match(line)
+    return record if record and record["time"] else None

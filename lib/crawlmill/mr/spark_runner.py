@@ -22,16 +22,26 @@ from typing import Any, ClassVar, Final
 
 from crawlmill.errors import UsageError
 from crawlmill.mr.compat import combine_environments, engine_runner, unarchive
-from crawlmill.mr.hadoop_runner import user_name
-from crawlmill.mr.runners import usable_cores
+from crawlmill.mr.runner_parts import (
+    REDUCERS,
+    check_shipped,
+    check_step,
+    run_key,
+    shipping,
+    task_variables,
+    usable_cores,
+    whole_number,
+)
 from crawlmill.mr.spark_tasks import Shipped, Step
-from crawlmill.storage.hadoop_conf import read_hadoop_conf
+from crawlmill.storage.hadoop_conf import hdfs_user, read_hadoop_conf
 from crawlmill.storage.locations import absolute, join, scheme_of
 
 __all__ = ["SparkRunner", "on_this_machine"]
 
 _MRJobSparkRunner: Any = engine_runner("spark")
 _LOOPBACK: Final = re.compile(r"spark://(localhost|127\.[\d.]+|\[::1\])[:/]")
+_CORES: Final = "spark.executor.cores"
+_EXECUTORS: Final = "spark.executor.instances"
 _CORE_JAR: Final = re.compile(r"spark-core_[\d.]+-(\d+)\.(\d+)")
 _FIRST_FOR_ALL_PYTHONS: Final = (4, 0)
 _LAST_PYTHON_BEFORE: Final = (3, 13)  # tried
@@ -49,7 +59,10 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
     OPT_NAMES: ClassVar[set[str]] = _MRJobSparkRunner.OPT_NAMES | {"num_cores"}
 
     def __init__(self, mrjob_cls: Any, **settings: Any) -> None:
-        super().__init__(mrjob_cls=mrjob_cls, **settings)
+        with shipping():
+            super().__init__(mrjob_cls=mrjob_cls, **settings)
+        manager, made_later = self._working_dir_mgr, set(self._dir_to_archive_path.values())
+        check_shipped([*(manager.paths() - made_later), *self._opts["py_files"]])
         self.tries = 1
         self.most_tasks: int | None = None
         self._home: Path | None = None
@@ -58,12 +71,13 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
             raise UsageError(f"the spark runner runs no setup commands; found: {self._opts['setup'][0]}")
         if self._spark_deploy_mode() != "client":
             raise UsageError("-r spark: only with --spark-deploy-mode client: the launcher follows its driver")
+        properties = [self._jobconf_for_step(step) for step in range(self._num_steps())]
+        self._reducers = [whole_number(each, REDUCERS) for each in properties]
+        for name in (_CORES, _EXECUTORS):
+            whole_number(self._opts["jobconf"], name)
 
     def _check_step(self, step: dict[str, Any], step_num: int) -> None:
-        substeps = [step.get(kind) or {} for kind in ("mapper", "combiner", "reducer")]
-        commands = any(each.get("type") == "command" or "pre_filter" in each for each in substeps)
-        if step["type"] != "streaming" or step.get("input_manifest") or commands:
-            raise UsageError(f"the spark runner runs steps of Python methods only; step {step_num + 1} is none")
+        check_step(self.alias, step, step_num)
 
     def add_arguments(self, *arguments: str) -> None:
         """Give every task more arguments."""
@@ -81,6 +95,7 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
         if shutil.which(f"{home}/bin/java" if home else "java") is None:
             where = f"below JAVA_HOME ({home})" if home else "on the PATH, and JAVA_HOME is not set"
             raise UsageError(f"-r spark: no java {where}: Spark needs Java 17")
+        hdfs_user()
         self._home = _home(found)
         version = _version(self._home) if self._home else _FIRST_FOR_ALL_PYTHONS
         if version < _FIRST_FOR_ALL_PYTHONS and sys.version_info[:2] > _LAST_PYTHON_BEFORE:
@@ -118,7 +133,7 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
                 f"-r spark: tasks of {self.master} need a folder that all of them reach: --spark-tmp-dir with "
                 "hdfs://…, s3://… or a shared path (default: on HDFS, if HADOOP_CONF_DIR is set)"
             )
-        return join(f"hdfs:///user/{user_name()}/.crawlmill", self.get_job_key())
+        return join(f"hdfs:///user/{hdfs_user()}/.crawlmill", self.get_job_key())
 
     def pack(self, scratch: Path) -> tuple[Path, Shipped]:
         """Make the zip of the folder that tasks work in: the script, and what the job uploads."""
@@ -137,16 +152,21 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
         arguments = self._mr_job_extra_args()
         return scratch / name, Shipped(name, script.name, self._job_class.__name__, arguments)
 
+    @property
+    def steps(self) -> int:
+        """How many steps there are."""
+        return int(self._num_steps())
+
     def plan(self, folder: str, output: str) -> list[Step]:
         """The steps; the last one writes to `output`, the others below `folder`."""
         last = self._num_steps() - 1
         return [
             Step(
                 number, [kind for kind in ("mapper", "combiner", "reducer") if kind in step],
-                self._wanted_reducers(number), self._task_environment(number),
+                reducers, self._task_environment(number),
                 output if number == last else join(folder, f"step-output/{number:04}"),
             )
-            for number, step in enumerate(self._get_steps())
+            for number, (step, reducers) in enumerate(zip(self._get_steps(), self._reducers, strict=True))
         ]  # fmt: skip
 
     def command(self, script: Path, plan: Path, py_files: list[Path], folder: str) -> list[str]:
@@ -200,25 +220,20 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
         if self.master.startswith("spark:"):
             return {"spark.cores.max": str(self.most_tasks)}
         wanted = self._jobconf_for_step(0)
-        cores = min(int(wanted.get("spark.executor.cores", 1)), self.most_tasks)
+        cores = min(whole_number(wanted, _CORES) or 1, self.most_tasks)
         most = self.most_tasks // cores
-        executors = min(int(wanted.get("spark.executor.instances", 2)), most)
-        return {"spark.executor.cores": str(cores), "spark.executor.instances": str(executors),
+        executors = min(whole_number(wanted, _EXECUTORS) or 2, most)
+        return {_CORES: str(cores), _EXECUTORS: str(executors),
                 "spark.dynamicAllocation.maxExecutors": str(most)}  # fmt: skip
 
-    def _wanted_reducers(self, step: int) -> int | None:
-        wanted = self._jobconf_for_step(step).get("mapreduce.job.reduces")
-        return int(wanted) if wanted else None
-
     def _task_environment(self, step: int) -> dict[str, str]:
-        jobconf = {name.replace(".", "_"): str(value) for name, value in self._jobconf_for_step(step).items()}
         wanted = self._cmdenv()
         combined = combine_environments(os.environ, wanted) if self.here else wanted
-        return {**jobconf, "mapreduce_job_id": self.get_job_key(),
-                **{name: combined[name] for name in wanted}}  # fmt: skip
+        given = task_variables(self._jobconf_for_step(step), self.get_job_key())
+        return {**given, **{name: combined[name] for name in wanted}}
 
     def _make_unique_job_key(self, label: str | None = None, owner: str | None = None) -> str:  # noqa: ARG002
-        return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', self._label())}.{secrets.token_hex(6)}"
+        return run_key(self._label())
 
     def _check_spark_tmp_dir_opt(self) -> None:
         """Ours to judge."""
@@ -232,7 +247,7 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
 
 def _user(folder: str) -> dict[str, str]:
     """Who writes to a folder on HDFS: not whoever runs the executors."""
-    return {"HADOOP_USER_NAME": user_name()} if scheme_of(folder) == "hdfs" else {}
+    return {"HADOOP_USER_NAME": hdfs_user()} if scheme_of(folder) == "hdfs" else {}
 
 
 def _home(submit: str) -> Path | None:

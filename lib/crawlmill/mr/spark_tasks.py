@@ -238,6 +238,6 @@ class _Named:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is not None and not isinstance(error, GeneratorExit):
-            words = str(error) if isinstance(error, CrawlmillError) else f"{type(error).__name__}: {error}"
-            said = " ".join(words.split())
+            words = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]
+            said = " ".join((str(error) if isinstance(error, CrawlmillError) else " ".join(words)).split())
             error.add_note(FAILURE + json.dumps({**self._names, "error": said[:500]}))

@@ -8,10 +8,10 @@
 
 from __future__ import annotations
 
-import re
-import secrets
 from typing import Any, Final
 
+from crawlmill.mr.compat import quiet_mrjob
+from crawlmill.mr.runner_parts import REDUCERS, check_shipped, run_key, shipping, whole_number
 from crawlmill.mr.tasks import limited
 
 __all__ = ["StreamingTasks"]
@@ -25,6 +25,15 @@ class StreamingTasks:
     _extra_args: list[str]
     _opts: dict[str, Any]
     _working_dir_mgr: Any
+
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        with shipping():
+            super().__init__(*given, **settings)
+        manager, made_later = self._working_dir_mgr, set(self._dir_to_archive_path.values())  # type: ignore[attr-defined]
+        check_shipped([*(manager.paths() - made_later), *self._opts["py_files"]])
+        with quiet_mrjob():  # what it says of the properties it says again
+            for step in range(self._num_steps()):  # type: ignore[attr-defined]
+                whole_number(self._jobconf_for_step(step), REDUCERS)  # type: ignore[attr-defined]
 
     def add_arguments(self, *arguments: str) -> None:
         """Give every task more arguments."""
@@ -43,7 +52,7 @@ class StreamingTasks:
         return _HADOOP
 
     def _make_unique_job_key(self, label: str | None = None, owner: str | None = None) -> str:  # noqa: ARG002
-        return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', self._label())}.{secrets.token_hex(6)}"  # type: ignore[attr-defined]
+        return run_key(self._label())  # type: ignore[attr-defined]
 
     def _py_files_setup(self) -> list[Any]:
         for path in self._py_files():  # type: ignore[attr-defined]

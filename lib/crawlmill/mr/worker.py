@@ -59,6 +59,7 @@ def _reporter(channel: Channel) -> Any:
     """An excepthook: the launcher hears why this worker ends."""
 
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        channel.send("failed", "".join(traceback.format_exception(kind, error, trace)))
+        said = " ".join("".join(traceback.format_exception_only(kind, error)).split())
+        channel.send("failed", (said, "".join(traceback.format_exception(kind, error, trace))))
 
     return report

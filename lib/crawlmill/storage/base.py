@@ -6,15 +6,18 @@ A *location* says where bytes lie (`locations.py`); a *backend* knows one kind o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, fields, replace
 from types import TracebackType
-from typing import Any, BinaryIO, Protocol, Self
+from typing import Any, BinaryIO, Protocol, Self, runtime_checkable
 
 from crawlmill.errors import UsageError
+from crawlmill.storage.locations import redact
+from crawlmill.storage.resume import Identity
 
-__all__ = ["Backend", "Opener", "StorageOptions", "Stream"]
+__all__ = ["Backend", "CopyingBackend", "Opener", "StorageOptions", "Stream"]
 
 
 class Stream(Protocol):
@@ -27,6 +30,10 @@ class Stream(Protocol):
     def size(self) -> int | None:
         """Bytes in the span, or None where only its end will tell (pipes, chunked HTTP)."""
 
+    @property
+    def identity(self) -> Identity:
+        """What storage says by which this version of the object is known again; nothing for pipes."""
+
     def read(self, n: int = -1, /) -> bytes:
         """At most `n` bytes, fewer where fewer are at hand; b"" only at the end; all that is left if `n` is negative.
 
@@ -38,6 +45,9 @@ class Stream(Protocol):
 
     def tell(self) -> int:
         """The offset of the next byte within the span."""
+
+    def pause(self) -> None:
+        """Let go of the connection until the next read: a host may allow but one."""
 
     def close(self) -> None:
         """Let go of the file or connection; harmless when done twice."""
@@ -90,6 +100,14 @@ class Backend(Protocol):
         """Close idle connections."""
 
 
+@runtime_checkable
+class CopyingBackend(Backend, Protocol):
+    """A kind of storage that copies by itself, so that the bytes do not come here."""
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file to another name, seen by others whole or not at all; replaces what was there."""
+
+
 @dataclass(frozen=True)
 class StorageOptions:
     """How storage behaves, as the launcher read it from the command line; travels to tasks as JSON.
@@ -112,7 +130,7 @@ class StorageOptions:
     share: int = 1
 
     def __post_init__(self) -> None:
-        """Raises: UsageError for a number that means nothing."""
+        """Raises: UsageError for a number, a URL or a region that means nothing."""
         if not 0 < self.read_timeout_s < float("inf"):
             raise UsageError("read time-out: expected a number of seconds above 0", actual=str(self.read_timeout_s))
         if self.retries < 0:
@@ -123,6 +141,11 @@ class StorageOptions:
             raise UsageError("connections per host: expected 1 or more", actual=self.max_connections_per_host)
         if self.share < 1:
             raise UsageError("tasks that share the limits: expected 1 or more", actual=self.share)
+        for what, url in (("the endpoint of S3", self.s3_endpoint), ("the address of WebHDFS", self.webhdfs)):
+            if url and not re.match(r"https?://[^\s/]", url, re.IGNORECASE):
+                raise UsageError(what, expected="a URL of http or https", actual=redact(url))
+        if self.s3_region and not re.fullmatch(r"[A-Za-z0-9-]+", self.s3_region):
+            raise UsageError("the region of S3", expected="a name such as us-east-1", actual=self.s3_region)
 
     def impatient(self, *, retries: int) -> StorageOptions:
         """The same for what somebody waits for: few tries, and 20 seconds at most for each."""

@@ -14,6 +14,7 @@ from typing import Final, Self
 
 from crawlmill.storage.base import Stream
 from crawlmill.storage.facade import Storage
+from crawlmill.storage.resume import Identity
 
 __all__ = ["COALESCE", "CoalescingStorage", "group_ranges"]
 
@@ -64,7 +65,7 @@ class CoalescingStorage:
     """
 
     def __init__(self, storage: Storage, ranges: Iterable[Range], gap: int = COALESCE) -> None:
-        self._storage = storage
+        self._storage, self._gap = storage, gap
         self._shared: dict[Range, _Shared] = {}
         for group in group_ranges(ranges, gap):
             if len(group) > 1:
@@ -78,11 +79,16 @@ class CoalescingStorage:
             SourceError: Now or while reading.
         """
         shared = self._shared.get((location, start, length)) if length is not None else None
-        if shared is None or length is None or (shared.stream is not None and shared.at > start):
+        if shared is None or length is None:
+            return self._storage.open_stream(location, start, length)
+        if shared.stream is not None and shared.at > start:
+            shared.stream.pause()
             return self._storage.open_stream(location, start, length)
         if shared.stream is None:
             shared.stream = self._storage.open_stream(location, shared.start, shared.end - shared.start)
             shared.at = shared.start
+        if start - shared.at > self._gap:  # of a range before, less was read than there is
+            shared.at = shared.start + shared.stream.seek(start - shared.start)
         while shared.at < start:
             piece = shared.stream.read(min(start - shared.at, _PIECE))
             if not piece:
@@ -116,6 +122,12 @@ class _Part:
         """Bytes in the span, as asked for."""
         return self._length if self._own is None else self._own.size
 
+    @property
+    def identity(self) -> Identity:
+        """As `Stream.identity`."""
+        stream = self._own or self._shared.stream
+        return Identity() if stream is None else stream.identity
+
     def read(self, n: int = -1, /) -> bytes:
         """At most `n` bytes, all that is left if `n` is negative; b"" only at the end."""
         if self._own is not None:
@@ -132,6 +144,8 @@ class _Part:
     def seek(self, offset: int, /) -> int:
         """Go to an offset within the span."""
         if offset != self._at and self._own is None:
+            if self._shared.stream is not None:
+                self._shared.stream.pause()
             self._own = self._storage.open_stream(self._location, self._start, self._length)
         if self._own is not None:
             self._own.seek(offset)
@@ -141,6 +155,12 @@ class _Part:
     def tell(self) -> int:
         """The offset of the next byte within the span."""
         return self._at
+
+    def pause(self) -> None:
+        """As `Stream.pause`."""
+        stream = self._own or self._shared.stream
+        if stream is not None:
+            stream.pause()
 
     def close(self) -> None:
         """Let go of an own request; the shared one stays open for the ranges behind."""

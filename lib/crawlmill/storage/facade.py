@@ -7,12 +7,12 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Self
 
-from crawlmill.errors import FormatError, SourceError, UsageError
-from crawlmill.storage.base import Backend, StorageOptions, Stream
+from crawlmill.errors import FormatError, MissingDependency, SourceError, UsageError
+from crawlmill.storage.base import Backend, CopyingBackend, StorageOptions, Stream
 from crawlmill.storage.limits import Limiter
 from crawlmill.storage.local import LocalBackend
 from crawlmill.storage.locations import SCHEMES, current, redact, scheme_of
@@ -63,7 +63,8 @@ class Storage:
         """
         if start < 0 or (length is not None and length < 0):
             raise ValueError(f"a span of {length} bytes from {start}")
-        return self._backend(location).open(current(location), start, length)
+        with _unavailable(location):
+            return self._backend(location).open(current(location), start, length)
 
     def read_range(self, location: str, start: int, length: int) -> bytes:
         """Exactly `length` bytes from byte `start`.
@@ -98,7 +99,8 @@ class Storage:
 
     def size_of(self, location: str) -> int:
         """Bytes of the object. Raises: SourceError."""
-        return self._backend(location).size(current(location))
+        with _unavailable(location):
+            return self._backend(location).size(current(location))
 
     def exists(self, location: str) -> bool:
         """Whether a file or folder is there. Raises: SourceError where that cannot be found out."""
@@ -129,9 +131,8 @@ class Storage:
     def copy(self, source: str, target: str) -> None:
         """Copy a file; from S3 to S3 its bytes do not come here. Raises: SourceError."""
         backend = self._backend(target)
-        within: Callable[[str, str], None] | None = getattr(backend, "copy", None)
-        if within is not None and backend is self._backend(source):
-            within(current(source), current(target))
+        if isinstance(backend, CopyingBackend) and backend is self._backend(source):
+            backend.copy(current(source), current(target))
             return
         with self.open_stream(source) as stream, self.write(target) as file:
             shutil.copyfileobj(stream, file, 1 << 20)
@@ -202,3 +203,20 @@ class Storage:
         if self._client is None:
             self._client = HttpClient(self.options.read_timeout_s, self._limiter)
         return self._client
+
+
+@contextmanager
+def _unavailable(location: str) -> Iterator[None]:
+    """Where its kind of storage cannot be set up (no cluster is named, no such proxy), this location is unavailable.
+
+    What else a run reads is none the worse for that. Options were judged before; a missing package concerns the run.
+    """
+    try:
+        yield
+    except MissingDependency:
+        raise
+    except UsageError as error:
+        raise SourceError(
+            error.what, reason="unavailable", source=error.source or redact(location), expected=error.expected,
+            actual=error.actual,
+        ) from error  # fmt: skip

@@ -8,6 +8,7 @@ is replaced by another property or an environment variable; XInclude is not foll
 
 from __future__ import annotations
 
+import getpass
 import os
 import re
 import xml.etree.ElementTree as ET
@@ -17,7 +18,7 @@ from urllib.parse import urlsplit
 
 from crawlmill.errors import UsageError
 
-__all__ = ["default_filesystem", "namenode_urls", "read_hadoop_conf", "wants_kerberos"]
+__all__ = ["default_filesystem", "hdfs_user", "namenode_urls", "read_hadoop_conf", "user_name", "wants_kerberos"]
 
 _DEFAULT_PORTS = {"http": 9870, "https": 9871}  # of Hadoop 3
 _VARIABLE = re.compile(r"\$\{([^}$]+)\}")
@@ -48,6 +49,28 @@ def read_hadoop_conf(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
                 break
             found[key] = value = replaced
     return found
+
+
+def user_name() -> str | None:
+    """The user that HDFS knows: `HADOOP_USER_NAME`, or the login name; None for a user who has none."""
+    try:
+        return os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
+    except (KeyError, OSError):  # a container's user without an entry in passwd
+        return None
+
+
+def hdfs_user() -> str:
+    """The user whose folders on HDFS are ours, as `user_name`.
+
+    Raises:
+        UsageError: Nobody knows. Java will not know either, and then runs no client of Hadoop's and no Spark.
+    """
+    if name := user_name():
+        return name
+    raise UsageError(
+        f"user {os.geteuid()} has no name on this machine, without which neither Hadoop nor Spark runs: add an entry "
+        "to passwd"
+    )
 
 
 def default_filesystem(conf: Mapping[str, str]) -> str:

@@ -11,7 +11,6 @@ Spec: WebHDFS REST API of Hadoop 3.4.
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
 import secrets
@@ -24,7 +23,7 @@ from urllib.parse import quote, urlencode, urljoin
 
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.storage.base import Stream
-from crawlmill.storage.hadoop_conf import default_filesystem, namenode_urls, read_hadoop_conf
+from crawlmill.storage.hadoop_conf import default_filesystem, namenode_urls, read_hadoop_conf, user_name
 from crawlmill.storage.http import HttpBody
 from crawlmill.storage.http_client import Answer, HttpClient
 from crawlmill.storage.locations import redact
@@ -35,6 +34,7 @@ from crawlmill.storage.retry import Attempts, Failure, RetryPolicy, failure_of_s
 __all__ = ["HdfsBackend"]
 
 _PREFIX = "/webhdfs/v1"
+_DEEPEST = 1000  # as deep as HDFS itself goes
 _SPOOLED_IN_MEMORY = 8 << 20
 _MOST_JSON_BYTES = 64 << 20  # a listing of some 300,000 files
 _MOST_ERROR_BYTES = 1 << 16
@@ -52,7 +52,7 @@ class HdfsBackend:
         self._client, self._policy = client, policy
         self._webhdfs = webhdfs.rstrip("/").removesuffix(_PREFIX) if webhdfs else None
         self._conf = {} if webhdfs else read_hadoop_conf()
-        self._user = _user_name()
+        self._user = user_name()
         self._nodes: dict[str, Sequence[str]] = {}  # by authority; the one that answered last comes first
         self._lock = threading.Lock()
 
@@ -90,6 +90,8 @@ class HdfsBackend:
         found, folders = [], [""]
         while folders:
             below = folders.pop()
+            if below.count("/") > _DEEPEST:
+                raise SourceError("folders within folders without end", reason="unavailable", source=redact(location))
             listing = self._listing(location, f"{location.rstrip('/')}/{below}")
             for entry in listing:
                 name = below + entry["pathSuffix"]
@@ -260,13 +262,6 @@ def _authority_of(location: str) -> str:
 def _path_of(location: str) -> str:
     """The path of a location, taken as it stands."""
     return "/" + location[len("hdfs://") :].partition("/")[2]
-
-
-def _user_name() -> str | None:
-    try:
-        return os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
-    except (KeyError, OSError):  # a container's user without an entry in passwd
-        return None
 
 
 def _failure_of(answer: Answer) -> Failure:

@@ -26,6 +26,8 @@ __all__ = ["HttpBackend", "HttpBody", "body_of", "open_http_body"]
 
 _CONTENT_RANGE = re.compile(r"\s*bytes\s+(?:([0-9]{1,18})-([0-9]{1,18})|\*)/([0-9]{1,18}|\*)\s*", re.IGNORECASE)
 
+_WORTH_READING_BYTES = 1 << 10
+
 Result = TypeVar("Result")
 
 
@@ -50,8 +52,11 @@ class HttpBody:
         return piece
 
     def close(self) -> None:
-        """As `Body.close`."""
-        self._answer.close()
+        """As `Body.close`. The last byte of an answer is worth reading: the connection is kept then."""
+        if self._left is not None and self._left <= _WORTH_READING_BYTES:
+            self._answer.drain()
+        else:
+            self._answer.close()
 
 
 def open_http_body(client: HttpClient, url: str, start: int, stop: int | None, known: Identity | None) -> Body:

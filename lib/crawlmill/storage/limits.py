@@ -80,6 +80,7 @@ class _InMemory:
         self._lock = threading.Lock()
         self._turns: dict[str, _Turn] = {}
         self._taken: Counter[str] = Counter()
+        self._asked: set[str] = set()
 
     @contextmanager
     def turn(self, host: str) -> Iterator[_Turn]:
@@ -94,6 +95,13 @@ class _InMemory:
                 return None
             self._taken[host] += 1
         return partial(self._give_back, host)
+
+    def is_first(self, what: str) -> bool:
+        """Whether this was never asked before."""
+        with self._lock:
+            first = what not in self._asked
+            self._asked.add(what)
+        return first
 
     def _give_back(self, host: str) -> None:
         with self._lock:
@@ -127,6 +135,16 @@ class _InFolder:
                 continue
             return slot.close
         return None
+
+    def is_first(self, what: str) -> bool:
+        """As in memory."""
+        try:
+            (self._folder / f"{quote(what, safe='')}.said").touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        except OSError:
+            pass  # rather twice than never
+        return True
 
     @contextmanager
     def _locked(self, name: str, how: int) -> Iterator[int]:
@@ -198,6 +216,10 @@ class Limiter:
             turn.next_s = max(turn.next_s if turn.next_s < now + _STALE_S else 0.0, now + wait_s)
             turn.penalty_s = min(max(_PENALTY_FIRST_S, 2 * turn.penalty_s), _PENALTY_MOST_S)
             turn.since_s = now
+
+    def is_first(self, what: str) -> bool:
+        """Whether no process of the run has asked this before: for what is to be said once."""
+        return self._state.is_first(what)
 
     def _await_turn(self, host: str, per_second: float | None) -> None:
         now = self._clock()

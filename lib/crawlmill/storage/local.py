@@ -19,6 +19,7 @@ from typing import BinaryIO, Self
 
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.storage.locations import local_path
+from crawlmill.storage.resume import Identity
 
 __all__ = ["LocalBackend", "LocalStream"]
 
@@ -40,6 +41,7 @@ class LocalStream:
     def __init__(self, location: str, start: int = 0, length: int | None = None) -> None:
         self._location, self._start, self._length = location, start, length
         self._position = 0
+        self.identity = Identity()
         try:
             # O_NONBLOCK is not used: opening a pipe waits for its writer, as every tool does.
             self._file = local_path(location).open("rb", buffering=0)
@@ -59,6 +61,7 @@ class LocalStream:
             while left and (piece := self._file.read(min(left, _PIECE))):
                 left -= len(piece)
             return None
+        self.identity = Identity(None, str(state.st_mtime_ns), state.st_size)
         if self._start:
             self._file.seek(self._start)
         there = max(state.st_size - self._start, 0)
@@ -90,6 +93,9 @@ class LocalStream:
     def tell(self) -> int:
         """As `Stream.tell`."""
         return self._position
+
+    def pause(self) -> None:
+        """As `Stream.pause`: nothing."""
 
     def close(self) -> None:
         """As `Stream.close`."""

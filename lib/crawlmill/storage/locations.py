@@ -34,6 +34,7 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 _SHOWN_INSTEAD = "…"
+_HOST = re.compile(r"(?:[^:]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?")
 _PAIR = re.compile(r"([^&;#?=]+)=([^&;#]*)")
 
 
@@ -82,7 +83,8 @@ def join(folder: str, name: str) -> str:
         return str(Path(folder) / name)
     if scheme in ("http", "https"):
         # A name may hold anything; what is an escape already stays one.
-        name = quote(re.sub(r"%(?![0-9A-Fa-f]{2})", "%25", name), safe="/%:@!$&'()*+,;=~?-._")
+        name = re.sub(r"%(?![0-9A-Fa-f]{2})", "%25", name)
+        name = quote(name, safe="/%:@!$&'()*+,;=~?-._", errors="surrogateescape")
     return f"{folder.removesuffix('/')}/{name}"
 
 
@@ -94,11 +96,17 @@ def absolute(location: str, base: str) -> str:
 
 
 def canonical(location: str) -> str:
-    """One spelling for all spellings of a location: to compare, not to open or to show."""
+    """One spelling for all spellings of a location: to compare, not to open or to show.
+
+    What names no path of this machine stands as it is: whoever opens it is told.
+    """
     location = current(location)
     scheme = scheme_of(location)
     if scheme == "file":
-        return os.path.abspath(local_path(location))  # noqa: PTH100 (links are left as they are)
+        try:
+            return os.path.abspath(local_path(location))  # noqa: PTH100 (links are left as they are)
+        except SourceError:
+            return location
     if scheme in _DEFAULT_PORTS:
         authority, path, more = _split(location)
         userinfo, at, host = authority.rpartition("@")
@@ -117,6 +125,9 @@ def redact(location: str) -> str:
     if not found or found[0].lower().startswith("file:"):
         return location
     authority, path, more = _split(location)
+    if "@" not in authority and not _HOST.fullmatch(authority) and "@" in path + more:
+        # A password that holds a raw `/`, `?` or `#`, and so no valid URL.
+        authority, path, more = _split(found[0] + "@" + location.rpartition("@")[2])
     _, at, host = authority.rpartition("@")
     return f"{found[0]}{_SHOWN_INSTEAD if at else ''}{at}{host}{path}{_PAIR.sub(_shown, more)}"
 

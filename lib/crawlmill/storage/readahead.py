@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from crawlmill.storage.resume import ResumingStream
+from crawlmill.storage.resume import Identity, ResumingStream
 
 __all__ = ["ReadAheadStream"]
 
@@ -95,6 +95,11 @@ class ReadAheadStream:
         """As `Stream.size`."""
         return self._stream.size
 
+    @property
+    def identity(self) -> Identity:
+        """As `Stream.identity`."""
+        return self._stream.identity
+
     def read(self, n: int = -1, /) -> bytes:
         """As `Stream.read`."""
         if n < 0:
@@ -126,6 +131,15 @@ class ReadAheadStream:
     def tell(self) -> int:
         """As `Stream.tell`."""
         return self._at
+
+    def pause(self) -> None:
+        """As `Stream.pause`."""
+        if self._pump is None:
+            self._stream.pause()
+        else:
+            self._pump.stop()
+            self._pump, self._stream = None, self._stream.again(self._at)
+            self._begin_run(self._at)
 
     def close(self) -> None:
         """As `Stream.close`."""

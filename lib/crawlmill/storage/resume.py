@@ -109,6 +109,11 @@ class ResumingStream:
         """As `Stream.size`."""
         return None if self._stop is None else max(self._stop - self._start, 0)
 
+    @property
+    def identity(self) -> Identity:
+        """As `Stream.identity`."""
+        return self._identity or Identity()
+
     def read(self, n: int = -1, /) -> bytes:
         """As `Stream.read`."""
         if n < 0:
@@ -140,6 +145,10 @@ class ResumingStream:
     def tell(self) -> int:
         """As `Stream.tell`."""
         return self._at - self._start
+
+    def pause(self) -> None:
+        """As `Stream.pause`."""
+        self._drop()
 
     def again(self, offset: int) -> ResumingStream:
         """Another stream over the same object, which asks when it is first read."""
@@ -187,9 +196,8 @@ class ResumingStream:
     def _compare(self, known: Identity, body: Body) -> None:
         """Raises: Failure (changed) if an answer is of another version, or cannot be shown to be of this one."""
         same = known.same(body.identity)
-        # A part that was asked for on condition of an ETag is of that version even if it does not say so.
-        conditional = known.etag is not None and body.start == self._at
-        if same is False or (same is None and known.sure and not conditional):
+        # An answer must say its ETag also where it was asked for on condition of one: some servers ignore conditions.
+        if same is False or (same is None and known.sure):
             sizes = (known.total, body.identity.total)
             more = f": {sizes[0]} bytes before, {sizes[1]} now" if None not in sizes and sizes[0] != sizes[1] else ""
             raise Failure(f"the object changed while it was read{more}", reason="changed")

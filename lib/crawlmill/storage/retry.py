@@ -132,6 +132,7 @@ def parse_retry_after(value: str | None) -> float | None:
 
     try:
         date = parsedate_to_datetime(value)
-    except ValueError:
+        left = date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)
+    except (ValueError, OverflowError):
         return None
-    return max((date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
+    return max(left.total_seconds(), 0.0)

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.storage.base import Backend, StorageOptions, Stream
@@ -23,8 +23,9 @@ from crawlmill.storage.readahead import ReadAheadStream
 from crawlmill.storage.resume import ResumingStream
 from crawlmill.storage.retry import Attempts, RetryPolicy, retrying
 from crawlmill.storage.s3_copy import copy_object
+from crawlmill.storage.s3_errors import said
 from crawlmill.storage.s3_objects import S3Objects
-from crawlmill.storage.s3_upload import Upload
+from crawlmill.storage.s3_upload import upload_object
 
 if TYPE_CHECKING:
     from crawlmill.storage.s3_client import S3Client
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 __all__ = ["S3Backend"]
 
 COMMON_CRAWL_HTTPS = "https://data.commoncrawl.org/"
+
+# Keys come in the order of their UTF-8 bytes, which is that of their characters. Some pages may be without a key, or
+# (in services like S3) out of order; so many in a row are where a listing goes round in circles.
+_MOST_IDLE_PAGES = 1000
 
 _log = logging.getLogger("crawlmill")
 
@@ -94,19 +99,12 @@ class S3Backend:
         if not found:
             raise SourceError("no object below this prefix", reason="not-found", source=redact(location))
 
-    @contextmanager
-    def write(self, location: str) -> Iterator[BinaryIO]:
+    def write(self, location: str) -> AbstractContextManager[BinaryIO]:
         """As `Backend.write`; holds a part of 8 MB (more in files of gigabytes) in memory."""
-        upload = Upload(partial(self._ask, location), *_bucket_and_key(location))
-        try:
-            yield cast(BinaryIO, upload)
-            upload.finish()
-        except BaseException:
-            upload.abort()
-            raise
+        return upload_object(partial(self._ask, location), *_bucket_and_key(location))
 
     def copy(self, source: str, target: str) -> None:
-        """Copy an object within S3. Raises: SourceError."""
+        """As `CopyingBackend.copy`."""
         copy_object(partial(self._ask, target), _bucket_and_key(source), _bucket_and_key(target))
 
     def make_folder(self, location: str) -> None:
@@ -135,18 +133,23 @@ class S3Backend:
     def _remove(self, location: str, bucket: str, batch: Sequence[dict[str, str]]) -> None:
         answer = self._ask(location, "delete_objects", Bucket=bucket, Delete={"Objects": batch, "Quiet": True})
         for error in answer.get("Errors", ()):
-            raise SourceError(f"an object was not removed: {error['Code']}", reason="denied", source=redact(location))
+            code = said(error, "Code", redact(location))
+            raise SourceError(f"an object was not removed: {code}", reason="denied", source=redact(location))
 
     def _keys_below(self, location: str) -> Iterator[str]:
         bucket, prefix = _bucket_and_key(location, folder=True)
         more: dict[str, str] = {}
+        greatest, idle = "", 0
         while True:
             answer = self._ask(location, "list_objects_v2", Bucket=bucket, Prefix=prefix, **more)
-            yield from (item["Key"] for item in answer.get("Contents", ()))
+            keys = [said(item, "Key", redact(location)) for item in answer.get("Contents", ())]
+            yield from keys
             if not answer.get("IsTruncated"):
                 return
+            last = max(keys, default="")
+            greatest, idle = (last, 0) if last > greatest else (greatest, idle + 1)
             before, more = more, {"ContinuationToken": answer.get("NextContinuationToken", "")}
-            if more == before or not more["ContinuationToken"]:
+            if idle > _MOST_IDLE_PAGES or more == before or not more["ContinuationToken"]:
                 raise SourceError(
                     "a listing of S3 goes round in circles", reason="unavailable", source=redact(location)
                 )
@@ -177,8 +180,8 @@ class S3Backend:
             except SourceError as error:
                 if error.reason != "denied" or not self._objects.anonymous or bucket != "commoncrawl":
                     raise
-            if not self._refused:
-                self._refused = True
+            self._refused = True
+            if self._limiter.is_first("commoncrawl over HTTPS"):
                 _log.warning(
                     "s3://commoncrawl/ refuses requests without AWS credentials: reading %s instead", COMMON_CRAWL_HTTPS
                 )

@@ -1,4 +1,4 @@
-"""The client of S3 by boto3, started in half the time; and what its errors mean.
+"""The client of S3 by boto3, started in half the time, over our own HTTP client; and what its errors mean.
 
 boto3 looks for the description of a service among the files of all 400, and reads them as ordered dictionaries by a
 slow way. A crawl is read by many short processes, and it would cost each of them a tenth of a second.
@@ -18,13 +18,15 @@ from urllib3.exceptions import HTTPError
 from crawlmill import __version__
 from crawlmill.errors import MissingDependency, UsageError
 from crawlmill.storage.base import StorageOptions
-from crawlmill.storage.http_client import failure_of_error
+from crawlmill.storage.http_client import HttpClient, failure_of_error
+from crawlmill.storage.limits import Limiter
 from crawlmill.storage.retry import Failure, parse_retry_after
 from crawlmill.storage.s3_errors import failure_of_refusal
 
 try:
     import boto3
     from botocore import UNSIGNED
+    from botocore.awsrequest import AWSResponse
     from botocore.config import Config
     from botocore.exceptions import (
         BotoCoreError,
@@ -47,6 +49,7 @@ _ERRORS: tuple[type[Exception], ...] = (
     *(ValueError, OverflowError),  # what a server says is no number or no date
     RuntimeError,  # credentials that have expired
 )
+_LARGEST_ANSWER = 16 << 20  # a thousand of the longest keys, each byte of them escaped
 
 
 class _HeldBackError(Exception):
@@ -64,8 +67,8 @@ def _hold_back(request: Any, **_: Any) -> None:
 class S3Client:
     """A client with the standard credential chain. Without credentials it is `anonymous`, and signs nothing.
 
-    boto3 sends each request once, in its adaptive mode (which spaces requests when S3 throttles); whether there is
-    another try is for `retry.py`, as for every other storage.
+    What boto3 makes is sent by our own client, which bounds what a server may do: each request once, in boto3's
+    adaptive mode (which spaces requests when S3 throttles). Whether there is another try is for `retry.py`.
     """
 
     def __init__(self, options: StorageOptions) -> None:
@@ -79,7 +82,9 @@ class S3Client:
             self.anonymous = self._session.get_credentials() is None
         except _ERRORS as error:
             raise UsageError(f"S3 cannot be set up: {error}") from error
+        self._http = HttpClient(options.read_timeout_s, Limiter(), certificates=self.certificates)
         self._client = self._new(options.s3_region)
+        self._client.meta.events.register("before-send.s3", self._send)
         self._signing: dict[str | None, Any] = {}
         # Some 35,000 objects that live as long as the process: the collector need not look through them each time.
         gc.freeze()
@@ -102,8 +107,7 @@ class S3Client:
         try:
             getattr(self._signing[region], operation)(**arguments)
         except _HeldBackError as held:
-            headers = held.request.headers.items()
-            return held.request.url, {name: v.decode() if isinstance(v, bytes) else v for name, v in headers}
+            return held.request.url, _texts(held.request.headers)
         except _ERRORS as error:
             raise _failure_of(error) from error
         raise AssertionError("boto3 has sent a request that was to be held back")
@@ -111,6 +115,21 @@ class S3Client:
     def close(self) -> None:
         """Close idle connections."""
         self._client.close()
+        self._http.close()
+
+    def _send(self, request: Any, **_: Any) -> AWSResponse:
+        headers = _texts(request.headers)
+        headers.pop("Expect", None)  # nobody here waits for leave to send a body
+        answer = self._http.request(request.method, request.url, headers, body=request.body, follow=False)
+        said = _Said()
+        try:
+            while piece := answer.read(1 << 18):
+                said.pieces.append(piece)
+                if sum(map(len, said.pieces)) > _LARGEST_ANSWER:
+                    raise Failure(f"the answer of S3 is larger than {_LARGEST_ANSWER >> 20} MiB")
+        finally:
+            answer.close()
+        return AWSResponse(request.url, answer.status, dict(answer.headers), said)
 
     def _new(self, region: str | None) -> Any:
         options = self._options
@@ -118,9 +137,6 @@ class S3Client:
             return self._session.client("s3", endpoint_url=options.s3_endpoint, region_name=region, config=Config(
                 signature_version=UNSIGNED if self.anonymous else None,
                 retries={"mode": "adaptive", "total_max_attempts": 1},
-                connect_timeout=min(20.0, options.read_timeout_s),
-                read_timeout=options.read_timeout_s,
-                max_pool_connections=16,
                 user_agent_extra=f"crawlmill/{__version__}",
                 # The containers read prove themselves; a second checksum would cost as much as the network.
                 response_checksum_validation="when_required",
@@ -128,6 +144,20 @@ class S3Client:
             ))  # fmt: skip
         except (BotoCoreError, ValueError) as error:
             raise UsageError(f"S3 cannot be set up: {error}") from error
+
+
+class _Said:
+    """What was said, as boto3 wants to read it."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+
+    def stream(self) -> list[bytes]:
+        return self.pieces
+
+
+def _texts(headers: Any) -> dict[str, str]:
+    return {name: value.decode() if isinstance(value, bytes) else value for name, value in headers.items()}
 
 
 def _settings() -> Any:

@@ -1,12 +1,15 @@
-"""What a refusal of S3 means."""
+"""What a refusal of S3 means, and an answer that lacks what it must have."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
+from crawlmill.errors import SourceError
 from crawlmill.storage.retry import Failure, failure_of_status
 
-__all__ = ["failure_of_refusal"]
+__all__ = ["failure_of_refusal", "said"]
 
 _CODE = "[A-Za-z][A-Za-z0-9.]{0,60}"
 # What a code means where the HTTP status beside it says something else, or nothing.
@@ -25,3 +28,10 @@ def failure_of_refusal(status: int, code: str, retry_after_s: float | None) -> F
     failure = failure_of_status(_MEANINGS.get(code, status), "", "", retry_after_s)
     failure.what = f"HTTP {status}" + (f" {code}" if re.fullmatch(_CODE, code) else "")
     return failure
+
+
+def said(answer: Mapping[str, Any], name: str, location: str) -> Any:
+    """What an answer about a location says under a name. Raises: SourceError if it says nothing."""
+    if name not in answer:
+        raise SourceError(f"the answer of S3 makes no sense: it has no {name}", reason="unavailable", source=location)
+    return answer[name]

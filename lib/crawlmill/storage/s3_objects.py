@@ -25,6 +25,7 @@ _ELSEWHERE = (301, 307, 400)  # moved; moved for now; signed for another region
 # Compiled where they are needed: most runs never see a refusal.
 _REGION = "[a-z][a-z0-9-]{1,40}"
 _REGION_SAID = rb"<Region>([a-z0-9-]{1,41})</Region>"
+_REGION_OF_HOST = r"https?://(?:[^/]*\.)?s3[.-]([a-z0-9-]{1,41})\.amazonaws\.com[./]"
 _CODE = rb"<Code>([A-Za-z0-9.]{1,61})</Code>"
 
 
@@ -105,4 +106,6 @@ def _region_elsewhere(answer: Answer, said: bytes) -> str | None:
     region = answer.headers.get("x-amz-bucket-region", "")
     if not region and (found := re.search(_REGION_SAID, said)):
         region = found[1].decode()
+    if not region and (there := re.match(_REGION_OF_HOST, answer.headers.get("Location", ""))):
+        region = there[1]
     return region if re.fullmatch(_REGION, region) else None

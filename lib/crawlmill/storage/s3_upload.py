@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import io
-import logging
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, BinaryIO, cast
 
-from crawlmill.errors import SourceError
+from crawlmill.storage.s3_multipart import Ask, SendPart, multipart
 
-__all__ = ["PART_BYTES", "Upload"]
+__all__ = ["PART_BYTES", "upload_object"]
 
 PART_BYTES = 8 << 20
 
-_log = logging.getLogger("crawlmill")
+
+@contextmanager
+def upload_object(ask: Ask, bucket: str, key: str) -> Iterator[BinaryIO]:
+    """A file to write, which becomes the object when the block ends well. Raises: SourceError, here and by `write`."""
+    with ExitStack() as stack:
+        upload = _Upload(lambda: stack.enter_context(multipart(ask, bucket, key)))
+        try:
+            yield cast(BinaryIO, upload)
+        finally:
+            upload.close()
+        if upload.send is None:
+            ask("put_object", Bucket=bucket, Key=key, Body=bytes(upload.waiting))
+        elif upload.waiting:
+            upload.send("upload_part", Body=bytes(upload.waiting))
 
 
-class Upload(io.RawIOBase):
-    """A file to write. `ask(operation, **arguments)` sends a request, with the policy for retries applied."""
+class _Upload(io.RawIOBase):
+    """Sends what fills a part, and holds what is `waiting` for more; `begin` begins the multipart upload."""
 
-    def __init__(self, ask: Callable[..., dict[str, Any]], bucket: str, key: str) -> None:
-        self._ask, self._where = ask, {"Bucket": bucket, "Key": key}
-        self._waiting = bytearray()
-        self._upload: str | None = None
-        self._parts: list[dict[str, Any]] = []
+    def __init__(self, begin: Callable[[], SendPart]) -> None:
+        self._begin = begin
+        self.send: SendPart | None = None
+        self.waiting = bytearray()
+        self._sent = 0
 
     def writable(self) -> bool:
         """Yes."""
@@ -35,42 +48,11 @@ class Upload(io.RawIOBase):
             raise ValueError("write to closed file")
         with memoryview(data) as view:
             size = view.nbytes
-            self._waiting += view
+            self.waiting += view
         # S3 takes 10,000 parts: they grow with the file.
-        while len(self._waiting) >= (part := PART_BYTES << len(self._parts) // 1000):
-            self._send(bytes(self._waiting[:part]))
-            del self._waiting[:part]
+        while len(self.waiting) >= (part := PART_BYTES << self._sent // 1000):
+            self.send = self.send or self._begin()
+            self.send("upload_part", Body=bytes(self.waiting[:part]))
+            self._sent += 1
+            del self.waiting[:part]
         return size
-
-    def finish(self) -> None:
-        """Make the object appear."""
-        if self._upload is None:
-            self._ask("put_object", **self._where, Body=bytes(self._waiting))
-        else:
-            if self._waiting:
-                self._send(bytes(self._waiting))
-            self._ask(
-                "complete_multipart_upload",
-                **self._where,
-                UploadId=self._upload,
-                MultipartUpload={"Parts": self._parts},
-            )
-        self._upload = None
-        self.close()
-
-    def abort(self) -> None:
-        """Leave nothing behind."""
-        self.close()
-        if self._upload is not None:
-            upload, self._upload = self._upload, None
-            try:
-                self._ask("abort_multipart_upload", **self._where, UploadId=upload)
-            except SourceError as error:
-                _log.warning("an unfinished upload could not be removed: %s", error)
-
-    def _send(self, part: bytes) -> None:
-        if self._upload is None:
-            self._upload = self._ask("create_multipart_upload", **self._where)["UploadId"]
-        number = len(self._parts) + 1
-        answer = self._ask("upload_part", **self._where, UploadId=self._upload, PartNumber=number, Body=part)
-        self._parts.append({"ETag": answer["ETag"], "PartNumber": number})

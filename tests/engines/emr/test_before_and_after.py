@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import http.client
 import io
 import json
+import os
 import re
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Self
 
 import pytest
 from tests import builders
@@ -74,6 +78,23 @@ def test_bucket_of_mrjob_in_the_region_is_used_again(idle_emr):
         runner = EmrRunner(conf_paths=[], input_paths=["x"])
     assert (runner.aws.region, runner.new_bucket) == ("us-east-1", None)
     assert runner.folder.startswith("s3://mrjob-here/tmp/")
+
+
+def test_credentials_of_mrjob_conf_reach_our_storage_when_they_are_lent_and_not_before(tmp_path, monkeypatch):
+    """Whoever names keys means these alone: a token of the environment belongs to others."""
+    theirs = {"AWS_SESSION_TOKEN": "of others", "AWS_ACCESS_KEY_ID": "other", "AWS_SECRET_ACCESS_KEY": "other"}
+    for name, value in {**NOWHERE, **theirs}.items():
+        monkeypatch.setenv(name, value)
+    conf = tmp_path / "mrjob.conf"
+    keys = {name.lower(): value for name, value in KEYS.items()}
+    conf.write_text(json.dumps({"runners": {"emr": {**keys, "cloud_tmp_dir": "s3://tmp/"}}}))
+    runner = EmrRunner(conf_paths=[str(conf)], input_paths=["x"])
+    found = runner.aws._session.get_credentials()
+    assert (found.access_key, found.secret_key, found.token) == ("AKIDEXAMPLE", "s3cr3t", None)
+    assert os.environ["AWS_SESSION_TOKEN"] == "of others"
+    runner.lend_credentials()
+    assert (os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"]) == ("AKIDEXAMPLE", "s3cr3t")
+    assert "AWS_SESSION_TOKEN" not in os.environ
 
 
 def test_pool_of_clusters_is_not_spoken_to(lst):
@@ -190,6 +211,146 @@ def test_stopped_run_ends_its_own_cluster(idle_emr, lst, number, code):
     assert idle_emr.left == []
 
 
+class Proxy(ThreadingHTTPServer):
+    """Stands before EMR, and does otherwise with the first requests for an operation: `trouble` is called with what
+    forwards the request, and gives the answer, or None for a connection that is closed without one.
+    """
+
+    def __init__(self, url: str, operation: str, trouble: Callable[[Callable[[], bytes]], bytes | None]) -> None:
+        asked = self.asked = []
+        host = url.removeprefix("http://")
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                target = self.headers["X-Amz-Target"].rpartition(".")[2]
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+
+                def forward() -> bytes:
+                    connection = http.client.HTTPConnection(host)
+                    connection.request("POST", "/", body, dict(self.headers))
+                    answer = connection.getresponse()
+                    content = answer.read()
+                    head = f"HTTP/1.1 {answer.status} X\r\nContent-Length: {len(content)}\r\nConnection: close\r\n\r\n"
+                    connection.close()
+                    return head.encode() + content
+
+                asked.append(target)
+                answer = trouble(forward) if target == operation else forward()
+                if answer is not None:
+                    self.wfile.write(answer)
+                self.close_connection = True
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=self.serve_forever)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+        self._thread.join()
+        self.server_close()
+
+
+THROTTLED = json.dumps({"__type": "ThrottlingException", "Message": "Rate exceeded"}).encode()
+
+
+def stopped_when_it_runs(emr, lst: Path, *options: object) -> Ended:
+    """A run that is stopped once its step runs."""
+    with emr.started(TAGS, *options, lst) as process:
+        wait_for(lambda: "; its logs come to " in process.stderr.readline().decode(), process)
+        process.send_signal(signal.SIGINT)
+        return ended(process)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_request_whose_answer_got_lost_is_not_sent_again_and_its_run_is_found(idle_emr, lst, own):
+    def drop(forward: Callable[[], bytes]) -> None:
+        forward()
+
+    cluster = [] if own else ["--cluster-id", idle_emr.double.waiting_cluster()]
+    operation = "RunJobFlow" if own else "AddJobFlowSteps"
+    with Proxy(idle_emr.double.url, operation, drop) as proxy:
+        result = stopped_when_it_runs(idle_emr, lst, "--emr-endpoint", proxy.url, *cluster)
+    assert result.code == 130, result.err
+    assert proxy.asked.count(operation) == 1
+    (cluster,) = idle_emr.double.clusters
+    assert [step.state for step in cluster.steps] == ["CANCELLED"]
+    wait_for(lambda: cluster.state == ("TERMINATED" if own else "WAITING"))
+    assert idle_emr.left == []
+
+
+def test_request_that_emr_throttles_is_sent_again(idle_emr, lst):
+    refusals = [b"HTTP/1.1 400 X\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % len(THROTTLED) + THROTTLED]
+    with Proxy(idle_emr.double.url, "RunJobFlow", lambda forward: refusals.pop() if refusals else forward()) as proxy:
+        result = stopped_when_it_runs(idle_emr, lst, "--emr-endpoint", proxy.url)
+    assert result.code == 130, result.err
+    assert proxy.asked.count("RunJobFlow") == 2
+    assert len(idle_emr.double.clusters) == 1
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_run_that_is_stopped_while_emr_is_asked_for_it_ends_what_it_gets(idle_emr, lst, own):
+    asked, stopped = threading.Event(), threading.Event()
+
+    def late(forward: Callable[[], bytes]) -> bytes:
+        asked.set()
+        stopped.wait(60)
+        time.sleep(0.5)
+        return forward()
+
+    cluster = [] if own else ["--cluster-id", idle_emr.double.waiting_cluster()]
+    operation = "RunJobFlow" if own else "AddJobFlowSteps"
+    with (
+        Proxy(idle_emr.double.url, operation, late) as proxy,
+        idle_emr.started(TAGS, "--emr-endpoint", proxy.url, "--output-dir", "s3://mine/out", *cluster, lst) as process,
+    ):
+        wait_for(asked.is_set, process)
+        process.send_signal(signal.SIGTERM)
+        stopped.set()
+        result = ended(process)
+    assert result.code == 143, result.err
+    (cluster,) = idle_emr.double.clusters
+    wait_for(lambda: [step.state for step in cluster.steps] == ["CANCELLED"])
+    wait_for(lambda: cluster.state == ("TERMINATED" if own else "WAITING"))
+    assert idle_emr.double.keys("s3://mine/") == ["s3://mine/out.interrupted.jsonl"]
+    assert idle_emr.left == []
+
+
+def test_run_of_which_nobody_knows_whether_emr_has_it_can_be_collected(idle_emr, lst):
+    with Proxy(idle_emr.double.url, "RunJobFlow", lambda _: None) as proxy:
+        result = idle_emr.run(TAGS, "--emr-endpoint", proxy.url, "--output-dir", "s3://mine/out", lst)
+    assert (result.code, proxy.asked.count("RunJobFlow")) == (1, 1)
+    assert "the run is kept: crawlmill ledger --collect s3://mine/out ends it" in result.err
+    assert re.search(
+        r"EMR cannot be reached: .*; it may have the job all the same: look for a cluster called tag_count\.\w+\n",
+        result.err,
+    )
+    with Proxy(idle_emr.double.url, "-", lambda _: None) as proxy:
+        marker = json.loads(idle_emr.double.get("s3://mine/out.running.json"))
+        record = json.loads(idle_emr.double.get(marker["record"]))
+        idle_emr.double.put(marker["record"], json.dumps({**record, "endpoint": proxy.url}).encode())
+        line = one_line(idle_emr.crawlmill("ledger", "--collect", "s3://mine/out"))
+    assert line == "crawlmill: nothing to collect: EMR never had the job; run it again"
+    assert idle_emr.left == []
+
+
+def test_refused_request_for_a_cluster_leaves_nothing(idle_emr, lst):
+    denied = json.dumps({"__type": "ValidationException", "Message": "Invalid InstanceProfile"}).encode()
+    answer = b"HTTP/1.1 400 X\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % len(denied) + denied
+    with Proxy(idle_emr.double.url, "RunJobFlow", lambda _: answer) as proxy:
+        result = idle_emr.run(TAGS, "--emr-endpoint", proxy.url, "--output-dir", "s3://mine/out", lst)
+    assert result.code == 1
+    assert result.err.endswith("EMR refuses RunJobFlow: ValidationException: Invalid InstanceProfile\n")
+    assert "s3://mine/out.running.json" not in idle_emr.double.keys("s3://mine/")
+    assert idle_emr.left == []
+
+
 def killed(emr, lst: Path, *options: object) -> None:
     """A run whose launcher was killed while its step ran."""
     with emr.started(TAGS, "--output-dir", "s3://mine/out", *options, lst) as process:
@@ -228,7 +389,7 @@ def test_run_that_emr_never_had_is_forgotten(idle_emr, monkeypatch):
     with Storage() as storage:
         record.save(storage, marker_of("s3://mine/out"))
     line = one_line(idle_emr.crawlmill("ledger", "--collect", "s3://mine/out"))
-    assert line == "crawlmill: nothing to collect: the launcher died before EMR had the job; run it again"
+    assert line == "crawlmill: nothing to collect: EMR never had the job; run it again"
     assert idle_emr.left == []
     assert idle_emr.double.keys("s3://mine/") == []
 

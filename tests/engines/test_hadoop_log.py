@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import time
-
 import pytest
 
-from crawlmill.mr.hadoop_driver import Driver, Log, TaskFailure
+from crawlmill.mr.hadoop_log import FailedAttempt, HadoopLog
 
 AT = "2026-01-05 10:00:00,123 "
 STARTED = f"""\
@@ -54,8 +50,8 @@ Streaming Command Failed!
 """
 
 
-def fed(*texts: str) -> tuple[Log, list[TaskFailure]]:
-    log = Log()
+def fed(*texts: str) -> tuple[HadoopLog, list[FailedAttempt]]:
+    log = HadoopLog()
     failures = [log.feed(line) for text in texts for line in text.splitlines(keepends=True)]
     return log, [failure for failure in failures if failure]
 
@@ -136,22 +132,3 @@ def test_server_that_is_waited_for_is_named():
         f"{AT}INFO ipc.Client: Retrying connect to server: rm.example.org/10.0.0.1:8032. Already tried 0 time(s);\n"
     )
     assert log.phase == "waiting for 10.0.0.1:8032"
-
-
-def test_driver_gives_lines_as_they_come_and_ticks_meanwhile():
-    code = "import sys,time; print('one', flush=True); time.sleep(.6); sys.stderr.write('two'); sys.exit(3)"
-    ticks = []
-    driver = Driver([sys.executable, "-c", code], dict(os.environ))
-    assert list(driver.lines(lambda: ticks.append(1))) == ["one", "two"]
-    assert ticks
-    assert driver.wait() == 3
-
-
-def test_driver_can_be_ended():
-    driver = Driver(["sleep", "600"], dict(os.environ))
-    began = time.monotonic()
-    driver.end()
-    driver.end()
-    assert driver.wait() == -9
-    assert list(driver.lines(lambda: None)) == []
-    assert time.monotonic() - began < 60

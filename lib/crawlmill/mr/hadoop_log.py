@@ -1,6 +1,6 @@
-"""The `hadoop jar` process that submits a job and follows it, and what its lines say.
+"""What Hadoop's client (`hadoop jar`) says of the job that it has submitted and follows.
 
-Hadoop's client logs to stderr; understood are, whatever stands before them on the line:
+It logs to stderr; understood are, whatever stands before them on the line:
 
     Submitted application application_N_N          the job is YARN's from now on
     Running job: job_N_N
@@ -17,17 +17,13 @@ Spec: the sources of `org.apache.hadoop.mapreduce.Job` (3.4), as no document has
 from __future__ import annotations
 
 import re
-import selectors
-import subprocess
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-__all__ = ["Driver", "Log", "TaskFailure"]
+from crawlmill.mr.client_log import RECORD, LastWords
 
-_LOG4J: Final = re.compile(
-    r"^(?:\d\d[\d/-]*[ T][\d:,.]+,?\d* )?(?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL) +\S+ *:? (?P<message>.*)"
-)
+__all__ = ["FailedAttempt", "HadoopLog"]
+
 _APPLICATION: Final = re.compile(r"Submitted application (application_\d+_\d+)")
 _JOB: Final = re.compile(r"(?:Running job: |Submitting tokens for job: )(job_\d+_\d+)")
 _TRACKING: Final = re.compile(r"The url to track the job: (\S+)")
@@ -39,12 +35,10 @@ _ENDED: Final = re.compile(r"Job (job_\d+_\d+) failed with state (\w+) due to: ?
 _WAITING: Final = re.compile(r"Retrying connect to server: (?:[^/\s]*/)?([^\s;]+?)\.? ")
 _GROUP: Final = re.compile(r"^\t([^\t=]+)$")
 _COUNTER: Final = re.compile(r"^\t\t(.+)=(-?\d+)$")
-_TICK_S: Final = 0.5
-_LINES_KEPT: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class TaskFailure:
+class FailedAttempt:
     """An attempt at a task that failed; `said` is Hadoop's word on it, which knows no Python."""
 
     attempt: str
@@ -64,7 +58,7 @@ class TaskFailure:
 
 
 @dataclass
-class Log:
+class HadoopLog:
     """What the lines have said so far; `feed` them one by one."""
 
     application: str | None = None
@@ -73,21 +67,20 @@ class Log:
     phase: str = "submitting"
     ended: str | None = None
     counters: dict[str, int] = field(default_factory=dict)
-    failures: list[TaskFailure] = field(default_factory=list)
+    failures: list[FailedAttempt] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._group: str | None = None
         self._failed: str | None = None
-        self._complaints: list[str] = []
-        self._last: list[str] = []
+        self._last_words = LastWords()
 
-    def feed(self, line: str) -> TaskFailure | None:
+    def feed(self, line: str) -> FailedAttempt | None:
         """Take in a line; gives the failed attempt if the line completes the word on one."""
         line = line.rstrip()
-        record = _LOG4J.match(line)
+        record = RECORD.match(line)
         if self._count(line, record is not None) or not line.strip():
             return None
-        self._last = [*self._last[1 - _LINES_KEPT :], line]
+        self._last_words.hear(line)
         message = record["message"] if record else line
         failure = self._why("" if record else line)
         if found := _PHASE.search(message):
@@ -109,15 +102,12 @@ class Log:
             self.phase = f"waiting for {found[1]}"
         elif message == "Counters:" or re.match(r"Counters: \d+$", message):
             self._group = ""
-        elif (record and record["level"] in ("ERROR", "FATAL")) or message.startswith("Exception in thread"):
-            self._complaints.append(re.sub(r'^Exception in thread "\S+" ', "", message))
         return failure
 
     def complaint(self) -> str:
         """What seems to be the reason why the driver gave up without a word on the job."""
-        telling = [line for line in self._complaints if "Streaming Command Failed" not in line]
-        text = (telling or self._last or ["no word from it"])[0 if telling else -1].strip()
-        return text.removeprefix("Error Launching job : ")[:500]
+        telling = (line for line in self._last_words.complaints if "Streaming Command Failed" not in line)
+        return self._last_words.said(next(telling, None)).removeprefix("Error Launching job : ")
 
     @property
     def culprit(self) -> str | None:
@@ -125,13 +115,13 @@ class Log:
         found = _CULPRIT.search(self.ended or "")
         return found[1] if found else None
 
-    def _why(self, text: str) -> TaskFailure | None:
+    def _why(self, text: str) -> FailedAttempt | None:
         """The failed attempt of the line before, if there was one, now that Hadoop has given its reason."""
         attempt, self._failed = self._failed, None
         if attempt is None:
             return None
         said = re.sub(r"^(Error: |\[[^\]]*\])+", "", text.strip())
-        failure = TaskFailure(attempt, said[:300] or "Hadoop does not say why")
+        failure = FailedAttempt(attempt, said[:300] or "Hadoop does not say why")
         self.failures.append(failure)
         return failure
 
@@ -147,41 +137,3 @@ class Log:
         elif found := _GROUP.match(line):
             self._group = found[1].strip()
         return True
-
-
-class Driver:
-    """The process, in a session of its own: Ctrl-C reaches the launcher, which decides."""
-
-    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
-        self._process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )  # fmt: skip
-        self._rest = b""
-
-    def lines(self, tick: Callable[[], None]) -> Iterator[str]:
-        """The lines it writes, until it ends; `tick` is called twice a second or more often."""
-        stream = self._process.stdout
-        assert stream is not None
-        with selectors.DefaultSelector() as selector, stream:
-            selector.register(stream, selectors.EVENT_READ)
-            while True:
-                if selector.select(_TICK_S):
-                    piece = stream.read1(1 << 16)  # type: ignore[attr-defined]
-                    if not piece:
-                        break
-                    *lines, self._rest = (self._rest + piece).split(b"\n")
-                    yield from (line.decode("utf-8", "replace") for line in lines)
-                tick()
-        if self._rest:
-            yield self._rest.decode("utf-8", "replace")
-
-    def wait(self) -> int:
-        """Its exit code."""
-        return self._process.wait()
-
-    def end(self) -> None:
-        """End it at once; what it has submitted goes on."""
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()

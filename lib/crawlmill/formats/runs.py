@@ -1,0 +1,345 @@
+"""Cuts records that lie one behind the other: in a plain file, in a member of several, in a member of a whole file.
+
+What WARC and ARC have in common here: a record is a header that declares the length of its block, the block, and an
+end. `RunCutter` goes from record to record; a format says what its headers, its ends and its beginnings look like.
+
+A block of up to 1 MiB is held while it is cut; a larger one is streamed, and what its record says of lengths holds once
+it was read to its end.
+
+A declared length that leads to no end is wrong, or the bytes are:
+
+* If the source ends before the block does, the record is lost. Where a whole record lies within what is there, the
+  length was too great, and reading goes on at that record; where none does, the source is cut. (Of a cut ARC record
+  what is there is given all the same: nothing but its own line says how long it should be.)
+* If whole records begin inside the block, one behind the other, and the last ends behind it, the length was too great
+  as well.
+* Otherwise the record is given as declared, and reading goes on at the next place that begins a record.
+
+For this a source is read again where it can go back; a streamed gzip member cannot.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import ClassVar, Final, Generic, NamedTuple, TypeVar
+
+from crawlmill.codecs.gzip import Member
+from crawlmill.codecs.source import ByteSource, CannotGoBackError, Window
+from crawlmill.errors import FormatError
+from crawlmill.formats.record import Block, Record
+
+__all__ = ["AS_DECLARED", "HELD", "PROVEN", "OnProblem", "RecordEnd", "RunCutter"]
+
+HELD: Final = 1 << 20
+"""Bytes up to which a block is held in memory while it is cut; a larger one is streamed."""
+
+PROVEN: Final = 16 << 20
+"""Bytes up to which a block is held behind damage, to see whether its record is whole."""
+
+OnProblem = Callable[[FormatError], None]
+
+S = TypeVar("S")
+R = TypeVar("R", bound=Record)
+
+
+class RecordEnd(NamedTuple):
+    """How a record ends: bytes that its block, and all of it before its closing line end, have more than declared."""
+
+    block: int = 0
+    stored: int = 0
+    closed: bool = True
+
+
+AS_DECLARED: Final = RecordEnd()
+
+
+class _LostError(FormatError):
+    """A record that was given while it was streamed is none. Its problem is reported, and reading went on elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__("a record that is lost", reason="bad-length")
+
+
+class RunCutter(ABC, Generic[S, R]):
+    """Cuts the records of one format, of which a header says `S`.
+
+    Args:
+        source: Where they lie, at offset `start`.
+        member: The gzip member that they lie in; None in a plain file.
+        part: A part of a plain file was asked for, which may end with a block.
+        on_problem: Called with a FormatError for everything that is lost.
+    """
+
+    length_field: ClassVar[str]
+    """What the standard calls the declared length."""
+
+    behind: ClassVar[int]
+    """Bytes behind the declared end of a block that `take_end` may look at."""
+
+    early: ClassVar[int] = 0
+    """Bytes before its declared end at which a block may end."""
+
+    gives_cut: ClassVar[bool] = False
+    """Whether of the last record of a file, if it is cut and was held, what is there is given."""
+
+    longest_start: ClassVar[int]
+    """Bytes that are enough for `find_start`."""
+
+    def __init__(
+        self,
+        source: ByteSource,
+        *,
+        start: int = 0,
+        member: Member | None = None,
+        part: bool = False,
+        on_problem: OnProblem,
+    ) -> None:
+        self.window, self.member, self.part = Window(source, start=start), member, part
+        self.index = 0
+        self._report = on_problem
+        self._ends_at: int | None = None
+
+    # What a format says
+
+    @abstractmethod
+    def head(self) -> tuple[S, int, int]:
+        """What the header at hand says, its size, and the length that it declares; the header is held.
+
+        Raises:
+            FormatError: There is no header, or it is cut.
+        """
+
+    @abstractmethod
+    def make(self, said: S, head: bytes, block: Block, offset: int, length: int | None) -> R:
+        """The record of a header and a block, the `index`th of its member."""
+
+    @abstractmethod
+    def take_end(self, offset: int, length: int) -> RecordEnd | None:
+        """Step from the declared end of a block behind the end of its record; None, and a problem, if it is no end."""
+
+    @abstractmethod
+    def find_start(self, data: bytes, at: int) -> int | None:
+        """Where, at `at` or behind it, a line looks like the beginning of a header."""
+
+    @abstractmethod
+    def begins_record(self) -> bool:
+        """Whether a record begins at the start that was found."""
+
+    @abstractmethod
+    def whole_end(self) -> int | None:
+        """The offset behind the record that begins at the start that was found, if it is whole, its end included."""
+
+    def fills_member(self, _declared: int, /) -> bool:
+        """Whether what is at hand, and declares to be so long from here on, goes on to its member's end instead."""
+        return False
+
+    def leave_open(self, record: R) -> None:
+        """Tell a record that its closing line end is missing."""
+
+    # The way through the records
+
+    def __iter__(self) -> Iterator[R]:
+        window = self.window
+        while window.hold(1):
+            offset = window.offset
+            window.keep(offset)
+            try:
+                said, size, length = self.head()
+            except FormatError as error:
+                self.problem(error, offset)
+                window.keep(None)
+                window.at += 1
+                self.seek()
+                continue
+            streamed = length > HELD or (self.member is not None and self.fills_member(size + length))
+            record = self._streamed(said, size, length) if streamed else self._held(said, size, length)
+            if record is not None:
+                yield record
+                try:
+                    if streamed:
+                        record.block.drain()
+                    self.index += self.member is not None
+                except _LostError:
+                    pass  # its problem is reported
+            window.keep(None)
+
+    def _held(self, said: S, size: int, length: int) -> R | None:
+        """The record at hand, held whole; the window moves behind it. None if it is lost."""
+        window = self.window
+        offset = window.offset
+        window.hold(size + length + self.behind)
+        if window.held < size + length - self.early:
+            rest = window.data[window.at :]
+            if self._beyond_end(offset, size, length) or not self.gives_cut or self.member is not None:
+                return None
+            record = self._made(said, rest[:size], Block(len(rest) - size, rest, size), offset)
+            self.leave_open(record)
+            return record
+        window.at += size + length
+        end = self.take_end(offset, length)
+        size_of_block = length if end is None else length + end.block
+        at = offset - window.start
+        content = window.data[at : at + size + size_of_block]
+        if end is None and not self._go_on(offset, size):
+            return None
+        block = Block(size_of_block, content, size)
+        return self._finished(self._made(said, content[:size], block, offset), size + length, end)
+
+    def _streamed(self, said: S, size: int, length: int) -> R | None:
+        """The record at hand; the window moves behind it while its block is read."""
+        window = self.window
+        offset = window.offset
+        if self._ends_at is not None and offset + size + length - self.early > self._ends_at:
+            self._beyond_end(offset, size, length)
+            return None
+        head = window.data[window.at : window.at + size]
+        window.keep(None)
+        window.at += size
+
+        def pieces() -> Iterator[bytes]:
+            left = length
+            while window.held < left:
+                piece = self._all_but_one()
+                left -= len(piece)
+                yield piece
+                if not window.more():
+                    break
+            if self.fills_member(left):
+                while window.more():
+                    yield self._all_but_one()
+                left = window.held
+            if window.held < left - self.early:
+                self._beyond_end(offset, size, length)
+                raise _LostError
+            begin = window.offset
+            window.keep(begin)
+            window.at += left
+            end = self.take_end(offset, length)
+            at = begin - window.start
+            piece = window.data[at : at + left + (0 if end is None else end.block)]
+            window.keep(None)
+            if end is None and not self._go_on(offset, size):
+                raise _LostError
+            self._finished(record, size + length, end)
+            yield piece
+
+        record = self._made(said, head, Block(length, b"", 0, rest=pieces()), offset)
+        return record
+
+    def _all_but_one(self) -> bytes:
+        """What is held; the last byte stays, which may be a closing line end that the declared length counts."""
+        window = self.window
+        piece = window.data[window.at : -1]
+        window.at += len(piece)
+        return piece
+
+    def _made(self, said: S, head: bytes, block: Block, offset: int) -> R:
+        member = self.member
+        if member is None:
+            return self.make(said, head, block, offset, len(head) + block.length)
+        return self.make(said, head, block, member.offset, member.length)
+
+    def _finished(self, record: R, declared: int, end: RecordEnd | None) -> R:
+        """The record, told what only its end shows."""
+        member = self.member
+        if member is not None:
+            record.length = member.length
+        elif end is not None:
+            record.length = declared + end.stored
+        if end is not None and not end.closed:
+            self.leave_open(record)
+        return record
+
+    # Behind damage
+
+    def _beyond_end(self, offset: int, size: int, length: int) -> bool:
+        """Report a record that declares more than there is, and go to a whole record inside of what it claims.
+
+        Returns:
+            Whether there is one.
+        """
+        window = self.window
+        if self._ends_at is None:
+            self._ends_at = window.start + len(window.data)
+        window.keep(None)
+        try:
+            window.go_to(offset + size - 1)
+            found = self.seek(strict=True)
+        except CannotGoBackError:
+            window.at = len(window.data)
+            found = False
+        if found or self.member is not None:
+            what, reason = f"wrong {self.length_field}", "bad-length"
+        else:
+            what, reason = "truncated record block", "truncated"
+        actual = f"{self._ends_at - offset - size} bytes"
+        self.problem(FormatError(what, reason=reason, expected=f"{length} bytes", actual=actual), offset)
+        return found
+
+    def _go_on(self, offset: int, size: int) -> bool:
+        """Go on behind a block that has no end; False if its record is lost, since others begin inside of it."""
+        window = self.window
+        behind = window.offset
+        try:
+            window.go_to(offset + size - 1)
+            if self._seek_across(behind):
+                return False
+            window.go_to(behind)
+        except CannotGoBackError:
+            pass
+        window.keep(None)
+        self.seek()
+        return True
+
+    def _seek_across(self, behind: int) -> bool:
+        """Move to the first of a row of whole records that begins before this offset and ends behind it."""
+        window = self.window
+        while self.seek(strict=True, before=behind):
+            first = window.offset
+            end = self.whole_end()
+            while end is not None and end < behind:
+                window.go_to(end)
+                end = self.whole_end()
+            if end is not None and end > behind:
+                window.go_to(first)
+                return True
+            window.at += 1  # behind a row that is broken; one that ends just here is a file within a file
+        return False
+
+    def seek(self, *, strict: bool = False, before: int | None = None) -> bool:
+        """Move to the next place that begins a record, or to the end.
+
+        Args:
+            strict: Only a record that is whole, its end included, will do.
+            before: Only one that begins before this offset will do.
+        """
+        window = self.window
+        while True:
+            start = self.find_start(window.data, window.at)
+            if start is None:
+                searched = window.start + len(window.data)
+                window.at = max(window.at, len(window.data) - self.longest_start)
+                if (before is not None and searched >= before) or not window.more():
+                    window.at = len(window.data)
+                    return False
+                continue
+            window.at = start
+            if before is not None and window.offset >= before:
+                return False
+            if self.whole_end() is not None if strict else self.begins_record():
+                return True
+            window.at += 1
+
+    # Reporting
+
+    def cut(self, what: str, expected: str, actual: str) -> FormatError:
+        """What a plain file is where it ends too early; inside a proven member the lengths are wrong instead."""
+        if self.member is None:
+            return FormatError(f"truncated {what}", reason="truncated", expected=expected, actual=actual)
+        return FormatError(f"{what} beyond the end of its gzip member", reason="bad-length", expected=expected,
+                           actual=actual)  # fmt: skip
+
+    def problem(self, error: FormatError, offset: int) -> None:
+        """Report a problem of the record at this offset of the source."""
+        self._report(error.located(offset=offset if self.member is None else self.member.offset))

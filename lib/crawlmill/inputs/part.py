@@ -1,0 +1,132 @@
+"""A file on its way: the bytes in `NAME.part`, and in `NAME.part.json` of which version of which object they are.
+
+* Who writes holds a lock on `NAME.part`, which ends with the process, whatever ends it. A lock is on a file, not on a
+  name: another run may have renamed or removed it by now, so the name is looked up again. File systems that know no
+  locks (some of clusters) are written without.
+* What is there is gone on with only if storage names the same version as then. What is said of the version is removed
+  before other bytes come, and written before the first of them: a kill in between costs bytes, and never mixes them.
+* A `.part` that is a link is not followed: what is written there becomes the file.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path, PurePath
+from typing import BinaryIO, Final, TypeVar
+
+from crawlmill.errors import SourceError
+from crawlmill.storage.locations import redact
+from crawlmill.storage.resume import Identity
+
+__all__ = ["Part", "open_part", "part_of", "version_of"]
+
+_NO_LOCKS: Final = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
+_MOST_SAID_BYTES: Final = 1 << 16
+
+Place = TypeVar("Place", bound=PurePath)
+
+
+def part_of(target: Place) -> Place:
+    """Where the bytes of a file lie while it is on its way."""
+    return target.with_name(f"{target.name}.part")
+
+
+def version_of(target: Place) -> Place:
+    """Where it is said of what they are the beginning."""
+    return target.with_name(f"{target.name}.part.json")
+
+
+class Part:
+    """The bytes of a file on its way, locked for this writer alone."""
+
+    def __init__(self, target: Path, file: BinaryIO) -> None:
+        self._target, self._file = target, file
+
+    def begin(self, location: str, now: Identity) -> int:
+        """Keep what is there of this version of the object, and nothing else; gives its length in bytes.
+
+        Raises: OSError.
+        """
+        there = self._file.seek(0, os.SEEK_END)
+        if there and self._is_of(location, now) and now.total is not None and there <= now.total:
+            return there
+        version_of(self._target).unlink(missing_ok=True)
+        self._file.truncate(0)
+        self._file.seek(0)
+        if now.sure:
+            said = {"location": redact(location), **asdict(now)}
+            version_of(self._target).write_text(json.dumps(said) + "\n", encoding="ascii")
+        return 0
+
+    def write(self, piece: bytes) -> None:
+        """Add bytes. Raises: OSError."""
+        self._file.write(piece)
+
+    def publish(self) -> None:
+        """Make it the file. Raises: OSError."""
+        self._file.flush()
+        version_of(self._target).unlink(missing_ok=True)
+        part_of(self._target).replace(self._target)
+
+    def drop_if_empty(self) -> None:
+        """Leave nothing behind where nothing is worth it."""
+        handle = self._file.fileno()
+        if _is_at(part_of(self._target), handle) and not (self._file.tell() or os.fstat(handle).st_size):
+            version_of(self._target).unlink(missing_ok=True)
+            part_of(self._target).unlink()
+
+    def _is_of(self, location: str, now: Identity) -> bool:
+        try:
+            with version_of(self._target).open(encoding="ascii") as file:
+                said = json.loads(file.read(_MOST_SAID_BYTES))
+            where, then = said.pop("location"), Identity(**said)
+        except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            return False  # not there, cut short by a kill, or nothing of ours
+        return where == redact(location) and then.same(now) is True
+
+
+@contextmanager
+def open_part(target: Path) -> Iterator[Part]:
+    """The part of a file, while nobody else writes it.
+
+    Raises:
+        SourceError: `unavailable`: another download writes it.
+        OSError: It cannot be written.
+    """
+    path = part_of(target)
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        with open(handle, "r+b") as file:  # noqa: PTH123 (opened before)
+            _lock(handle, path)
+            if not _is_at(path, handle):
+                continue
+            part = Part(target, file)
+            try:
+                yield part
+            finally:
+                part.drop_if_empty()
+            return
+
+
+def _lock(handle: int, path: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise SourceError("another download is at work on this file", reason="unavailable", source=str(path)) from error
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+
+
+def _is_at(path: Path, handle: int) -> bool:
+    """Whether an open file is (still) the one of this name."""
+    try:
+        return os.path.samestat(path.lstat(), os.fstat(handle))
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,69 @@
+"""The process of an engine's client, `hadoop jar` or `spark-submit`: it runs a job, and says how it goes."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Final
+
+__all__ = ["ClientProcess"]
+
+_TICK_S: Final = 0.5
+
+
+class ClientProcess:
+    """The process, in a session of its own: Ctrl-C reaches the launcher, which decides."""
+
+    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )  # fmt: skip
+        self._rest = b""
+        self._ended = False
+
+    def lines(self, tick: Callable[[], None]) -> Iterator[str]:
+        """The lines it writes, until it ends; `tick` is called twice a second or more often."""
+        stream = self._process.stdout
+        assert stream is not None
+        with selectors.DefaultSelector() as selector, stream:
+            selector.register(stream, selectors.EVENT_READ)
+            while True:
+                if selector.select(_TICK_S):
+                    piece = stream.read1(1 << 16)  # type: ignore[attr-defined]
+                    if not piece:
+                        break
+                    *lines, self._rest = (self._rest + piece).split(b"\n")
+                    yield from (line.decode("utf-8", "replace") for line in lines)
+                elif self._process.poll() is not None:
+                    break  # what it has started holds the stream open, and has nothing to say
+                tick()
+        if self._rest:
+            yield self._rest.decode("utf-8", "replace")
+
+    def wait(self) -> int:
+        """Its exit code."""
+        return self._process.wait()
+
+    def end(self, grace_s: float = 0.0) -> None:
+        """End it, with what is left on this machine of what it has started; what it has submitted goes on.
+
+        `grace_s`: for so many seconds it is only asked to end.
+        """
+        if self._ended:
+            return
+        self._ended = True
+        if grace_s and self._process.poll() is None:
+            self._signal(signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(grace_s)
+        self._signal(signal.SIGKILL)
+        self._process.wait()
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError, PermissionError):  # nobody is left; macOS calls those that end forbidden
+            os.killpg(self._process.pid, number)
