@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.builders import arc, gzip_member, http, pack, pages, record, response, warcinfo
 from tests.formats.archives import uri_of
-from tests.storage.faults import FaultServer, Thing
+from tests.storage.faults import Fault, FaultServer, Thing
 
 from crawlmill.cli.main import COMMANDS, make_parser
 
@@ -116,6 +116,50 @@ def test_records_list_what_lies_behind_damage(run, tmp_path):
     assert code == 2
     assert len(json_lines(out)) == 9
     assert str(sum(map(len, parts[:4]))) in err
+
+
+@pytest.mark.parametrize("options", [(), ("--sha256",), ("--content",)])
+def test_records_tell_of_the_http_response_of_a_record_that_is_not_held(run, tmp_path, options):
+    path = tmp_path / "x.warc"
+    block = http([("Content-Type", "x/y"), ("X-Long", "y" * 20_000)], b"x" * (3 << 20), "HTTP/1.1 203 OK")
+    path.write_bytes(record("response", block, "http://e.org/", "application/http"))
+    code, out, _ = run("records", "--json", *options, path)
+    (row,) = json_lines(out)
+    assert (code, row["http_status"], row["http_content_type"]) == (0, 203, "x/y")
+    assert row.get("sha256") in (None, hashlib.sha256(block).hexdigest())
+    assert row.get("content") in (None, block.decode())
+
+
+@pytest.fixture
+def lost_and_sound(monkeypatch):
+    """Two locations of records 0 to 2, of which the first has its connection cut within record 1 and stays away."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    data = b"".join(record("resource", b"x" * size, f"http://e.org/{n}") for n, size in enumerate((9, 4 << 20, 9)))
+    with FaultServer() as server:
+        server.things["/lost"] = Thing(data, always=Fault(2 << 20), ranges=False)
+        server.things["/sound"] = Thing(data)
+        yield f"{server.url}/lost", f"{server.url}/sound"
+
+
+@pytest.mark.parametrize("options", [(), ("--digests",)])
+def test_check_goes_on_behind_a_file_whose_source_is_lost(run, lost_and_sound, options):
+    code, out, err = run("check", "--json", "--retries", 0, *options, *lost_and_sound)
+    assert code == 2
+    assert [(row["outcome"], row["records"], row["lost"]) for row in json_lines(out)] == [
+        ("partial", 1, {"unavailable": 1}), ("ok", 3, {}),
+    ]  # fmt: skip
+    assert "2 inputs: 1 ok, 1 partial; 4 records" in err
+
+
+@pytest.mark.parametrize("options", [(), ("--sha256",), ("--content",), ("--sha256", "--content"), ("--heads-only",)])
+def test_records_go_on_behind_a_file_whose_source_is_lost(run, lost_and_sound, options):
+    code, out, err = run("records", "--json", "--retries", 0, *options, *lost_and_sound)
+    assert code == 2
+    lost, sound = lost_and_sound
+    assert [(row["file"], row["uri"]) for row in json_lines(out)] == [
+        (lost, "http://e.org/0"), *((sound, f"http://e.org/{n}") for n in range(3)),
+    ]  # fmt: skip
+    assert err.count("unavailable: ") == 1
 
 
 def test_records_content_is_the_block_or_base64(run, tmp_path):

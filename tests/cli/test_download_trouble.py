@@ -341,6 +341,15 @@ def test_requests_are_one_a_file_over_as_many_connections_as_asked_for(fetch, se
     assert len({each.connection for each in server.seen}) <= 2
 
 
+def test_no_more_files_come_at_a_time_than_the_host_allows_connections(fetch, server):
+    names = [f"f{n}" for n in range(6)]
+    server.things = {f"/{name}": Thing(DATA) for name in names}
+    code, err, rows = fetch(*names, options=("--connections", 4, "--max-connections-per-host", 1))
+    assert (code, {row["outcome"] for row in rows.values()}) == (0, {"ok"})
+    assert "1 files at a time, for 127.0.0.1 allows no more connections" in err
+    assert len({each.connection for each in server.seen}) == 1
+
+
 def test_size_that_comes_with_no_body_is_asked_for(fetch, server, tmp_path):
     server.things["/a"].coding = "chunked"
     code, _, rows = fetch("a")

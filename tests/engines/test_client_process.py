@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import selectors
 import signal
 import sys
 import time
@@ -35,6 +36,30 @@ def test_lines_come_as_they_are_written_with_ticks_meanwhile():
     assert list(client.lines(lambda: ticks.append(1))) == ["one", "two"]
     assert ticks
     assert client.wait() == 3
+
+
+def test_last_words_are_heard_though_the_launcher_slept_meanwhile(monkeypatch):
+    """Those that the client writes after the launcher has looked for lines, and before it looks for the client."""
+    client = started("sh", "-c", "echo first; sleep 1; echo last words; exit 1")
+    select = selectors.DefaultSelector.select
+
+    def sleepy(self, timeout=None):
+        found = select(self, timeout)
+        if not found:
+            client.wait()
+        return found
+
+    monkeypatch.setattr(selectors.DefaultSelector, "select", sleepy)
+    assert list(client.lines(lambda: None)) == ["first", "last words"]
+    assert client.wait() == 1
+
+
+def test_what_holds_the_lines_open_after_the_client_has_gone_is_not_waited_for():
+    client = started("sh", "-c", "sleep 600 & echo last words")
+    began = time.monotonic()
+    assert list(client.lines(lambda: None)) == ["last words"]
+    assert time.monotonic() - began < 60
+    client.end()
 
 
 def test_client_can_be_ended_at_once():

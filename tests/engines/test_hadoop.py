@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -186,6 +187,29 @@ def test_interrupted_run_ends_its_job_and_leaves_nothing(hadoop, folder, tmp_pat
         f"unlucky: stopped by SIGINT; the ledger so far: hdfs://{folder}/out.interrupted.jsonl\n"
     )
     assert list(hadoop.storage.list(f"hdfs://{folder}")) == ["out.interrupted.jsonl"]
+    assert nothing_is_left(hadoop)
+
+
+def test_driver_that_is_killed_takes_its_job_with_it(hadoop, folder, tmp_path):
+    lst = unlucky(tmp_path, "http://wait/9999")
+    before = hadoop.applications()
+    options = ["--cmdenv", f"MARKS={tmp_path}", "--output-dir", f"hdfs://{folder}/out"]
+    with hadoop.started(UNLUCKY, *options, lst) as process:
+        try:
+            wait_for((tmp_path / "waiting").exists, process)
+            (driver,) = subprocess.run(
+                ["pgrep", "-P", str(process.pid)], capture_output=True, check=True
+            ).stdout.split()
+            os.kill(int(driver), signal.SIGKILL)
+            result = ended(process)
+            (application,) = hadoop.applications().keys() - before.keys()
+            wait_for(lambda: hadoop.applications()[application] == "KILLED")
+        finally:
+            (tmp_path / "go").touch()
+    assert result.code == 1
+    assert result.err.endswith(f"; logs: yarn logs -applicationId {application}\n")
+    assert "could not be told" not in result.err
+    assert list(hadoop.storage.list(f"hdfs://{folder}")) == ["out.failed.jsonl"]
     assert nothing_is_left(hadoop)
 
 

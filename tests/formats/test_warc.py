@@ -188,6 +188,65 @@ def test_broken_header_is_reported_and_the_other_records_are_read(change, reason
     assert [uri for uri in read.uris if uri[1] != "http://e.org/x"] == [uri_of(content) for content in RECORDS]
 
 
+@pytest.fixture(params=["plain", "one member", "one member, streamed"])
+def contain(request, monkeypatch):
+    """Puts records behind each other where no checksum says where one ends."""
+    if "streamed" in request.param:
+        monkeypatch.setattr("crawlmill.codecs.gzip.MAX_WHOLE", 300)
+        monkeypatch.setattr("crawlmill.codecs.inflate.MAX_WHOLE", 300)
+    return gzip_member if "member" in request.param else bytes
+
+
+@pytest.mark.parametrize("eol", [b"\r\n", b"\n"])
+def test_hole_from_within_a_header_to_the_next_record_is_reported(contain, eol):
+    """Any byte of a header that begins like one may be the last one before the hole."""
+    made = [record("resource", b"x" * 300, f"http://e.org/{n}", "text/plain", eol=eol) for n in range(3)]
+    header = made[0].partition(eol * 2)[0]
+    for cut in range(5, len(header) + 1):
+        read = Read(contain(header[:cut] + b"".join(made[1:])))
+        assert len(read.problems) == 1, cut
+        assert read.blocks == [b"x" * 300] * len(read.rows), cut
+        whole = made[1:] if header[:cut].endswith(b"\n") else made[2:]  # a version line begins a line
+        assert read.uris == [uri_of(content.replace(eol, b"\r\n")) for content in whole], cut
+
+
+def test_hole_that_ends_with_a_line_end_loses_only_its_record(contain):
+    made = [record("resource", b"x" * 300, f"http://e.org/{n}", "text/plain") for n in range(3)]
+    read = Read(contain(made[0][:50] + b"\r\n" + made[1] + made[2]))
+    assert read.problems == [("bad-header", 0)]
+    assert read.uris == [uri_of(content) for content in made[1:]]
+
+
+@pytest.mark.parametrize("field", ["WARC-Type", "warc-date", "WARC-RECORD-ID", "Content-Length"])
+def test_header_with_a_mandatory_field_twice_is_reported(contain, field):
+    header, _, block = record("resource", b"x", "http://e.org/twice").partition(b"\r\n\r\n")
+    line = re.search(rb"(?im)^%b: (.*)\r?$" % field.encode(), header)
+    twice = header + b"\r\n" + field.encode() + b": " + line[1].strip() + b"\r\n\r\n" + block
+    read = Read(contain(RECORDS[0] + twice + b"".join(RECORDS[1:])))
+    assert [reason for reason, _ in read.problems] == ["bad-header"]
+    assert read.uris == [uri_of(content) for content in RECORDS]
+
+
+@pytest.mark.parametrize("eol", [b"\r\n", b"\n"])
+def test_field_that_a_crawler_wrote_twice_into_a_proven_record_is_no_damage(eol):
+    twice = record("resource", b"x", "http://e.org/twice", fields=(("WARC-Date", "2026-01-05T10:00:00Z"),), eol=eol)
+    for heads_only in (False, True):
+        read = Read(pack([warcinfo(), twice]), heads_only=heads_only)
+        assert read.problems == []
+        assert read.uris[1:] == [("resource", "http://e.org/twice")]
+
+
+def test_version_within_a_field_and_a_field_that_may_be_repeated_are_no_damage(contain):
+    fields = (
+        ("WARC-Concurrent-To", "<urn:a>"), ("WARC-Concurrent-To", "<urn:b>"), ("X", "folded,\r\n as by WARC/1.0"),
+        ("WARC-Date-Of-Old", "WARC/1.0"),
+    )  # fmt: skip
+    made = [record("resource", b"x", "http://e.org/WARC/1.0", fields=fields) for _ in range(3)]
+    read = Read(contain(b"".join(made)))
+    assert read.problems == []
+    assert len(read.rows) == 3
+
+
 def test_length_beyond_the_end_of_a_plain_file_loses_only_its_record():
     liar = response("http://e.org/liar", b"<p>", length=10_000_000)
     read = Read(b"".join([*RECORDS[:4], liar, *RECORDS[4:]]))

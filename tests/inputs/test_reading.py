@@ -8,11 +8,12 @@ import tracemalloc
 
 import pytest
 from tests.builders import gzip_member, http, record, response, sha1_of
+from tests.storage.faults import Fault, FaultServer, Thing
 
-from crawlmill.errors import FormatError
+from crawlmill.errors import FormatError, SourceError
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
-from crawlmill.storage import Storage
+from crawlmill.storage import Storage, StorageOptions
 
 MAX_BODY = 100_000
 WRONG = sha1_of(b"something else")
@@ -131,6 +132,60 @@ def test_record_of_a_bad_member_is_lost_and_its_digests_are_not_judged(read):
     row, records = read(bytes(data) + held(LAST), verify=True)
     assert (row.outcome, row.records, lost(row)) == ("partial", 1, {"bad-checksum": 1})
     assert [found.uri for found in records] == ["http://e.org/last"]
+
+
+@pytest.fixture
+def lose(monkeypatch):
+    """A reading whose server hangs up after so many bytes of the file, and has nothing more to give."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with FaultServer() as server:
+
+        def run(data: bytes, at: int, *, verify=False, streamed=False):
+            server.things["/a"] = Thing(data, always=Fault(at), ranges=False)
+            url = f"{server.url}/a"
+            return Reading(
+                Input(url, url), Storage(StorageOptions(retries=0)), ReadOptions(verify=verify), streamed=streamed
+            )
+
+        yield run
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("verify", [False, True])
+def test_record_that_a_lost_source_has_cut_is_not_counted(lose, container, verify):
+    body, pack = CONTAINERS[container]
+    reading = lose(pack([large(body), LAST]), len(body) // 2, verify=verify)
+    assert list(reading) == []
+    assert (reading.row.outcome, reading.row.records, lost(reading.row)) == ("failed", 0, {"unavailable": 1})
+    reading = lose(pack([LAST, large(body), LAST]), len(body) // 2, verify=verify)
+    assert [found.uri for found in reading] == ["http://e.org/last"]
+    assert (reading.row.outcome, reading.row.records, lost(reading.row)) == ("partial", 1, {"unavailable": 1})
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("take", [lambda block: list(block.pieces()), lambda block: block.head(3), lambda block: None])
+def test_streamed_record_that_a_lost_source_has_cut_is_not_proven_and_ends_the_reading(lose, container, take):
+    body, pack = CONTAINERS[container]
+    reading = lose(pack([LAST, large(body), LAST]), len(body) // 2, streamed=True)
+    proven = []
+    for found in reading:
+        if found.block.streamed:
+            try:
+                take(found.block)
+            except SourceError:
+                pass  # `prove` says it again
+        if reading.prove(found):
+            proven.append(found.uri)
+    assert proven == ["http://e.org/last"]
+    assert (reading.row.outcome, reading.row.records, lost(reading.row)) == ("partial", 1, {"unavailable": 1})
+
+
+def test_streamed_record_of_another_type_is_not_counted_if_it_is_cut(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes((LAST + large(BODY, kind="resource"))[:-1_000_000])
+    reading = Reading(Input(str(path), str(path)), Storage(), types=frozenset({"response"}), streamed=True)
+    assert [found.uri for found in reading] == ["http://e.org/last"]
+    assert (reading.row.records, lost(reading.row)) == (1, {"truncated": 1})
 
 
 def test_digests_of_a_large_record_are_checked_in_bounded_memory(read):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -579,6 +580,33 @@ def test_checkpoint_of_which_something_is_missing_is_made_again(crawl, tmp_path,
             path.unlink() if damage == "missing" else path.write_bytes(path.read_bytes()[:-1])
         else:
             assert len(list((tmp_path / "c").iterdir())) == 1
+
+
+def test_checkpoint_of_an_input_that_changes_while_it_is_read_is_not_kept(crawl, tmp_path):
+    path = crawl.warc("a", "http://old.org/")
+
+    class Changing(UriCount):
+        """Has its input replaced under its eyes."""
+
+        def read(self, reading):
+            pairs = list(super().read(reading))
+            crawl.warc("a", "http://new.example.org/")
+            return iter(pairs)
+
+    options = (*INLINE, "--checkpoint", tmp_path / "c", crawl.list(path))
+    assert run_here(Changing, *options).pairs == {'"http://old.org/"': 1}
+    assert run_here(UriCount, *options).pairs == {'"http://new.example.org/"': 1}
+
+
+def test_checkpoint_that_cannot_be_written_any_more_is_told_once_and_gone_without(crawl, tmp_path, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("crawlmill.mr.checkpoint._put", full)
+    lst = crawl.list(*(crawl.warc(name, f"http://{name}.org/") for name in "xyz"))
+    ended = run_here(UriCount, *INLINE, "--checkpoint", tmp_path / "c", lst)
+    assert (ended.code, len(ended.pairs), ended.err.count("No space left")) == (0, 3, 1)
+    assert not list((tmp_path / "c").iterdir())
 
 
 @pytest.mark.parametrize("place", ["s3://bucket/x", "", "FILE", "FILE/below"])

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+from tests.mr.helpers import PROJECT, environment
 
 from crawlmill.mr.attempt import Attempt, Result
 from crawlmill.mr.monitor import Totals
@@ -68,6 +74,41 @@ def test_progress_that_is_not_wanted_is_not_shown_but_judged(clock):
     done(progress, 1, Totals(1, 2, 3, 0))
     assert stream.getvalue() == b""
     assert judged == [(1, 2, 3, 1), (2, 4, 6, 1)]
+
+
+@pytest.mark.parametrize("code", [errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EAGAIN])
+def test_stderr_that_takes_nothing_ends_no_run(code):
+    class Full(Terminal):
+        def write(self, _):
+            raise OSError(code, os.strerror(code))
+
+    console = Console(Full())
+    console.draw("1/2 inputs")
+    console.say("a word")
+    console.clear()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("runner", ["inline", "local"])
+def test_run_with_stderr_on_a_full_disk_ends_as_any(crawl, runner):
+    lst = crawl.list(crawl.warc("a", "http://e.org/1"), "gone.warc.gz")
+    command = [sys.executable, str(PROJECT / "jobs/tag_count.py"), "--no-conf", "-r", runner, str(lst)]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=full, check=False
+        )
+    assert (done.returncode, sorted(done.stdout.splitlines())) == (2, [b'"b"\t1', b'"p"\t1'])
+
+
+@pytest.mark.parametrize(("most", "written"), [(3, b"a long word\n"), (None, b"")])
+def test_stderr_that_takes_a_few_bytes_at_a_time_or_none_gets_what_it_takes(most, written):
+    class Narrow(io.BytesIO):
+        def write(self, data):
+            return None if most is None else super().write(data[:most])
+
+    stream = Narrow()
+    Console(stream).say("a long word")
+    assert stream.getvalue() == written
 
 
 def test_line_longer_than_the_terminal_is_cut(clock, monkeypatch):

@@ -202,3 +202,16 @@ def test_what_is_to_be_said_once_is_first_only_once_in_a_run(tmp_path) -> None:
     assert [limiter.is_first("it/is") for limiter in (here, there, here)] == [True, False, False]
     alone = Limiter()
     assert [alone.is_first("x"), alone.is_first("x"), alone.is_first("y")] == [True, False, True]
+
+
+def test_slot_is_given_back_where_the_turn_cannot_be_waited_for() -> None:
+    def interrupted(_: float) -> None:
+        raise KeyboardInterrupt
+
+    limiter = Limiter(requests_per_second=0.1, connections=1, sleep=interrupted)
+    limiter.admit("h")()
+    with pytest.raises(KeyboardInterrupt):
+        limiter.admit("h")
+    with pytest.raises(KeyboardInterrupt):  # of the turn again, and not of a slot that never comes
+        limiter.admit("h")
+    assert not limiter._held["h"]

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pytest
 from botocore.config import Config
 
 from crawlmill.errors import SourceError
-from crawlmill.storage import StorageOptions
+from crawlmill.storage import StorageOptions, s3_client
 from crawlmill.storage.s3_signing import new_signer
 from tests.storage.faults import FaultServer, Thing
 
@@ -228,3 +229,21 @@ def test_reading_with_keys_of_the_environment_needs_no_client(web) -> None:
     sizes, loaded = said.stdout.split()[:2], said.stdout.split()[2:]
     assert sizes == [str(len(DATA))] * 2
     assert not {"boto3", "botocore.client", "botocore.session"} & set(loaded)
+
+
+def test_threads_that_begin_together_share_one_client(keys, monkeypatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "default")
+    Path(os.environ["AWS_CONFIG_FILE"]).write_text("[default]\n")
+    made = []
+    new = s3_client.S3Client._new
+
+    def counted(self: s3_client.S3Client, region: str | None) -> object:
+        made.append(region)
+        return new(self, region)
+
+    monkeypatch.setattr(s3_client.S3Client, "_new", counted)
+    signer = new_signer(StorageOptions())
+    with ThreadPoolExecutor(16) as pool:
+        urls = set(pool.map(lambda _: signer.sign("GET", "b", "k", {}, "eu-west-1")[0], range(64)))
+    assert urls == {"https://s3.eu-west-1.amazonaws.com/b/k"}
+    assert made == [None, "eu-west-1"]

@@ -15,10 +15,8 @@ import argparse
 import os
 import signal
 import sys
-import tempfile
 import threading
 import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 
@@ -28,13 +26,14 @@ from crawlmill.inputs.download import Download, download, plan_downloads
 from crawlmill.inputs.ledger import LedgerRow, Summary, complete
 from crawlmill.inputs.lists import Inputs, read_lists
 from crawlmill.mr.failures import Stopped
-from crawlmill.mr.ledger_place import check_ledger_place
+from crawlmill.mr.ledger_place import check_ledger_place, keep_ledger
 from crawlmill.mr.options import add_base_url, whole_number
 from crawlmill.mr.progress import Console
 from crawlmill.mr.protocols import encode_value
 from crawlmill.mr.signals import stoppable
 from crawlmill.storage import Storage, is_remote, redact
 from crawlmill.storage.locations import local_path
+from crawlmill.storage.share import most_tasks
 from crawlmill.units import size
 
 __all__ = ["add_arguments", "run"]
@@ -121,18 +120,15 @@ class _Account:
 
     def _keep(self, rows: list[LedgerRow], ledger: str, what: str) -> bool:
         """Write the rows there, or where there is room; gives whether they are there."""
-        find: Callable[[], str]
-        for find in (lambda: ledger, _temporary):
-            try:
-                place = find()
-                with self._storage.write(place) as file:
-                    file.writelines(encode_value(row.to_json()) + b"\n" for row in rows)
-            except (CrawlmillError, OSError) as error:
-                self._console.say(f"{what} cannot be kept: {error}")
-            else:
-                self._console.say(f"{what}: {redact(place)}")
-                return place == ledger
-        return False
+
+        def write(place: str) -> None:
+            with self._storage.write(place) as file:
+                file.writelines(encode_value(row.to_json()) + b"\n" for row in rows)
+
+        place = keep_ledger(ledger, write, self._console.say)
+        if place is not None:
+            self._console.say(f"{what}: {redact(place)}")
+        return place == ledger
 
 
 def run(options: argparse.Namespace) -> int:
@@ -170,7 +166,10 @@ def _to_the_end(
     console: Console,
 ) -> int:
     watch = _Watch(console, len(plan), shown=options.progress)
-    rows = download(plan, storage, connections=options.connections, check=options.check, on_bytes=watch.bytes)
+    most, host = most_tasks((each.item.location for each in plan), options.connections, storage.options)
+    if host is not None:
+        sys.stderr.write(f"{most} files at a time, for {host} allows no more connections\n")
+    rows = download(plan, storage, connections=most or 1, check=options.check, on_bytes=watch.bytes)
     try:
         with closing(rows), closing(watch):
             for row in rows:
@@ -190,10 +189,6 @@ def _places_below(folder: Path, *ledgers: str) -> list[PurePosixPath]:
     except SourceError as error:
         raise UsageError(str(error)) from error
     return [PurePosixPath(path.relative_to(root)) for path in paths if path.is_relative_to(root)]
-
-
-def _temporary() -> str:
-    return str(Path(tempfile.mkdtemp(prefix="crawlmill-ledger-"), "ledger.jsonl"))
 
 
 def _interrupted(folder: Path) -> str:

@@ -20,8 +20,8 @@ from typing import Any
 
 from crawlmill.cli.arguments import make_storage
 from crawlmill.cli.streams import json_line
-from crawlmill.errors import FormatError, UsageError
-from crawlmill.formats.record import Record
+from crawlmill.errors import FormatError, SourceError, UsageError
+from crawlmill.formats.record import HEAD_BYTES, Record
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.storage.locations import redact
@@ -72,24 +72,22 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _added(record: Record, reading: Reading, *, sha256: bool, content: bool) -> dict[str, Any]:
+    block = record.block
     added: dict[str, Any] = {}
-    if content:
-        added["content"] = None
-        try:
-            block = record.block.tail(0, record.max_body)
-        except FormatError as error:
-            if error.reason == "too-large":
-                reading.lose(error, record)
-            return added
-        added["content"] = _shown(block)
-    if sha256:
-        hasher = hashlib.sha256()
-        try:
-            for piece in record.block.pieces():
+    try:
+        if block.streamed:
+            block.hold(HEAD_BYTES)  # where `fields` looks for an HTTP header
+        if content:
+            added["content"] = None
+            added["content"] = _shown(block.tail(0, record.max_body))
+        if sha256:
+            hasher = hashlib.sha256()
+            for piece in block.pieces():
                 hasher.update(piece)
-        except FormatError:
-            return added  # `prove` finds it again, and leaves the record out
-        added["sha256"] = hasher.hexdigest()
+            added["sha256"] = hasher.hexdigest()
+    except (FormatError, SourceError) as error:  # of all but this one `prove` hears, too, and leaves the record out
+        if isinstance(error, FormatError) and error.reason == "too-large":
+            reading.lose(error, record)
     return added
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from crawlmill.codecs.inflate import Content
-from crawlmill.errors import FormatError
+from crawlmill.errors import FormatError, SourceError
 from crawlmill.formats.charset import text_of, tokenizable
 from crawlmill.formats.content import decode_body
 from crawlmill.formats.http import HttpMessage, parse_response
@@ -36,7 +36,8 @@ class Block:
         length: Bytes that the block has.
         held: Bytes that hold the block, or nothing where there is a `rest`.
         start: Where in `held` it begins.
-        rest: Gives the block in pieces; a FormatError says that it is damaged or cut.
+        rest: Gives the block in pieces; a FormatError says that it is damaged or cut, a SourceError that it cannot be
+            read; it is raised again for everyone who reads on.
         reinflate: Gives `held` anew with the whole block in it, where only its head was inflated.
     """
 
@@ -54,7 +55,7 @@ class Block:
         self.length, self._held, self._start = length, held, start
         self._rest, self._reinflate = rest, reinflate
         self._given = 0
-        self._error: FormatError | None = None
+        self._error: FormatError | SourceError | None = None
 
     @property
     def streamed(self) -> bool:
@@ -108,7 +109,7 @@ class Block:
             return None
         try:
             piece = next(self._rest, None)
-        except FormatError as error:
+        except (FormatError, SourceError) as error:
             self._error = error
             raise
         if piece is None:

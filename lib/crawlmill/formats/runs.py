@@ -153,7 +153,7 @@ class RunCutter(ABC, Generic[S, R]):
                 self.seek()
                 continue
             streamed = length > HELD or (self.member is not None and self.fills_member(size + length))
-            record = self._streamed(said, size, length) if streamed else self._held(said, size, length)
+            record = self._streamed(said, size, length) if streamed else self._held(offset, said, size, length)
             if record is not None:
                 yield record
                 try:
@@ -164,12 +164,10 @@ class RunCutter(ABC, Generic[S, R]):
                     pass  # its problem is reported
             window.keep(None)
 
-    def _held(self, said: S, size: int, length: int) -> R | None:
+    def _held(self, offset: int, said: S, size: int, length: int) -> R | None:
         """The record at hand, held whole; the window moves behind it. None if it is lost."""
         window = self.window
-        offset = window.offset
-        window.hold(size + length + self.behind)
-        if window.held < size + length - self.early:
+        if not window.hold(size + length + self.behind) and window.held < size + length - self.early:
             rest = window.data[window.at :]
             if self._beyond_end(offset, size, length) or not self.gives_cut or self.member is not None:
                 return None
@@ -184,7 +182,8 @@ class RunCutter(ABC, Generic[S, R]):
         if end is None and not self._go_on(offset, size):
             return None
         block = Block(size_of_block, content, size)
-        return self._finished(self._made(said, content[:size], block, offset), size + length, end)
+        record = self._made(said, content[:size], block, offset)
+        return record if end is AS_DECLARED else self._finished(record, size + length, end)
 
     def _streamed(self, said: S, size: int, length: int) -> R | None:
         """The record at hand; the window moves behind it while its block is read."""

@@ -4,7 +4,9 @@ Accepted beyond the standard: lines that end in LF alone, folded header lines, h
 without a colon (ignored), target URIs in angle brackets, values that are not UTF-8 (read as Latin-1).
 
 Reported as damage: no version line, no or no valid Content-Length (`bad-header`, `bad-length`), and a block that is not
-followed by its two line ends (`bad-length`), since nothing else shows that the declared length is right.
+followed by its two line ends (`bad-length`), since nothing else shows that the declared length is right. Where no
+checksum covers a record by itself, also a header with a second version line, or with a field twice that each record
+has once (`bad-header`): bytes between two headers are missing.
 """
 
 from __future__ import annotations
@@ -15,15 +17,21 @@ from typing import Any, Final
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import HEAD_BYTES, Record
 
-__all__ = ["MAX_HEAD", "Head", "WarcRecord", "classify", "has_end", "is_warc_start", "parse_head", "quick_head"]
+__all__ = [
+    "MAX_HEAD", "Head", "WarcRecord", "classify", "has_end", "is_warc_start", "joined_header", "parse_head",
+    "quick_head",
+]  # fmt: skip
 
 MAX_HEAD: Final = 1 << 20
 """Bytes in which a record's header must end."""
 
 _VERSION = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n")
+_SECOND_VERSION = re.compile(rb"\n(?![ \t])[^:\n]*WARC/\d+\.\d+[ \t]*\r?\n")
+"""Perhaps behind what is left of a line, but of none that has a colon: a value may end like this."""
 _LINE_END = re.compile(rb"\r?\n")
 _EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
 _USUAL_VERSIONS = (b"WARC/1.0\r\n", b"WARC/1.1\r\n")
+_MANDATORY = ("warc-type", "warc-record-id", "warc-date", "content-length")
 _HTTP_TYPES = ("response", "revisit")
 _TYPES = {
     kind.encode(): kind
@@ -87,6 +95,32 @@ def parse_head(data: bytes) -> Head:
     if not kind:
         raise FormatError("WARC header without WARC-Type", reason="bad-header", expected="WARC-Type", actual="none")
     return kind.lower(), match.end(), int(length)
+
+
+def joined_header(head: bytes) -> FormatError | None:
+    """What is wrong with the header of a record that begins as that of one record and goes on as that of another.
+
+    It is `bad-header`: a second version line, or a mandatory field twice. None: nothing of that.
+
+    Spec: WARC 1.1, sections 4 and 5.1: one version line; only WARC-Concurrent-To may be repeated.
+    """
+    names = head.lower()
+    if (
+        names.count(b"\nwarc-type") < 2
+        and names.count(b"\nwarc-date") < 2
+        and names.count(b"\nwarc-record-id") < 2
+        and names.count(b"\ncontent-length") < 2
+        and head.find(b"WARC/", 5) < 0
+    ):
+        return None  # as nearly always, found without taking the header apart
+    if found := _SECOND_VERSION.search(head):
+        return FormatError("WARC header that runs into another one", reason="bad-header", expected="an empty line",
+                           actual=repr(found[0].strip()[-40:])[2:-1])  # fmt: skip
+    fields = [name.lower() for name, _ in _parse_fields(head)]
+    if twice := [name for name in _MANDATORY if fields.count(name) > 1]:
+        return FormatError("WARC header with a mandatory field twice", reason="bad-header", expected="once",
+                           actual=", ".join(twice))  # fmt: skip
+    return None
 
 
 def _parse_fields(head: bytes) -> list[tuple[str, str]]:

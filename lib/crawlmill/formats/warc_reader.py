@@ -17,7 +17,15 @@ from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import Block
 from crawlmill.formats.runs import AS_DECLARED, HELD, PROVEN, OnProblem, RecordEnd, RunCutter
-from crawlmill.formats.warc import MAX_HEAD, WarcRecord, has_end, is_warc_start, parse_head, quick_head
+from crawlmill.formats.warc import (
+    MAX_HEAD,
+    WarcRecord,
+    has_end,
+    is_warc_start,
+    joined_header,
+    parse_head,
+    quick_head,
+)
 
 __all__ = ["holds_record", "read_members", "read_plain"]
 
@@ -113,7 +121,7 @@ class WarcCutter(RunCutter[str, WarcRecord]):
             data = window.data[window.at : window.at + size]
             head = quick_head(data)
             if head is not None:
-                return head
+                break
             if is_warc_start(data) and not has_end(data):
                 if whole and size < MAX_HEAD:
                     size = min(size * 8, MAX_HEAD)
@@ -122,13 +130,22 @@ class WarcCutter(RunCutter[str, WarcRecord]):
                     raise self.cut("record header", "an empty line", f"{len(data)} bytes")
             elif not whole and b"WARC/".startswith(data):
                 raise self.cut("record header", "an empty line", f"{len(data)} bytes")
-            return parse_head(data)
+            head = parse_head(data)
+            break
+        _, end, length = head
+        if (joined := joined_header(data[:end])) is not None and not self._is_alone(end + length):
+            raise joined
+        return head
 
     def make(self, said: str, head: bytes, block: Block, offset: int, length: int | None) -> WarcRecord:
         return WarcRecord(said, head, block, offset=offset, length=length, index=self.index)
 
     def take_end(self, offset: int, length: int) -> RecordEnd | None:
         window = self.window
+        at = window.at
+        if window.data.startswith(_END, at) and len(window.data) >= at + self.behind:  # as nearly always
+            window.at = at + 4
+            return AS_DECLARED
         window.hold(self.behind)
         if closing := self._closing(0):
             window.at += closing
@@ -173,6 +190,11 @@ class WarcCutter(RunCutter[str, WarcRecord]):
         window.hold(size + length + 4)
         closing = self._closing(size + length)
         return window.offset + size + length + closing if closing else None
+
+    def _is_alone(self, declared: int) -> bool:
+        """Whether the record at hand fills a proven member, and so is as its crawler wrote it."""
+        content = None if self.member is None else self.member.content
+        return content is not None and self.window.offset == 0 and len(content) - declared in (2, 4)
 
     def _found_head(self) -> tuple[str, int, int]:
         if not self._ends_header():

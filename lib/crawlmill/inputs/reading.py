@@ -113,10 +113,13 @@ class Reading:
         self._lose(error.located(offset=record.offset))
 
     def prove(self, record: Record) -> bool:
-        """Read a streamed record to its end; False if it is not whole (which is accounted for by itself)."""
+        """Read a streamed record to its end; False if it is not whole.
+
+        That is accounted for by itself. If its source is lost, this is the last record, whoever met that first.
+        """
         try:
             record.block.drain()
-        except FormatError:
+        except (FormatError, SourceError):  # the block raises it again where the iteration goes on, which reports it
             self.row.records -= 1
             return False
         return True
@@ -138,8 +141,8 @@ class Reading:
         )
         for record in records:
             record.max_body = options.max_body
-            row.records += 1
-            taken = record.block.streamed and not self._streamed
+            given = types is None or record.type in types
+            taken = record.block.streamed and not (self._streamed and given)
             wrong: list[FormatError] = []
             try:
                 if taken:
@@ -149,11 +152,11 @@ class Reading:
                 if taken:
                     record.block.drain()
             except FormatError:
-                row.records -= 1  # it is not whole, which is accounted for by itself
-                continue
+                continue  # it is not whole, which is accounted for by itself
+            row.records += 1  # until `prove` says otherwise
             for error in wrong:
                 self.lose(error, record)
-            if types is None or record.type in types:
+            if given:
                 yield record
 
     def _count(self, records: int) -> None:

@@ -50,48 +50,65 @@ class Checkpoint:
         package = {str(name): _digest(path) for name, path in package_files()}
         self._run = json.dumps([digests, package, unidata_version, settings], sort_keys=True, default=str)
 
-    def keep(self, attempt: Attempt, home: Path, result: Result) -> None:
-        """Keep a map task whose output lies in `home`, if nothing of its inputs was lost."""
-        target = self._place(attempt)
-        if result.totals.bad or target.exists():
+    def place_of(self, attempt: Attempt) -> Path:
+        """Where a map task is kept, as its inputs are now."""
+        inputs = [_identity(item) for _, item in decode_task(attempt.line or "")]
+        name = json.dumps([self._run, attempt.step, attempt.partitions, inputs]).encode()
+        return self._folder / hashlib.sha256(name).hexdigest()
+
+    def keep(self, attempt: Attempt, place: Path, result: Result) -> None:
+        """Keep a finished map task at the place that it had when it began.
+
+        Not if something of its inputs was lost, or one has changed since.
+
+        Raises: OSError.
+        """
+        if result.totals.bad or place.exists() or place != self.place_of(attempt):
             return
-        making = self._folder / f".{secrets.token_hex(8)}"
+        making = self._aside()
         try:
             making.mkdir()
-            for path in home.iterdir():
+            for path in Path(attempt.folder).iterdir():
                 if path.name == "_rows":
                     self._copy_rows(path, making / "_rows", attempt, to_places=True)
                 else:
                     _put(path, making / path.name)
             (making / _RESULT).write_text(json.dumps([_sizes(making), result.to_json()]))
-        except OSError as error:
+        except OSError:
             shutil.rmtree(making, ignore_errors=True)
-            raise UsageError(f"--checkpoint: cannot write: {error.strerror}", source=str(self._folder)) from error
+            raise
         try:
-            making.rename(target)
+            making.rename(place)
         except OSError:  # another run was quicker
             shutil.rmtree(making)
 
-    def restore(self, attempt: Attempt) -> Result | None:
-        """Put what is kept of a map task where the attempt would have written it; None if nothing is."""
-        source = self._place(attempt)
-        result = _kept(source)
-        if result is None:
-            shutil.rmtree(source, ignore_errors=True)
-            return None
+    def restore(self, attempt: Attempt, place: Path) -> Result | None:
+        """Put what is kept of a map task where the attempt would have written it; None if it is not all there."""
         folder = Path(attempt.folder)
-        folder.mkdir()
-        for path in source.iterdir():
-            if path.name == "_rows":
-                self._copy_rows(path, folder / "_rows", attempt, to_places=False)
-            elif path.name != _RESULT:
-                _put(path, folder / path.name)
+        try:
+            result = _kept(place)
+            folder.mkdir()
+            for path in place.iterdir():
+                if path.name == "_rows":
+                    self._copy_rows(path, folder / "_rows", attempt, to_places=False)
+                elif path.name != _RESULT:
+                    _put(path, folder / path.name)
+        except (OSError, ValueError, TypeError, LookupError):  # nothing is there, or not what was kept
+            shutil.rmtree(folder, ignore_errors=True)
+            self._discard(place)
+            return None
         return result
 
-    def _place(self, attempt: Attempt) -> Path:
-        inputs = [_identity(item) for _, item in decode_task(attempt.line or "")]
-        name = json.dumps([self._run, attempt.step, attempt.partitions, inputs]).encode()
-        return self._folder / hashlib.sha256(name).hexdigest()
+    def _aside(self) -> Path:
+        return self._folder / f".{secrets.token_hex(8)}"
+
+    def _discard(self, place: Path) -> None:
+        aside = self._aside()
+        try:
+            place.rename(aside)
+        except OSError:
+            return
+        shutil.rmtree(aside, ignore_errors=True)
 
     def _copy_rows(self, source: Path, target: Path, attempt: Attempt, *, to_places: bool) -> None:
         """Rows are kept under their inputs' places in the task: ranks are those of one run."""
@@ -102,13 +119,12 @@ class Checkpoint:
             encode_rows((row_pair(places[n] if to_places else ranks[n], row) for n, row in rows), file)
 
 
-def _kept(folder: Path) -> Result | None:
-    """The result of a kept task; None if there is none, or not all of it."""
-    try:
-        sizes, result = json.loads((folder / _RESULT).read_bytes())
-        return Result.from_json(result) if sizes == _sizes(folder) else None
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
+def _kept(place: Path) -> Result:
+    """The result of a kept task. Raises: OSError, ValueError, TypeError, LookupError if there is none, or not all."""
+    sizes, result = json.loads((place / _RESULT).read_bytes())
+    if sizes != _sizes(place):
+        raise ValueError("something is missing")
+    return Result.from_json(result)
 
 
 def _sizes(folder: Path) -> dict[str, int]:

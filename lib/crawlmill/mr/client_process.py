@@ -33,13 +33,14 @@ class ClientProcess:
         with selectors.DefaultSelector() as selector, stream:
             selector.register(stream, selectors.EVENT_READ)
             while True:
-                if selector.select(_TICK_S):
+                over = self._process.poll() is not None  # asked first: what it wrote until then is there to be read
+                if selector.select(0 if over else _TICK_S):
                     piece = stream.read1(1 << 16)  # type: ignore[attr-defined]
                     if not piece:
                         break
                     *lines, self._rest = (self._rest + piece).split(b"\n")
                     yield from (line.decode("utf-8", "replace") for line in lines)
-                elif self._process.poll() is not None:
+                elif over:
                     break  # what it has started holds the stream open, and has nothing to say
                 tick()
         if self._rest:

@@ -7,7 +7,6 @@ list and the rows can end the run as its launcher would have.
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -19,6 +18,7 @@ from crawlmill.errors import CrawlmillError, FormatError
 from crawlmill.inputs.ledger import LedgerRow, Summary, complete
 from crawlmill.inputs.lists import Input
 from crawlmill.mr.failures import TaskError, TooManyBadError
+from crawlmill.mr.ledger_place import keep_ledger
 from crawlmill.mr.options import BadLimit
 from crawlmill.mr.progress import Console
 from crawlmill.mr.protocols import encode_value
@@ -100,7 +100,7 @@ class Ending:
         self.inputs: list[Input] = []
         self._run, self._storage, self._scratch = run, storage, scratch
         self._console, self._stdout = console, stdout
-        self._settled = False  # whether the ledger is where it belongs
+        self._settled = False  # whether the ledger is kept, as well as it can be
 
     def finish(self, work: Done, output: OutputFolder | None, ended: TaskError | TooManyBadError | None) -> int:
         """Do it all; gives the exit code. `ended` is what ended the tasks before their time."""
@@ -112,9 +112,10 @@ class Ending:
         summary = self._merge(work.rows, ledger, _ENDED_EARLY if ended else None)
         failed = ended is not None or run.limit.exceeded(summary.not_ok, summary.inputs)
         if failed or output is None or run.ledger:
-            place = self._keep(ledger, failed=failed, needed=summary.not_ok > 0)
+            place, in_place = self._keep(ledger, failed=failed, needed=summary.not_ok > 0)
             extras = {}
         else:
+            in_place = True
             place = f"{run.output_dir.rstrip('/')}/_ledger.jsonl" if run.output_dir else None
             extras = {"_ledger.jsonl": ledger}
         if not failed:
@@ -126,7 +127,7 @@ class Ending:
         self._say_how_it_ended(work, summary, place)
         if failed:
             self._console.say(f"{run.name}: {self._excess(summary)}; nothing is published")
-        return 1 if failed else 2 if summary.not_ok else 0
+        return 1 if failed or not in_place else 2 if summary.not_ok else 0
 
     def keep_so_far(self, work: Done, stopped_by: str) -> None:
         """Of a run that was stopped, keep the rows of what it has read, if there is a name to keep them under."""
@@ -150,7 +151,7 @@ class Ending:
         ledger = self._scratch / "ledger.jsonl"
         try:
             summary = self._merge(work.rows, ledger, _ENDED_EARLY)
-            place = self._keep(ledger, failed=True, needed=summary.not_ok > 0)
+            place, _ = self._keep(ledger, failed=True, needed=summary.not_ok > 0)
         except (CrawlmillError, OSError) as error:
             self._console.say(f"the ledger cannot be kept: {error}")
         else:
@@ -169,21 +170,23 @@ class Ending:
         runs = [Run(str(path), 0, path.stat().st_size) for path in files]
         return map(decode_row, merge(runs, self._scratch, memory=_SORT_MEMORY))
 
-    def _keep(self, ledger: Path, *, failed: bool, needed: bool) -> str | None:
-        """Put the ledger where the user looks for it; without a wish of theirs, only if it has something to say."""
+    def _keep(self, ledger: Path, *, failed: bool, needed: bool) -> tuple[str | None, bool]:
+        """Put the ledger where the user looks for it; without a wish of theirs, only if it has something to say.
+
+        Gives where it is, and whether that is as it should be: the results must not be lost with the ledger's place.
+        """
+        wanted = None
         if self._run.ledger:
-            place = absolute(self._run.ledger, os.getcwd())  # noqa: PTH109
+            wanted = absolute(self._run.ledger, os.getcwd())  # noqa: PTH109
         elif self._run.output_dir and failed:
-            place = absolute(f"{self._run.output_dir.rstrip('/')}.failed.jsonl", os.getcwd())  # noqa: PTH109
-        elif needed:
-            place = str(Path(tempfile.mkdtemp(prefix="crawlmill-ledger-"), "ledger.jsonl"))
-        else:
-            self._settled = True
-            return None
-        with self._storage.write(place) as file:
-            copy_to(file, ledger, self._storage)
+            wanted = absolute(f"{self._run.output_dir.rstrip('/')}.failed.jsonl", os.getcwd())  # noqa: PTH109
+        place = None
+        if wanted or needed:
+            place = keep_ledger(wanted, lambda target: self._storage.copy(str(ledger), target), self._console.say)
         self._settled = True
-        return redact(place)
+        if place is None:
+            return None, not (wanted or needed)
+        return redact(place), wanted in (None, place)
 
     def _print_results(self, parts: list[Path | str]) -> None:
         try:

@@ -25,7 +25,7 @@ from typing import Final
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.mr.client_process import ClientProcess
 from crawlmill.mr.compat import quiet_mrjob
-from crawlmill.mr.failures import Stopped, TaskError, task_failed
+from crawlmill.mr.failures import TaskError, task_failed
 from crawlmill.mr.hadoop_log import FailedAttempt, HadoopLog
 from crawlmill.mr.hadoop_runner import HadoopRunner
 from crawlmill.mr.job import ROWS_BESIDE_OUTPUT, CrawlJob
@@ -126,6 +126,7 @@ class HadoopWork:
                 gauge.look()
             self._watch.tick()
 
+        code: int | None = None
         try:
             for line in client.lines(tick):
                 if not line.startswith("\t"):  # counters come again in the end, and traces of Java help nobody
@@ -135,12 +136,10 @@ class HadoopWork:
                 if step == 0 and gauge is None and log.tracking_url and log.job:
                     gauge = _Gauge(log.tracking_url, log.job, self._watch)
             code = client.wait()
-        except Stopped:
-            client.end()
-            self._kill(log.job)
-            raise
         finally:
             client.end()
+            if code != 0 and log.ended is None:
+                self._kill(log)
         self._counters.append(log.counters)
         if code or log.ended:
             raise self._error(log)
@@ -174,19 +173,19 @@ class HadoopWork:
         """What the attempt itself has said, and its traceback; under Kerberos it could not."""
         return report_of(self._storage, self._reports(failure.attempt)) if self._namenodes else ("", "")
 
-    def _kill(self, job: str | None) -> None:
+    def _kill(self, log: HadoopLog) -> None:
         """Have the cluster end the job, which does not end with its driver."""
-        if job is None:
+        if log.job is None:
             return
-        command = [*self._runner.binary, "job", "-kill", job]
+        command = [*self._runner.binary, "job", "-kill", log.job]
         nowhere = subprocess.DEVNULL
         try:
             done = subprocess.run(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, timeout=_KILL_S, check=False)
             killed = done.returncode == 0
-        except subprocess.TimeoutExpired:
+        except (OSError, subprocess.TimeoutExpired):
             killed = False
-        if not killed:
-            self._watch.note(f"the cluster could not be told to end the job: hadoop job -kill {job}")
+        if not killed and log.application:  # without one, the cluster has not taken the job
+            self._watch.note(f"the cluster could not be told to end the job: hadoop job -kill {log.job}")
 
     def _reports(self, name: str = "") -> str:
         return posixpath.join(self._runner.folder, "reports", name)

@@ -21,7 +21,8 @@ class Console:
     """stderr: lines, and below them one line that is drawn again and again where it is a terminal."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
+        # Past the buffer: what it could not write it would keep, and the interpreter would end with 120 for that.
+        self._stream: BinaryIO = getattr(stream, "raw", stream)
         self.is_terminal = stream.isatty()
         self._drawn = False
 
@@ -45,11 +46,12 @@ class Console:
         return "\r\x1b[K" if drawn else ""
 
     def _write(self, text: str) -> None:
+        rest = text.encode("utf-8", "backslashreplace")
         try:
-            self._stream.write(text.encode("utf-8", "backslashreplace"))
-            self._stream.flush()
-        except BrokenPipeError:
-            pass  # nobody reads it; the run is none the worse for that
+            while rest:
+                rest = rest[self._stream.write(rest) or len(rest) :]  # None: a pipe that is full and does not wait
+        except OSError:
+            pass  # nobody reads it, or it goes to a full disk; the run is none the worse for that
 
 
 class Progress:

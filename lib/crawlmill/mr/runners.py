@@ -175,18 +175,28 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
             yield from self._execute(attempts)
             return
         kept: list[tuple[Attempt, Result]] = []
+        places: dict[int, Path] = {}
+        keeping = True
 
         def missing() -> Iterator[Attempt]:
             for attempt in attempts:
-                result = checkpoint.restore(attempt) if attempt.line is not None else None
+                result = None
+                if attempt.line is not None:
+                    place = places[attempt.number] = checkpoint.place_of(attempt)
+                    result = checkpoint.restore(attempt, place)
                 if result is None:
                     yield attempt
                 else:
                     kept.append((attempt, result))
 
         for attempt, result in self._execute(missing()):
-            if attempt.line is not None:
-                checkpoint.keep(attempt, Path(attempt.folder), result)
+            place = places.pop(attempt.number, None)
+            if place is not None and keeping:
+                try:
+                    checkpoint.keep(attempt, place, result)
+                except OSError as error:
+                    keeping = False
+                    self.watch.note(f"--checkpoint: nothing more is kept: {error.strerror or error}")
             yield attempt, result
         yield from kept
 

@@ -205,9 +205,13 @@ class Limiter:
         """
         host = host.lower()
         limits = self.limits_of(host)
-        release = self._take(host, limits.connections) if limits.connections else None
-        self._await_turn(host, limits.requests_per_second)
-        return release or _nothing
+        release = self._take(host, limits.connections) if limits.connections else _nothing
+        try:
+            self._await_turn(host, limits.requests_per_second)
+        except BaseException:
+            release()
+            raise
+        return release
 
     def slow_down(self, host: str, wait_s: float) -> None:
         """The host throttles: nobody asks it for `wait_s` seconds, and then less often for a while."""

@@ -10,9 +10,10 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from crawlmill.errors import SourceError, UsageError
@@ -53,13 +54,16 @@ class S3Backend:
         self._payer = {"RequestPayer": "requester"} if options.s3_requester_pays else {}
         self._refused = False
         self._objects = S3Objects(options, limiter)
+        self._made: S3Client | None = None
+        self._lock = threading.Lock()
 
-    @cached_property
     def _client(self) -> S3Client:
         """Made only for what reading objects does not need."""
         from crawlmill.storage.s3_client import S3Client  # noqa: PLC0415 (a quarter of a second)
 
-        return S3Client(self._options)
+        with self._lock:
+            self._made = self._made or S3Client(self._options)
+            return self._made
 
     def open(self, location: str, start: int, length: int | None) -> Stream:
         """As `Backend.open`."""
@@ -127,8 +131,8 @@ class S3Backend:
     def close(self) -> None:
         """As `Backend.close`."""
         self._objects.close()
-        if "_client" in self.__dict__:
-            self._client.close()
+        if self._made is not None:
+            self._made.close()
 
     def _remove(self, location: str, bucket: str, batch: Sequence[dict[str, str]]) -> None:
         answer = self._ask(location, "delete_objects", Bucket=bucket, Delete={"Objects": batch, "Quiet": True})
@@ -161,7 +165,7 @@ class S3Backend:
     def _once(self, operation: str, **arguments: Any) -> dict[str, Any]:
         release = self._limiter.admit(limited_name(arguments["Bucket"]))
         try:
-            return self._client.ask(operation, **arguments, **self._payer)
+            return self._client().ask(operation, **arguments, **self._payer)
         finally:
             release()
 

@@ -10,6 +10,7 @@ import gc
 import gzip
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any, cast
 
@@ -86,6 +87,7 @@ class S3Client:
         self._client = self._new(options.s3_region)
         self._client.meta.events.register("before-send.s3", self._send)
         self._signing: dict[str | None, Any] = {}
+        self._lock = threading.Lock()
         # Some 35,000 objects that live as long as the process: the collector need not look through them each time.
         gc.freeze()
 
@@ -101,11 +103,14 @@ class S3Client:
 
         Raises: Failure.
         """
-        if region not in self._signing:
-            self._signing[region] = self._new(region or self._options.s3_region)
-            self._signing[region].meta.events.register("before-send.s3", _hold_back)
+        with self._lock:  # threads that begin together need one client, and a session makes one at a time
+            client = self._signing.get(region)
+            if client is None:
+                client = self._new(region or self._options.s3_region)
+                client.meta.events.register("before-send.s3", _hold_back)
+                self._signing[region] = client
         try:
-            getattr(self._signing[region], operation)(**arguments)
+            getattr(client, operation)(**arguments)
         except _HeldBackError as held:
             return held.request.url, _texts(held.request.headers)
         except _ERRORS as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
@@ -114,6 +115,7 @@ class _KeySigner:
     def __init__(self, options: StorageOptions, keys: _Keys, region: str | None, endpoint: str | None) -> None:
         self._options, self._keys, self._region, self._endpoint = options, keys, region, endpoint
         self._client: _ClientSigner | None = None
+        self._lock = threading.Lock()
         self.certificates = os.environ.get("AWS_CA_BUNDLE") or None
 
     def sign(
@@ -123,7 +125,8 @@ class _KeySigner:
         region = region or self._region
         place = self._place(bucket, region)
         if place is None or not key:
-            self._client = self._client or _ClientSigner(self._options)
+            with self._lock:
+                self._client = self._client or _ClientSigner(self._options)
             return self._client.sign(method, bucket, key, headers, region)
         request = AWSRequest(method, f"{place}/{quote(key, safe='/-._~')}", dict(headers))
         S3SigV4Auth(self._keys, "s3", region or "us-east-1").add_auth(request)

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import threading
 import time
@@ -395,13 +396,13 @@ def test_run_that_emr_never_had_is_forgotten(idle_emr, monkeypatch):
 
 
 def test_run_that_cannot_be_ended_here_is_kept_and_collected(idle_emr, lst, tmp_path):
-    """Its steps have ended, but there is no place for the ledger."""
-    ledger = tmp_path / "ledgers" / "x.jsonl"
-    ledger.parent.mkdir()
-    with idle_emr.started(TAGS, "--output-dir", "s3://mine/out", "--ledger", ledger, lst) as process:
+    """Its steps have ended, but the launcher's disk is gone."""
+    ledger, disk = tmp_path / "x.jsonl", tmp_path / "disk"
+    disk.mkdir()
+    options = ("--output-dir", "s3://mine/out", "--ledger", ledger, "--local-tmp-dir", disk)
+    with idle_emr.started(TAGS, *options, lst) as process:
         wait_for(lambda: idle_emr.double.clusters and idle_emr.double.clusters[0].state == "RUNNING", process)
-        ledger.parent.rmdir()
-        ledger.parent.touch()
+        shutil.rmtree(disk)
         record = json.loads(idle_emr.double.get("s3://mine/out.running.json"))["record"]
         idle_emr.double.put(record.replace("run.json", "output/part-00000"), b'"a"\t1\n')
         idle_emr.double.clusters[0].steps[0].state = "COMPLETED"
@@ -409,8 +410,7 @@ def test_run_that_cannot_be_ended_here_is_kept_and_collected(idle_emr, lst, tmp_
     assert result.code == 1
     assert "the run is kept: crawlmill ledger --collect s3://mine/out ends it" in result.err
     idle_emr.double.put("s3://mine/out/part-00000", b"of an end that did not come to its end")
-    ledger.parent.unlink()
-    ledger.parent.mkdir()
+    assert not ledger.exists()
     late = idle_emr.crawlmill("ledger", "--collect", "s3://mine/out")
     assert late.code == 2, late.err
     assert idle_emr.double.get("s3://mine/out/part-00000") == b'"a"\t1\n'
