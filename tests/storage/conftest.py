@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,22 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Te
     monkeypatch.setenv("AWS_CONFIG_FILE", str(nowhere / "config"))
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(nowhere / "credentials"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The keys of Amazon's own examples in the environment; gives the secret one."""
+    secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", secret)
+    return secret
+
+
+@pytest.fixture
+def profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A profile is named, so that the environment alone does not say all."""
+    monkeypatch.setenv("AWS_PROFILE", "default")
+    Path(os.environ["AWS_CONFIG_FILE"]).write_text("[default]\n")
 
 
 @pytest.fixture

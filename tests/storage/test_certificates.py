@@ -64,12 +64,6 @@ def test_certificates_that_are_not_there_make_what_needs_them_unavailable(storag
     assert caught.value.reason == "unavailable"
 
 
-@pytest.fixture
-def keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s3cr3t")
-
-
 @pytest.mark.parametrize("way", ["AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "config"])
 def test_certificate_of_the_settings_of_aws_is_trusted_by_s3(
     storage_with, tls, certificate, keys, monkeypatch, way: str, tmp_path

@@ -18,12 +18,6 @@ SLOW_DOWN = b"<Error><Code>SlowDown</Code><Message>Please reduce your request ra
 
 
 @pytest.fixture
-def keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s3cr3t")
-
-
-@pytest.fixture
 def web() -> Iterator[FaultServer]:
     with FaultServer() as server:
         yield server
@@ -278,4 +272,4 @@ def test_secret_key_is_in_no_message(storage_with, web, keys, caplog) -> None:
     web.things["/b/x"] = Thing(every=(403, {}))
     with pytest.raises(SourceError) as caught:
         storage_with(s3_endpoint=web.url).open_stream("s3://b/x")
-    assert "s3cr3t" not in str(caught.value) + caplog.text
+    assert keys not in str(caught.value) + caplog.text

@@ -26,12 +26,6 @@ ODD_KEYS = ["a b+c%2F=&?#é\u4e2d/~x", "//a///b/", "%", "a;b:c@d,e'f(g)h*i!j$k",
 
 
 @pytest.fixture
-def keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
-
-
-@pytest.fixture
 def web() -> Iterator[FaultServer]:
     with FaultServer() as server:
         yield server
@@ -136,11 +130,10 @@ def test_signature_is_that_of_the_example_of_amazon(keys, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("key", ODD_KEYS)
-@pytest.mark.parametrize("profile", [False, True])
-def test_any_key_arrives_as_it_was_signed(storage_with, web, keys, monkeypatch, key: str, profile: bool) -> None:
-    if profile:
-        monkeypatch.setenv("AWS_PROFILE", "default")
-        Path(os.environ["AWS_CONFIG_FILE"]).write_text("[default]\n")
+@pytest.mark.parametrize("asked", ["keys", "profile"])
+def test_any_key_arrives_as_it_was_signed(storage_with, web, keys, request, key: str, asked: str) -> None:
+    if asked == "profile":
+        request.getfixturevalue("profile")
     url = by_boto3("b", key, web.url, None)[0]
     path = url.removeprefix(web.url)
     web.things[path] = Thing(DATA)
@@ -187,11 +180,10 @@ MOVED = [
 
 
 @pytest.mark.parametrize("answer", MOVED)
-@pytest.mark.parametrize("profile", [False, True])
-def test_bucket_is_asked_for_in_its_region(storage_with, web, keys, monkeypatch, answer: bytes, profile: bool) -> None:
-    if profile:
-        monkeypatch.setenv("AWS_PROFILE", "default")
-        Path(os.environ["AWS_CONFIG_FILE"]).write_text("[default]\n")
+@pytest.mark.parametrize("asked", ["keys", "profile"])
+def test_bucket_is_asked_for_in_its_region(storage_with, web, keys, request, answer: bytes, asked: str) -> None:
+    if asked == "profile":
+        request.getfixturevalue("profile")
     web.things["/b/x"] = Thing(DATA)
 
     def elsewhere(http, _: bytes) -> bool:
@@ -231,9 +223,7 @@ def test_reading_with_keys_of_the_environment_needs_no_client(web) -> None:
     assert not {"boto3", "botocore.client", "botocore.session"} & set(loaded)
 
 
-def test_threads_that_begin_together_share_one_client(keys, monkeypatch) -> None:
-    monkeypatch.setenv("AWS_PROFILE", "default")
-    Path(os.environ["AWS_CONFIG_FILE"]).write_text("[default]\n")
+def test_threads_that_begin_together_share_one_client(keys, profile, monkeypatch) -> None:
     made = []
     new = s3_client.S3Client._new
 
