@@ -22,7 +22,7 @@ from crawlmill.storage.readahead import ReadAheadStream
 from crawlmill.storage.resume import Body, Identity, NothingLeft, ResumingStream
 from crawlmill.storage.retry import Attempts, Failure, RetryPolicy, retrying
 
-__all__ = ["HttpBackend", "HttpBody", "body_of", "open_http_body"]
+__all__ = ["HttpBackend", "HttpBody", "body_of", "open_http_body", "range_header"]
 
 _CONTENT_RANGE = re.compile(r"\s*bytes\s+(?:([0-9]{1,18})-([0-9]{1,18})|\*)/([0-9]{1,18}|\*)\s*", re.IGNORECASE)
 
@@ -61,23 +61,34 @@ class HttpBody:
 
 def open_http_body(client: HttpClient, url: str, start: int, stop: int | None, known: Identity | None) -> Body:
     """Ask once for the bytes from `start` to `stop`. Raises: Failure."""
-    headers = {}
-    if start or stop is not None:
-        # An empty span still has to find out whether the object is there.
-        last = "" if stop is None else max(stop - 1, start)
-        headers["Range"] = f"bytes={start}-{last}"
-        if known is not None and known.etag is not None:
-            headers["If-Range"] = known.etag
+    headers = range_header(start, stop)
+    if headers and known is not None and known.etag is not None:
+        headers["If-Range"] = known.etag
     answer = client.request("GET", url, headers)
+    return body_of(answer, start, stop, whole="Range" not in headers)
+
+
+def range_header(start: int, stop: int | None) -> dict[str, str]:
+    """The header that asks for the bytes from `start` to `stop`; none for the whole object."""
+    if not start and stop is None:
+        return {}
+    # An empty span still has to find out whether the object is there.
+    return {"Range": f"bytes={start}-{'' if stop is None else max(stop - 1, start)}"}
+
+
+def body_of(answer: Answer, start: int, stop: int | None, *, whole: bool) -> Body:
+    """The body of an answer to a request for the bytes from `start` to `stop`, or for the `whole`.
+
+    Raises: Failure; the answer is closed then.
+    """
     try:
-        return body_of(answer, start, stop, whole="Range" not in headers)
+        return _body_of(answer, start, stop, whole=whole)
     except Failure:
         answer.close()
         raise
 
 
-def body_of(answer: Answer, start: int, stop: int | None, *, whole: bool) -> Body:
-    """The body of an answer to a request for the bytes from `start` to `stop`, or for the `whole`. Raises: Failure."""
+def _body_of(answer: Answer, start: int, stop: int | None, *, whole: bool) -> Body:
     etag = answer.headers.get("ETag")
     strong = etag if etag is not None and etag.startswith('"') else None
     modified = answer.headers.get("Last-Modified")

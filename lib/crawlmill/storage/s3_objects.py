@@ -11,7 +11,7 @@ import re
 from typing import cast
 
 from crawlmill.storage.base import StorageOptions
-from crawlmill.storage.http import body_of
+from crawlmill.storage.http import body_of, range_header
 from crawlmill.storage.http_client import Answer, HttpClient
 from crawlmill.storage.limits import Limiter, limited_name
 from crawlmill.storage.resume import Body, Identity, NothingLeft
@@ -45,9 +45,7 @@ class S3Objects:
 
     def body(self, bucket: str, key: str, start: int, stop: int | None, known: Identity | None) -> Body:
         """The bytes from `start` to `stop`, of the object that is known. Raises: Failure."""
-        headers = {}
-        if start or stop is not None:
-            headers["Range"] = f"bytes={start}-{'' if stop is None else max(stop - 1, start)}"
+        headers = range_header(start, stop)
         if known is not None and known.etag is not None:
             headers["If-Match"] = known.etag
         answer = self._ask("GET", bucket, key, headers)
@@ -57,11 +55,7 @@ class S3Objects:
             if size > start:
                 raise Failure(f"S3 says that nothing lies at byte {start} of {size}")
             return NothingLeft(start, size)
-        try:
-            return body_of(answer, start, stop, whole="Range" not in headers)
-        except Failure:
-            answer.close()
-            raise
+        return body_of(answer, start, stop, whole="Range" not in headers)
 
     def size(self, bucket: str, key: str) -> int:
         """Bytes of the object. Raises: Failure."""
