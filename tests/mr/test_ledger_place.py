@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import urllib.request
 
 import pytest
 from tests.mr.helpers import rows, run_here
@@ -25,28 +24,6 @@ def temporary(tmp_path_factory, monkeypatch):
     for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     return folder
-
-
-@pytest.fixture
-def s3(monkeypatch, tmp_path):
-    """A client of an S3 with an empty bucket of the name `bucket`."""
-    boto3 = pytest.importorskip("boto3")
-    moto = pytest.importorskip("moto.server")
-    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    for name, value in {
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}", "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "x",
-        "AWS_DEFAULT_REGION": "us-east-1", "AWS_CONFIG_FILE": str(tmp_path / "none"), "AWS_EC2_METADATA_DISABLED": "true",
-    }.items():  # fmt: skip
-        monkeypatch.setenv(name, value)
-    reset = urllib.request.Request(f"http://{host}:{port}/moto-api/reset", method="POST")
-    urllib.request.urlopen(reset).close()  # its memory is that of the process
-    client = boto3.client("s3")
-    client.create_bucket(Bucket="bucket")
-    yield client
-    client.close()
-    server.stop()
 
 
 def keys(s3) -> list[str]:

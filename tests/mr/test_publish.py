@@ -35,31 +35,15 @@ def test_folder_on_hdfs_appears_by_rename_with_success_written_last(lst):
     assert (again.code, again.err) == (1, "the output folder exists: hdfs:///d/out\n")
 
 
-def test_objects_on_s3_appear_with_success_last(lst, monkeypatch, tmp_path):
-    boto3 = pytest.importorskip("boto3")
-    moto = pytest.importorskip("moto.server")
-    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    for name, value in {
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}", "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "x",
-        "AWS_DEFAULT_REGION": "us-east-1", "AWS_CONFIG_FILE": str(tmp_path / "none"), "AWS_EC2_METADATA_DISABLED": "true",
-    }.items():  # fmt: skip
-        monkeypatch.setenv(name, value)
-    try:
-        client = boto3.client("s3")
-        client.create_bucket(Bucket="bucket")
-        ended = run_here(UriCount, *INLINE, "--output-dir", "s3://bucket/out", lst)
-        assert ended.code == 0, ended.err
-        assert [found["Key"] for found in client.list_objects_v2(Bucket="bucket", Prefix="out/")["Contents"]] == [
-            f"out/{n}" for n in NAMES
-        ]
-        assert client.get_object(Bucket="bucket", Key="out/part-00000")["Body"].read() == RESULT
-        again = run_here(UriCount, *INLINE, "--output-dir", "s3://bucket/out", lst)
-        assert (again.code, again.err) == (1, "the output folder exists: s3://bucket/out\n")
-        client.close()
-    finally:
-        server.stop()
+def test_objects_on_s3_appear_with_success_last(lst, s3):
+    ended = run_here(UriCount, *INLINE, "--output-dir", "s3://bucket/out", lst)
+    assert ended.code == 0, ended.err
+    assert [found["Key"] for found in s3.list_objects_v2(Bucket="bucket", Prefix="out/")["Contents"]] == [
+        f"out/{n}" for n in NAMES
+    ]
+    assert s3.get_object(Bucket="bucket", Key="out/part-00000")["Body"].read() == RESULT
+    again = run_here(UriCount, *INLINE, "--output-dir", "s3://bucket/out", lst)
+    assert (again.code, again.err) == (1, "the output folder exists: s3://bucket/out\n")
 
 
 def folder(location, storage=None):
