@@ -91,9 +91,9 @@ def _launch(kind: str, size: int) -> dict[str, Any]:
     """Launch a job over so many inputs, whose tasks are stubs."""
     from crawlmill.inputs.ledger import LedgerRow
     from crawlmill.mr import CountJob, launch
-    from crawlmill.mr.protocols import encode_pair
-    from crawlmill.mr.rows import row_pair
-    from crawlmill.mr.tasks import decode_task
+    from crawlmill.mr.task.pairs import encode_pair
+    from crawlmill.mr.task.rows import row_pair
+    from crawlmill.mr.task.task_list import decode_task
 
     found: dict[str, Any] = {}
 

@@ -24,8 +24,8 @@ from typing import Any
 
 from isal import isal_zlib
 
-from crawlmill.formats.sequencefile import read_sequencefile
-from crawlmill.formats.sequencefile_writer import SequenceFileWriter
+from crawlmill.formats.sequencefile.reader import read_sequencefile
+from crawlmill.formats.sequencefile.writer import SequenceFileWriter
 
 GZIP = "org.apache.hadoop.io.compress.GzipCodec"
 BODY = 118  # the header's length

@@ -15,7 +15,7 @@ except ModuleNotFoundError:  # not installed: this is the project's own folder
 from crawlmill.analysis.metadata_fields import project, where
 from crawlmill.analysis.text_join import METADATA, TEXT, with_texts
 from crawlmill.errors import FormatError, UsageError
-from crawlmill.formats.valid_metadata import invalid_metadata, valid_metadata
+from crawlmill.formats.crawl2012.valid import invalid_metadata, valid_metadata
 from crawlmill.mr.compat import MRStep, RawValueProtocol
 
 if TYPE_CHECKING:

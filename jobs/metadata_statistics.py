@@ -13,7 +13,7 @@ except ModuleNotFoundError:  # not installed: this is the project's own folder
     from crawlmill.mr import CountJob
 
 from crawlmill.analysis.metadata_tables import metadata_tables
-from crawlmill.formats.valid_metadata import valid_metadata
+from crawlmill.formats.crawl2012.valid import valid_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

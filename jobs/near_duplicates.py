@@ -15,9 +15,9 @@ except ModuleNotFoundError:  # not installed: this is the project's own folder
 
 from crawlmill.analysis.near_duplicates import MAX_DISTANCE, Group, blocks, group, pairs_in
 from crawlmill.analysis.simhash import package_simhash, text_simhash
-from crawlmill.formats.valid_metadata import valid_metadata
+from crawlmill.formats.crawl2012.valid import valid_metadata
 from crawlmill.mr.compat import MRStep
-from crawlmill.mr.options import whole_number
+from crawlmill.mr.run.options import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

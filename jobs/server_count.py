@@ -13,7 +13,7 @@ except ModuleNotFoundError:  # not installed: this is the project's own folder
     from crawlmill.mr import CountJob, counted_natively
 
 from crawlmill.analysis.servers import ServerCounter, servers_of_headers, wat_servers
-from crawlmill.formats.valid_metadata import valid_metadata
+from crawlmill.formats.crawl2012.valid import valid_metadata
 
 if TYPE_CHECKING:
     from crawlmill.formats.record import Record

@@ -19,11 +19,11 @@ LAYERS = ["errors", "units", "core", "codecs", "storage", "analysis", "formats",
 FORBIDDEN = [("formats", "storage"), ("formats", "analysis"), ("analysis", "storage"), ("analysis", "codecs"), ("storage", "codecs"),
              ("sample", "inputs"), ("mr", "sample")]  # fmt: skip
 FENCES = {
-    "mrjob": ["mr/compat.py"], "yaml": ["mr/conf.py"], "boto3": ["storage/s3_client.py", "mr/aws.py"], "botocore": ["storage/s3_client.py", "mr/aws.py"], "urllib3": ["storage"], "warcio": ["sample"],
+    "mrjob": ["mr/compat.py"], "yaml": ["mr/run/conf.py"], "boto3": ["storage/s3/client.py", "mr/engines/emr/aws.py"], "botocore": ["storage/s3/client.py", "mr/engines/emr/aws.py"], "urllib3": ["storage"], "warcio": ["sample"],
     "brotli": ["formats"], "zstandard": ["formats", "codecs"], "deflate": [], "isal": [], "zlib_ng": [], "cramjam": ["codecs"],
     "ujson": ["formats", "analysis"], "simhash": ["analysis"], "numpy": ["analysis"], "publicsuffixlist": ["analysis"],
     "crawlmill_native": ["core.py"],
-    "pyspark": ["mr/spark_harness.py"], "py4j": ["mr/spark_harness.py"],
+    "pyspark": ["mr/engines/spark/driver.py"], "py4j": ["mr/engines/spark/driver.py"],
 }  # fmt: skip
 
 

@@ -1,5 +1,5 @@
 //! Bodies without their codings, and pages in an encoding that keeps ASCII: the twin of parts of
-//! `crawlmill.formats.content` and `crawlmill.formats.charset`, for codings and pages without a fault.
+//! `crawlmill.formats.payload.codings` and `crawlmill.formats.payload.charset`, for codings and pages without a fault.
 
 use crate::http::Response;
 use crate::member::{Member, Members};

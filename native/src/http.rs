@@ -1,4 +1,4 @@
-//! HTTP responses whose header is written as nearly all are: the twin of parts of `crawlmill.formats.http`.
+//! HTTP responses whose header is written as nearly all are: the twin of parts of `crawlmill.formats.payload.http`.
 
 use crate::lines::{trim, Lines};
 

@@ -1,4 +1,4 @@
-//! What the header and the first bytes of an HTML page say of its encoding: the twin of parts of `crawlmill.formats.charset`.
+//! What the header and the first bytes of an HTML page say of its encoding: the twin of parts of `crawlmill.formats.payload.charset`.
 
 use memchr::memmem;
 

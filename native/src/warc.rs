@@ -1,4 +1,4 @@
-//! The head of a WARC record as nearly all are written: the twin of `crawlmill.formats.warc.quick_head`.
+//! The head of a WARC record as nearly all are written: the twin of `crawlmill.formats.warc.record.quick_head`.
 
 use crate::lines::{graphic, Lines};
 

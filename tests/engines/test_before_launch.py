@@ -10,7 +10,7 @@ from tests import builders
 from tests.mr.helpers import PROJECT, run
 
 from crawlmill.cli import main
-from crawlmill.storage.hadoop_conf import user_name
+from crawlmill.storage.hdfs.conf import user_name
 
 TAGS = PROJECT / "jobs" / "tag_count.py"
 SITE = "<configuration><property><name>{}</name><value>{}</value></property></configuration>"

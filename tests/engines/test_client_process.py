@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from crawlmill.mr.client_process import ClientProcess
+from crawlmill.mr.engines.client_process import ClientProcess
 
 
 def started(*command: str) -> ClientProcess:

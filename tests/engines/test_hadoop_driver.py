@@ -10,7 +10,7 @@ from tests.mr.helpers import run_here
 from tests.mr.test_launch import UriCount
 from tests.storage.webhdfs import WebHdfs
 
-from crawlmill.mr.progress import Progress
+from crawlmill.mr.run.progress import Progress
 
 JOB = "job_1700000000000_0007"
 SUBMITTING = f"echo '26/01/01 00:00:00 INFO mapreduce.JobSubmitter: Submitting tokens for job: {JOB}'"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlmill.mr.hadoop_log import FailedAttempt, HadoopLog
+from crawlmill.mr.engines.hadoop.log import FailedAttempt, HadoopLog
 
 AT = "2026-01-05 10:00:00,123 "
 STARTED = f"""\

@@ -10,8 +10,8 @@ from tests.storage.test_contract import WriteContract
 
 from crawlmill.errors import SourceError
 from crawlmill.storage import Storage, StorageOptions
-from crawlmill.storage.hadoop_fs import HadoopFsBackend
-from crawlmill.storage.hadoop_program import find_hadoop
+from crawlmill.storage.hdfs.program import find_hadoop
+from crawlmill.storage.hdfs.program_backend import HadoopFsBackend
 from crawlmill.storage.retry import RetryPolicy
 
 pytestmark = pytest.mark.hadoop

@@ -10,8 +10,8 @@ from tests.mr.helpers import PROJECT, run
 from tests.storage.webhdfs import WebHdfs
 
 from crawlmill.errors import UsageError
-from crawlmill.mr import spark_runner
-from crawlmill.mr.spark_runner import on_this_machine
+from crawlmill.mr.engines.spark import runner as spark_runner
+from crawlmill.mr.engines.spark.runner import on_this_machine
 
 TAGS = PROJECT / "jobs" / "tag_count.py"
 

@@ -12,12 +12,12 @@ from tests import builders
 from tests.mr.helpers import PROJECT, environment
 from tests.storage.webhdfs import WebHdfs
 
-import crawlmill.mr.monitor as monitor_module
+import crawlmill.mr.task.monitor as monitor_module
 from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.lists import Input
-from crawlmill.mr import task_report
-from crawlmill.mr.monitor import EngineMonitor
-from crawlmill.mr.tasks import encode_task
+from crawlmill.mr.task import failure_report as task_report
+from crawlmill.mr.task.monitor import EngineMonitor
+from crawlmill.mr.task.task_list import encode_task
 
 ATTEMPT = "attempt_1_0001_m_000000_0"
 

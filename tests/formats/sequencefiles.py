@@ -14,7 +14,7 @@ import pytest
 import zstandard
 
 from crawlmill.errors import FormatError
-from crawlmill.formats.sequencefile import SequenceRecord, read_sequencefile
+from crawlmill.formats.sequencefile.reader import SequenceRecord, read_sequencefile
 
 cramjam = pytest.importorskip("cramjam", reason="SequenceFiles with snappy and LZ4 need crawlmill[legacy]")
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.data import shared
 from warcio.archiveiterator import ArchiveIterator
 
-from crawlmill.formats.charset import encoding_of, text_of, tokenizable
-from crawlmill.formats.http import parse_response
+from crawlmill.formats.payload.charset import encoding_of, text_of, tokenizable
+from crawlmill.formats.payload.http import parse_response
 
 
 def message(content_type: str | None = "text/html"):

@@ -19,9 +19,9 @@ from tests.data import shared
 from warcio.archiveiterator import ArchiveIterator
 
 from crawlmill.errors import FormatError, MissingDependency
-from crawlmill.formats import compressed
-from crawlmill.formats.content import DecodedBody, decode_body
-from crawlmill.formats.http import parse_response
+from crawlmill.formats.payload import compressed
+from crawlmill.formats.payload.codings import DecodedBody, decode_body
+from crawlmill.formats.payload.http import parse_response
 
 PAGE = b"<html><body>" + b"".join(b"<p>paragraph %d</p>" % n for n in range(400)) + b"</body></html>"
 NOISE = random.Random(7).randbytes(5000)

@@ -13,9 +13,9 @@ from tests.formats import metadata_values
 from tests.formats.metadata_values import ATOM, FAILURE, MISSING, PAGE, RSS
 
 from crawlmill.errors import FormatError
-from crawlmill.formats.crawl_metadata import CHARSET_SOURCES, ArchivePointer, parse_metadata
-from crawlmill.formats.crawl_metadata_content import Author, Document, Feed, Link
-from crawlmill.formats.sequencefile import read_sequencefile
+from crawlmill.formats.crawl2012.content import Author, Document, Feed, Link
+from crawlmill.formats.crawl2012.metadata import CHARSET_SOURCES, ArchivePointer, parse_metadata
+from crawlmill.formats.sequencefile.reader import read_sequencefile
 
 
 def stored(**fields):

@@ -20,10 +20,10 @@ from tests.formats import metadata_values
 from tests.formats.metadata_values import PAGE
 
 from crawlmill.errors import FormatError
-from crawlmill.formats import crawl_metadata_rules
-from crawlmill.formats.crawl_metadata import parse_metadata
-from crawlmill.formats.crawl_metadata_rules import Violation, metadata_schema, refusal, validate
-from crawlmill.mr.shipping import zip_package
+from crawlmill.formats.crawl2012 import rules as crawl_metadata_rules
+from crawlmill.formats.crawl2012.metadata import parse_metadata
+from crawlmill.formats.crawl2012.rules import Violation, metadata_schema, refusal, validate
+from crawlmill.mr.engines.shipping import zip_package
 
 # The one deviation: an integer is written as one.
 integers = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
@@ -179,7 +179,7 @@ def test_keyword_that_nobody_understands_is_an_error(monkeypatch):
 def test_schema_is_found_in_the_zip_that_goes_to_the_nodes(tmp_path):
     archive = zip_package(tmp_path / "crawlmill.zip")
     code = (
-        "from crawlmill.formats import crawl_metadata_rules as rules\n"
+        "from crawlmill.formats.crawl2012 import rules as rules\n"
         "print(rules.__file__); print(*rules.validate({'attempt_time': 1}))"
     )
     command, environment = [sys.executable, "-S", "-c", code], os.environ | {"PYTHONPATH": str(archive)}

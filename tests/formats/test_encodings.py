@@ -7,8 +7,8 @@ import webencodings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlmill.formats.encodings import decode_text, encoding_of_label
-from crawlmill.formats.japanese import decode_euc_jp, decode_iso_2022_jp
+from crawlmill.formats.payload.encodings import decode_text, encoding_of_label
+from crawlmill.formats.payload.japanese import decode_euc_jp, decode_iso_2022_jp
 
 # The standard replaces pages in these by one U+FFFD.
 OURS = {

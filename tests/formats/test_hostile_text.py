@@ -8,11 +8,11 @@ from tests.formats.archives import Read
 
 from crawlmill.errors import FormatError
 from crawlmill.formats.arc import MAX_LINE, is_arc_start, parse_url_line
-from crawlmill.formats.content import decode_body
 from crawlmill.formats.digests import check_digests
-from crawlmill.formats.http import parse_request, parse_response
+from crawlmill.formats.payload.codings import decode_body
+from crawlmill.formats.payload.http import parse_request, parse_response
 from crawlmill.formats.record import Block
-from crawlmill.formats.warc import WarcRecord
+from crawlmill.formats.warc.record import WarcRecord
 
 SIZE = 2_000_000
 

@@ -14,8 +14,8 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.statusandheaders import StatusAndHeadersParser
 
 from crawlmill.errors import FormatError
-from crawlmill.formats import http
-from crawlmill.formats.http import parse_request, parse_response
+from crawlmill.formats.payload import http
+from crawlmill.formats.payload.http import parse_request, parse_response
 
 OK = b"HTTP/1.1 200 OK\r\n"
 

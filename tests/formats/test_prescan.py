@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlmill.formats.encodings import encoding_of_label
-from crawlmill.formats.prescan import PRESCAN_BYTES, html_declaration, xml_declaration
+from crawlmill.formats.payload.encodings import encoding_of_label
+from crawlmill.formats.payload.prescan import PRESCAN_BYTES, html_declaration, xml_declaration
 
 SPACE = b"\t\n\f\r "
 

@@ -33,7 +33,7 @@ from tests.formats.sequencefiles import (
 )
 
 from crawlmill.errors import FormatError, MissingDependency
-from crawlmill.formats.sequencefile import SequenceRecord, read_sequencefile
+from crawlmill.formats.sequencefile.reader import SequenceRecord, read_sequencefile
 
 GZIP = CODECS + "GzipCodec"
 

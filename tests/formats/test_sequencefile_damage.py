@@ -31,7 +31,7 @@ from tests.formats.sequencefiles import (
 )
 
 from crawlmill.errors import FormatError
-from crawlmill.formats.sequencefile import read_sequencefile
+from crawlmill.formats.sequencefile.reader import read_sequencefile
 
 REASONS = {"truncated", "bad-checksum", "bad-compression", "bad-header", "bad-length"}
 MIB = 1 << 20

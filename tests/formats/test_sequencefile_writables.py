@@ -10,7 +10,7 @@ from tests.data import needs_data, shared
 from tests.formats.sequencefiles import TEXT, text, vint
 
 from crawlmill.errors import FormatError
-from crawlmill.formats.writables import encode_vint, parse_vint, parse_vints, vint_size, writable_named
+from crawlmill.formats.sequencefile.writables import encode_vint, parse_vint, parse_vints, vint_size, writable_named
 
 IO = "org.apache.hadoop.io."
 

@@ -22,7 +22,7 @@ from tests.formats.sequencefiles import (
 )
 from tests.formats.test_sequencefile import entries, stored
 
-from crawlmill.formats.sequencefile_writer import SequenceFileWriter
+from crawlmill.formats.sequencefile.writer import SequenceFileWriter
 
 WRITTEN = ("DefaultCodec", "DeflateCodec", "GzipCodec")
 IO = "org.apache.hadoop.io."

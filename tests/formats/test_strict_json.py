@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.formats import metadata_values
 
 from crawlmill.errors import FormatError
-from crawlmill.formats import strict_json
-from crawlmill.formats.strict_json import MAX_DEPTH, compact_json, parse_json
+from crawlmill.formats.crawl2012 import strict_json
+from crawlmill.formats.crawl2012.strict_json import MAX_DEPTH, compact_json, parse_json
 
 BLANKS = re.compile(r"[ \t\n\r]*")
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")

@@ -8,7 +8,7 @@ import pytest
 from tests.formats.metadata_values import FAILURE, MISSING, PAGE, RSS
 
 from crawlmill.errors import FormatError
-from crawlmill.formats.valid_metadata import invalid_metadata, valid_metadata
+from crawlmill.formats.crawl2012.valid import invalid_metadata, valid_metadata
 
 
 @pytest.mark.parametrize("value", [PAGE, FAILURE, MISSING, RSS])

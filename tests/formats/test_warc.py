@@ -10,8 +10,8 @@ from tests.builders import conversion, gzip_member, metadata, pack, pages, recor
 from tests.formats.archives import Read, uri_of
 
 from crawlmill.errors import FormatError
-from crawlmill.formats import warc_reader
-from crawlmill.formats.warc import parse_head, quick_head
+from crawlmill.formats.warc import reader as warc_reader
+from crawlmill.formats.warc.record import parse_head, quick_head
 
 RECORDS = pages(3)
 PARTS = [gzip_member(content) for content in RECORDS]

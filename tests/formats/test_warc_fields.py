@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlmill.formats.record import Block
-from crawlmill.formats.warc import WarcRecord
+from crawlmill.formats.warc.record import WarcRecord
 
 NAMES = ["Content-Type", "content-type", "WARC-Type", "X", "\u212a", "k", ""]
 

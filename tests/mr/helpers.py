@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crawlmill.errors import CrawlmillError
-from crawlmill.mr.job import CrawlJob
+from crawlmill.mr.job.base import CrawlJob
 
 PROJECT = Path(__file__).parents[2]
 SCRIPTS = Path(__file__).parent / "scripts"

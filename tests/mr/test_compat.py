@@ -52,7 +52,7 @@ print(version_gte("3.4.2", "2.7.1"), version_gte("0.20.203.0", "1.0"))
 
 def test_stand_ins_leave_no_trace():
     code = """
-import crawlmill.mr.job
+import crawlmill.mr.job.base
 for name in ("pipes", "distutils", "distutils.version", "distutils.spawn"):
     try:
         __import__(name)
@@ -63,14 +63,14 @@ for name in ("pipes", "distutils", "distutils.version", "distutils.spawn"):
 
 
 def test_real_distutils_is_untouched_by_our_imports():
-    code = "import crawlmill.mr.job, sys; print([n for n in sys.modules if n.startswith(('distutils', 'setuptools'))])"
+    code = "import crawlmill.mr.job.base, sys; print([n for n in sys.modules if n.startswith(('distutils', 'setuptools'))])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout == "[]\n"
 
 
 def test_urllib_is_imported_when_it_is_used_and_works():
     code = """
-import sys, crawlmill.mr.counting, crawlmill.inputs.reading
+import sys, crawlmill.mr.job.counting, crawlmill.inputs.reading
 print([name for name in ("urllib.request", "http.client", "email") if name in sys.modules])
 from crawlmill.mr.compat import engine_runner
 engine_runner("hadoop")

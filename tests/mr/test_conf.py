@@ -9,7 +9,7 @@ import pytest
 from tests.mr.helpers import PROJECT
 
 from crawlmill.errors import UsageError
-from crawlmill.mr.conf import conf_paths
+from crawlmill.mr.run.conf import conf_paths
 
 GOOD = "runners:\n  local:\n    num_cores: 1\n"
 

@@ -11,8 +11,8 @@ from tests.mr.helpers import run_here
 
 from crawlmill.errors import FormatError
 from crawlmill.mr import CountJob, CrawlJob, summing
-from crawlmill.mr.counting import Largest, PairCounter
-from crawlmill.mr.protocols import encode_key
+from crawlmill.mr.job.counting import Largest, PairCounter
+from crawlmill.mr.task.pairs import encode_key
 
 
 class HostCount(CountJob):

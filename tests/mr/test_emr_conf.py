@@ -8,7 +8,7 @@ import shlex
 from tests.mr.helpers import PROJECT
 
 from crawlmill.mr.compat import load_conf
-from crawlmill.mr.emr_runner import EmrRunner
+from crawlmill.mr.engines.emr.runner import EmrRunner
 
 # mrjob travels with the job; the others are for Pythons that the nodes do not have.
 NOT_FOR_NODES = ("mrjob", "setuptools", "standard-pipes")

@@ -10,7 +10,7 @@ import pytest
 from tests.mr.helpers import rows, run_here
 from tests.mr.test_counting import HostCount, MapOnly
 
-from crawlmill.mr.failures import TaskError
+from crawlmill.mr.task.failures import TaskError
 
 
 class Engine:
@@ -76,7 +76,7 @@ def engine(monkeypatch):
     class Own(Engine):
         """An engine of this test's own."""
 
-    monkeypatch.setattr("crawlmill.mr.emr.EmrWork", Own)
+    monkeypatch.setattr("crawlmill.mr.engines.emr.work.EmrWork", Own)
     return Own
 
 

@@ -7,7 +7,7 @@ import errno
 import pytest
 
 from crawlmill.errors import MissingDependency, SourceError
-from crawlmill.mr.failures import hopeless, task_failed
+from crawlmill.mr.task.failures import hopeless, task_failed
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ import crawlmill
 from crawlmill.errors import SourceError
 from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.mr import CountJob, CrawlJob
-from crawlmill.mr.failures import Stopped, TaskError
+from crawlmill.mr.task.failures import Stopped, TaskError
 
 INLINE = ("-r", "inline")
 
@@ -416,7 +416,7 @@ def test_checkpoint_of_another_unicode_or_package_is_not_used(crawl, tmp_path, m
     options = (*INLINE, "--checkpoint", tmp_path / "c", lst)
     run_here(UriCount, *options)
     if what == "unicode":
-        monkeypatch.setattr("crawlmill.mr.checkpoint.unidata_version", "1.1.5")
+        monkeypatch.setattr("crawlmill.mr.engines.machine.checkpoint.unidata_version", "1.1.5")
     else:
         package = tmp_path / "crawlmill"
         shutil.copytree(Path(crawlmill.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -518,7 +518,7 @@ def test_run_that_ends_while_it_publishes_keeps_its_ledger(crawl, tmp_path, monk
     def publish(*_):
         raise error
 
-    monkeypatch.setattr("crawlmill.mr.publish.OutputFolder.publish", publish)
+    monkeypatch.setattr("crawlmill.mr.run.output_folder.OutputFolder.publish", publish)
     out, ledger = tmp_path / "out", tmp_path / "l"
     options = ("--ledger", ledger) if given else ()
     lst = crawl.list(crawl.warc("a", "http://e.org/1"))
@@ -546,7 +546,7 @@ def test_ledger_that_cannot_be_kept_hides_neither_the_error_nor_the_signal(crawl
             folder.touch()
             raise error
 
-        monkeypatch.setattr("crawlmill.mr.runners.InlineRunner.run", run)
+        monkeypatch.setattr("crawlmill.mr.engines.machine.runner.InlineRunner.run", run)
         lst = crawl.list(crawl.warc("a", "http://e.org/1"))
         ended.append(run_here(UriCount, *INLINE, "--ledger", folder / "l", lst))
         folder.unlink()
@@ -602,7 +602,7 @@ def test_checkpoint_that_cannot_be_written_any_more_is_told_once_and_gone_withou
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("crawlmill.mr.checkpoint._put", full)
+    monkeypatch.setattr("crawlmill.mr.engines.machine.checkpoint._put", full)
     lst = crawl.list(*(crawl.warc(name, f"http://{name}.org/") for name in "xyz"))
     ended = run_here(UriCount, *INLINE, "--checkpoint", tmp_path / "c", lst)
     assert (ended.code, len(ended.pairs), ended.err.count("No space left")) == (0, 3, 1)

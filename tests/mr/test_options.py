@@ -8,7 +8,7 @@ import pytest
 from tests.mr.helpers import SCRIPTS, run
 from tests.storage.faults import FaultServer, Thing
 
-from crawlmill.mr.options import BadLimit
+from crawlmill.mr.run.options import BadLimit
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from crawlmill.mr.attempt import Attempt
-from crawlmill.mr.failures import TaskError
-from crawlmill.mr.pool import Launchpad, Pool
-from crawlmill.mr.runners import Silent
+from crawlmill.mr.engines.machine.pool import Launchpad, Pool
+from crawlmill.mr.engines.machine.runner import Silent
+from crawlmill.mr.task.attempt import Attempt
+from crawlmill.mr.task.failures import TaskError
 
 WORKER = """
 import socket, sys
-from crawlmill.mr.channel import Channel
+from crawlmill.mr.engines.machine.channel import Channel
 channel = Channel(socket.socket(fileno=int(sys.argv[1].partition("=")[2])))
 channel.send("ready")
 channel.receive()

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from tests.mr.helpers import PROJECT, environment
 
-from crawlmill.mr.attempt import Attempt, Result
-from crawlmill.mr.monitor import Totals
-from crawlmill.mr.progress import Console, Progress
+from crawlmill.mr.run.progress import Console, Progress
+from crawlmill.mr.task.attempt import Attempt, Result
+from crawlmill.mr.task.monitor import Totals
 
 
 class Terminal(io.BytesIO):
@@ -28,7 +28,7 @@ class Terminal(io.BytesIO):
 @pytest.fixture
 def clock(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr("crawlmill.mr.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("crawlmill.mr.run.progress.time.monotonic", lambda: now[0])
     return now
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlmill.mr.protocols import JsonPairs, decode_pair, encode_key, encode_pair, encode_value
+from crawlmill.mr.task.pairs import JsonPairs, decode_pair, encode_key, encode_pair, encode_value
 
 PINNED = [
     ("div", 1234, b'"div"\t1234'),

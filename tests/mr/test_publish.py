@@ -9,7 +9,7 @@ from tests.storage.faults import FaultServer
 from tests.storage.webhdfs import WebHdfs
 
 from crawlmill.errors import CrawlmillError, UsageError
-from crawlmill.mr.publish import OutputFolder
+from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.storage import Storage
 
 NAMES = ["_SUCCESS", "_ledger.jsonl", "_run.json", "part-00000"]

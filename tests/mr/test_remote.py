@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crawlmill.errors import SourceError
-from crawlmill.mr.remote import fetch_rows, parts_in, report_of
+from crawlmill.mr.engines.run_folder import fetch_rows, parts_in, report_of
 from crawlmill.storage import Storage
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.lists import Input
-from crawlmill.mr.job import CrawlJob, summing
-from crawlmill.mr.rows import decode_row, encode_rows, row_pair, without_rows
-from crawlmill.mr.tasks import encode_task
+from crawlmill.mr.job.base import CrawlJob, summing
+from crawlmill.mr.task.rows import decode_row, encode_rows, row_pair, without_rows
+from crawlmill.mr.task.task_list import encode_task
 
 
 class UriCount(CrawlJob):

@@ -8,7 +8,7 @@ from tests.mr.test_counting import HostCount
 from tests.mr.test_engines import engine  # noqa: F401 - a fixture
 from tests.storage.faults import FaultServer, Thing
 
-from crawlmill.mr.tasks import limited
+from crawlmill.mr.task.task_list import limited
 
 
 @pytest.fixture

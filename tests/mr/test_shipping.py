@@ -7,10 +7,10 @@ import sys
 import zipfile
 
 import crawlmill
-import crawlmill.mr.counting
-from crawlmill.mr.shipping import zip_package
+import crawlmill.mr.job.counting
+from crawlmill.mr.engines.shipping import zip_package
 
-PROBE = "import crawlmill.mr.counting, crawlmill; print(crawlmill.__file__, crawlmill.__version__)"
+PROBE = "import crawlmill.mr.job.counting, crawlmill; print(crawlmill.__file__, crawlmill.__version__)"
 
 
 def imported(package) -> str:
@@ -33,7 +33,7 @@ def test_zip_of_sources_is_importable_complete_and_the_same_every_time(tmp_path)
     assert imported(one) == f"{one}/crawlmill/__init__.py {crawlmill.__version__}\n"
     names = zipfile.ZipFile(one).namelist()
     assert names == sorted(names)
-    assert {"crawlmill/__init__.py", "crawlmill/mr/job.py", "crawlmill/py.typed"} <= set(names)
+    assert {"crawlmill/__init__.py", "crawlmill/mr/job/base.py", "crawlmill/py.typed"} <= set(names)
     assert not any("__pycache__" in name or name.endswith(".pyc") for name in names)
 
 
@@ -41,7 +41,7 @@ def test_zip_with_compiled_modules_is_used_without_compiling(tmp_path):
     package = zip_package(tmp_path / "a.zip", compiled=True)
     with zipfile.ZipFile(package) as archive:
         kept = {entry.filename: archive.read(entry) for entry in archive.infolist()}
-    assert "crawlmill/mr/job.pyc" in kept
+    assert "crawlmill/mr/job/base.pyc" in kept
     with zipfile.ZipFile(package, "w") as archive:
         for name, content in kept.items():
             archive.writestr(name, content if name.endswith(".pyc") else b"raise SystemExit('compiled again')")

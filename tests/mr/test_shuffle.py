@@ -7,8 +7,8 @@ import zlib
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crawlmill.mr.protocols import encode_pair
-from crawlmill.mr.shuffle import Partitioner, merge
+from crawlmill.mr.task.pairs import encode_pair
+from crawlmill.mr.task.shuffle import Partitioner, merge
 
 LINES = st.lists(
     st.builds(lambda key, value: encode_pair(key, value) + b"\n", st.text(max_size=3), st.integers()), max_size=80

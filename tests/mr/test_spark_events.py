@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from crawlmill.mr.progress import Console, Progress
-from crawlmill.mr.spark_events import SparkEvents
+from crawlmill.mr.engines.spark.events import SparkEvents
+from crawlmill.mr.run.progress import Console, Progress
 
 
 def task(step: int, name: str, rows: str, count: int) -> dict:

@@ -11,10 +11,8 @@ import pytest
 from tests.mr.test_counting import HostCount, MapOnly
 
 from crawlmill.inputs.lists import Input
-from crawlmill.mr.rows import decode_row
-from crawlmill.mr.shuffle import Run
-from crawlmill.mr.spark_log import SparkLog, what_failed
-from crawlmill.mr.spark_tasks import (
+from crawlmill.mr.engines.spark.log import SparkLog, what_failed
+from crawlmill.mr.engines.spark.tasks import (
     FAILURE,
     Done,
     Shipped,
@@ -25,7 +23,9 @@ from crawlmill.mr.spark_tasks import (
     map_to_pieces,
     reduce_to_part,
 )
-from crawlmill.mr.tasks import encode_task
+from crawlmill.mr.task.rows import decode_row
+from crawlmill.mr.task.shuffle import Run
+from crawlmill.mr.task.task_list import encode_task
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ TRACE = """\
 Traceback (most recent call last):
   File "/opt/spark/python/lib/pyspark.zip/pyspark/worker.py", line 1247, in main
     process()
-  File "/tmp/x/crawlmill.zip/crawlmill/mr/spark_tasks.py", line 100, in run
+  File "/tmp/x/crawlmill.zip/crawlmill/mr/engines/spark/tasks.py", line 100, in run
     result = run_attempt()
              ^^^^^^^^^^^^^
   File "/jobs/mine.py", line 7, in process

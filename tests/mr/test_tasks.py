@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crawlmill.errors import FormatError
 from crawlmill.inputs.lists import Input
-from crawlmill.mr.tasks import MOST_TASKS_HERE, MOST_TASKS_ON_ENGINES, cut, decode_task, encode_task
+from crawlmill.mr.task.task_list import MOST_TASKS_HERE, MOST_TASKS_ON_ENGINES, cut, decode_task, encode_task
 
 
 def ranked(items):

@@ -12,7 +12,8 @@ from tests.mr.test_counting import HostCount, MapOnly
 HERE = unicodedata.unidata_version
 FORGED = b"""
 import sys
-from crawlmill.mr import CrawlJob, rows, summing
+from crawlmill.mr import CrawlJob, summing
+from crawlmill.mr.task import rows
 
 if any(arg.startswith("--worker") for arg in sys.argv):
     rows.unidata_version = "1.1.5"
@@ -58,6 +59,6 @@ def test_tasks_kept_by_another_python_keep_their_version(crawl, tmp_path, monkey
     lst = crawl.list(crawl.warc("a", "http://e.org/1"))
     options = ("-r", "inline", "--checkpoint", tmp_path / "kept", lst)
     with monkeypatch.context() as patch:
-        patch.setattr("crawlmill.mr.rows.unidata_version", "1.1.5")
+        patch.setattr("crawlmill.mr.task.rows.unidata_version", "1.1.5")
         run_here(HostCount, *options)
     assert "tasks had Unicode 1.1.5, this" in run_here(HostCount, *options).err

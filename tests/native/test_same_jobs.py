@@ -18,7 +18,7 @@ from tests.mr.helpers import PROJECT
 from tests.native.test_same_reading import HOSTILE, mutated, mutations
 
 from crawlmill import core
-from crawlmill.formats.encodings import _LABELS
+from crawlmill.formats.payload.encodings import _LABELS
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.storage import Storage

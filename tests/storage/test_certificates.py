@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from crawlmill.errors import SourceError
-from crawlmill.storage import http_pools
+from crawlmill.storage.http import pools as http_pools
 from tests.storage.faults import Fault, FaultServer, Thing
 
 DATA = bytes(range(256)) * 8

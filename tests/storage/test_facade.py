@@ -54,7 +54,7 @@ def test_local_files_import_no_network_package() -> None:
 
 
 def test_http_imports_no_boto3() -> None:
-    code = "import sys, crawlmill.storage.http; print(*sys.modules)"
+    code = "import sys, crawlmill.storage.http.backend; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     assert not {"boto3", "botocore"} & set(loaded)
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from crawlmill.errors import SourceError, UsageError
-from crawlmill.storage import hadoop_fs, hadoop_program
+from crawlmill.storage.hdfs import program as hadoop_program
+from crawlmill.storage.hdfs import program_backend as hadoop_fs
 from tests.storage.test_contract import WriteContract
 
 SITE = "<configuration><property><name>{}</name><value>{}</value></property></configuration>"

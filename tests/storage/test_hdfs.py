@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crawlmill.errors import SourceError, UsageError
-from crawlmill.storage.hadoop_conf import default_filesystem, namenode_urls, read_hadoop_conf
+from crawlmill.storage.hdfs.conf import default_filesystem, namenode_urls, read_hadoop_conf
 from tests.storage.webhdfs import WebHdfs
 
 DATA = random.Random(3).randbytes(100_000)

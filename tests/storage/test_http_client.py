@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from crawlmill.errors import SourceError, UsageError
-from crawlmill.storage.http_pools import proxy_for
+from crawlmill.storage.http.pools import proxy_for
 from tests.storage.faults import Fault, FaultServer, Thing
 
 DATA = bytes(range(256)) * 8

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from crawlmill.errors import SourceError, UsageError
-from crawlmill.storage import s3, s3_upload
+from crawlmill.storage.s3 import backend as s3
+from crawlmill.storage.s3 import upload as s3_upload
 from tests.storage.faults import CLOSE, RESET, STALL, Fault, FaultServer, Thing
 
 DATA = random.Random(3).randbytes(300_000)

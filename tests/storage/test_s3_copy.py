@@ -11,7 +11,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from crawlmill.errors import SourceError
-from crawlmill.storage import s3_copy
+from crawlmill.storage.s3 import copying as s3_copy
 
 DATA = random.Random(5).randbytes(12 << 20)
 

@@ -20,8 +20,9 @@ from botocore.config import Config
 from botocore.credentials import Credentials
 
 from crawlmill.errors import SourceError
-from crawlmill.storage import StorageOptions, s3_client
-from crawlmill.storage.s3_signing import new_signer
+from crawlmill.storage import StorageOptions
+from crawlmill.storage.s3 import client as s3_client
+from crawlmill.storage.s3.signing import new_signer
 from tests.storage.faults import FaultServer, Thing
 
 DATA = bytes(range(256)) * 40

@@ -9,7 +9,7 @@ import pytest
 from crawlmill.errors import UsageError
 from crawlmill.storage import StorageOptions
 from crawlmill.storage.limits import HostLimits, Limiter
-from crawlmill.storage.share import most_tasks
+from crawlmill.storage.shares import most_tasks
 from tests.storage.webhdfs import WebHdfs
 
 HERE = ["/data/x", "file:///x", "hdfs:///x", "s3://b/x"]

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
+from crawlmill.storage.http.transfer_codings import transfer_decoder
 from crawlmill.storage.retry import Failure
-from crawlmill.storage.transfer import transfer_decoder
 
 DATA = bytes(range(256)) * 3
 CHUNKED = b"5;x=y\r\nabcde\r\n0A\r\n0123456789\r\n0\r\nTrailer: 1\r\n\r\n"

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from crawlmill.mr.options import add_s3, add_storage, storage_options
+from crawlmill.mr.run.options import add_s3, add_storage, storage_options
 from crawlmill.storage import Storage
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from functools import partial
 from crawlmill.cli.arguments import make_storage
 from crawlmill.errors import CrawlmillError, FormatError, UsageError
 from crawlmill.formats.archive import read_archive
-from crawlmill.formats.key_value import KeyValueRecord
 from crawlmill.formats.record import Record
+from crawlmill.formats.sequencefile.records import KeyValueRecord
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, Span, is_in_sequencefile
 from crawlmill.storage import Storage, redact

@@ -15,8 +15,8 @@ import sys
 
 from crawlmill.cli.arguments import make_storage
 from crawlmill.errors import UsageError
-from crawlmill.mr.conf import conf_paths
-from crawlmill.mr.doctor import ENGINES, examine
+from crawlmill.mr.engines.doctor import ENGINES, examine
+from crawlmill.mr.run.conf import conf_paths
 
 __all__ = ["add_arguments", "run"]
 

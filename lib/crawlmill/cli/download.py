@@ -25,15 +25,15 @@ from crawlmill.errors import CrawlmillError, SourceError, UsageError
 from crawlmill.inputs.download import Download, download, plan_downloads
 from crawlmill.inputs.ledger import LedgerRow, Summary, complete
 from crawlmill.inputs.lists import Inputs, read_lists
-from crawlmill.mr.failures import Stopped
-from crawlmill.mr.ledger_place import check_ledger_place, keep_ledger
-from crawlmill.mr.options import add_base_url, whole_number
-from crawlmill.mr.progress import Console
-from crawlmill.mr.protocols import encode_value
-from crawlmill.mr.signals import stoppable
+from crawlmill.mr.run.ledger_file import check_ledger_place, keep_ledger
+from crawlmill.mr.run.options import add_base_url, whole_number
+from crawlmill.mr.run.progress import Console
+from crawlmill.mr.run.signals import stoppable
+from crawlmill.mr.task.failures import Stopped
+from crawlmill.mr.task.pairs import encode_value
 from crawlmill.storage import Storage, is_remote, redact
 from crawlmill.storage.locations import local_path
-from crawlmill.storage.share import most_tasks
+from crawlmill.storage.shares import most_tasks
 from crawlmill.units import size
 
 __all__ = ["add_arguments", "run"]

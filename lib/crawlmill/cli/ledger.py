@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _collect(options: argparse.Namespace, storage: Storage) -> int:
-    from crawlmill.mr.collect import collect  # noqa: PLC0415 - imports boto3
+    from crawlmill.mr.engines.emr.collect import collect  # noqa: PLC0415 - imports boto3
 
     place = absolute(options.file.rstrip("/"), os.getcwd())  # noqa: PTH109
     return collect(place, storage, sys.stderr.buffer, sys.stdout.buffer, wait=options.wait)

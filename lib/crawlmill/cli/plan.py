@@ -19,7 +19,7 @@ import sys
 from crawlmill.cli.arguments import make_storage
 from crawlmill.inputs.lists import read_lists
 from crawlmill.inputs.sizes import Sizes, ask_sizes
-from crawlmill.mr.options import add_base_url, positive, whole_number
+from crawlmill.mr.run.options import add_base_url, positive, whole_number
 from crawlmill.units import size
 
 __all__ = ["add_arguments", "run"]

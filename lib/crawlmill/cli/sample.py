@@ -18,7 +18,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from crawlmill.mr.options import whole_number
+from crawlmill.mr.run.options import whole_number
 from crawlmill.sample import DEFAULT_FORMATS, FORMATS, write_sample
 
 __all__ = ["READS", "add_arguments", "run"]

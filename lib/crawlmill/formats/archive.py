@@ -23,10 +23,11 @@ from crawlmill.codecs.gzip import GzipReader, Member
 from crawlmill.codecs.gzip_member import MAGIC
 from crawlmill.codecs.source import ByteSource, Replay, Window
 from crawlmill.errors import FormatError
-from crawlmill.formats import arc, warc_reader
+from crawlmill.formats import arc
 from crawlmill.formats.record import MAX_BODY, Record
-from crawlmill.formats.warc import WarcRecord, classify, is_warc_start
-from crawlmill.formats.warc_native import NativeReader
+from crawlmill.formats.warc import reader as warc_reader
+from crawlmill.formats.warc.native import NativeReader
+from crawlmill.formats.warc.record import WarcRecord, classify, is_warc_start
 
 __all__ = ["HEADS", "is_crawl_data", "read_archive"]
 

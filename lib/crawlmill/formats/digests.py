@@ -18,10 +18,10 @@ from functools import partial
 from typing import Any
 
 from crawlmill.errors import FormatError
-from crawlmill.formats.coded_pieces import MOST_RATIO, FormDigests
-from crawlmill.formats.content import codings_of
+from crawlmill.formats.payload.codings import codings_of
 from crawlmill.formats.record import HEAD_BYTES, Record
-from crawlmill.formats.warc import WarcRecord
+from crawlmill.formats.sequencefile.coded_pieces import MOST_RATIO, FormDigests
+from crawlmill.formats.warc.record import WarcRecord
 
 __all__ = ["check_digests", "parse_digest"]
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from crawlmill.codecs.inflate import Content
 from crawlmill.errors import FormatError, SourceError
-from crawlmill.formats.charset import text_of, tokenizable
-from crawlmill.formats.content import decode_body
-from crawlmill.formats.http import HttpMessage, parse_response
+from crawlmill.formats.payload.charset import text_of, tokenizable
+from crawlmill.formats.payload.codings import decode_body
+from crawlmill.formats.payload.http import HttpMessage, parse_response
 
 __all__ = ["HEAD_BYTES", "MAX_BODY", "Block", "Record"]
 

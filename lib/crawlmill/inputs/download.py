@@ -29,7 +29,7 @@ from crawlmill.inputs.lists import Input, is_absolute
 from crawlmill.inputs.part import Part, open_part, part_of, version_of
 from crawlmill.inputs.reading import Reading
 from crawlmill.storage import Storage, is_remote
-from crawlmill.storage.base import Stream
+from crawlmill.storage.interface import Stream
 from crawlmill.storage.locations import local_path, redact, scheme_of
 
 __all__ = ["Download", "download", "place_of", "plan_downloads"]

@@ -19,11 +19,11 @@ from crawlmill.codecs.source import Replay
 from crawlmill.errors import FormatError, Problem, SourceError
 from crawlmill.formats.archive import read_archive
 from crawlmill.formats.digests import check_digests
-from crawlmill.formats.key_value import is_sequencefile, read_key_values
 from crawlmill.formats.record import HEAD_BYTES, MAX_BODY, Record
+from crawlmill.formats.sequencefile.records import is_sequencefile, read_key_values
 from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.lists import Input
-from crawlmill.storage.base import Opener, Stream
+from crawlmill.storage.interface import Opener, Stream
 from crawlmill.storage.locations import redact
 
 __all__ = ["ReadOptions", "Reading", "Span", "is_in_sequencefile"]

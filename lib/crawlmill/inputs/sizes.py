@@ -16,7 +16,7 @@ from crawlmill.errors import CrawlmillError, SourceError
 from crawlmill.inputs.lists import Input
 from crawlmill.storage import Storage
 from crawlmill.storage.locations import current, is_remote
-from crawlmill.storage.share import most_tasks
+from crawlmill.storage.shares import most_tasks
 
 __all__ = ["Sizes", "ask_sizes"]
 

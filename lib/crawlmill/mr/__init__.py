@@ -10,18 +10,18 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from crawlmill.mr import task_report
+from crawlmill.mr.task import failure_report as task_report
 
 if TYPE_CHECKING:
-    from crawlmill.mr.counting import CountJob, counted_natively
-    from crawlmill.mr.job import CrawlJob, summing
+    from crawlmill.mr.job.base import CrawlJob, summing
+    from crawlmill.mr.job.counting import CountJob, counted_natively
 
 __all__ = ["CountJob", "CrawlJob", "counted_natively", "summing"]
 
 # From here on: what is imported next may be what the node lacks.
 task_report.listen()
 
-_HOMES = {"CountJob": "counting", "CrawlJob": "job", "counted_natively": "counting", "summing": "job"}
+_HOMES = {"CountJob": "job.counting", "CrawlJob": "job.base", "counted_natively": "job.counting", "summing": "job.base"}
 
 
 def __getattr__(name: str) -> Any:

@@ -27,33 +27,33 @@ from crawlmill import core
 from crawlmill.codecs.inflate import decoders
 from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.inputs.lists import COMMON_CRAWL, Inputs, read_lists
-from crawlmill.mr import options as declared
-from crawlmill.mr.conf import conf_paths, conf_setting, endpoint_url
-from crawlmill.mr.ending import Ending, RunInfo
-from crawlmill.mr.failures import Stopped, TaskError, TooManyBadError, hopeless
-from crawlmill.mr.job import CrawlJob
-from crawlmill.mr.ledger_place import check_ledger_place
-from crawlmill.mr.monitor import Totals
-from crawlmill.mr.progress import Console, Progress
-from crawlmill.mr.publish import OutputFolder
-from crawlmill.mr.runners import InlineRunner, LocalRunner, MachineRunner
-from crawlmill.mr.signals import stoppable
-from crawlmill.mr.tasks import MOST_TASKS_HERE, MOST_TASKS_ON_ENGINES, cut, encode_task
+from crawlmill.mr.engines.machine.runner import InlineRunner, LocalRunner, MachineRunner
+from crawlmill.mr.run import options as declared
+from crawlmill.mr.run.conf import conf_paths, conf_setting, endpoint_url
+from crawlmill.mr.run.ending import Ending, RunInfo
+from crawlmill.mr.run.ledger_file import check_ledger_place
+from crawlmill.mr.run.output_folder import OutputFolder
+from crawlmill.mr.run.progress import Console, Progress
+from crawlmill.mr.run.signals import stoppable
+from crawlmill.mr.task.contract import Job
+from crawlmill.mr.task.failures import Stopped, TaskError, TooManyBadError, hopeless
+from crawlmill.mr.task.monitor import Totals
+from crawlmill.mr.task.task_list import MOST_TASKS_HERE, MOST_TASKS_ON_ENGINES, cut, encode_task
 from crawlmill.storage import Storage, is_remote
 from crawlmill.storage.locations import local_path
-from crawlmill.storage.share import most_tasks
+from crawlmill.storage.shares import most_tasks
 
 if TYPE_CHECKING:
-    from crawlmill.mr.emr import EmrWork
-    from crawlmill.mr.hadoop import HadoopWork
-    from crawlmill.mr.spark import SparkWork
+    from crawlmill.mr.engines.emr.work import EmrWork
+    from crawlmill.mr.engines.hadoop.work import HadoopWork
+    from crawlmill.mr.engines.spark.work import SparkWork
 
     Work: TypeAlias = MachineRunner | EmrWork | HadoopWork | SparkWork
 
 __all__ = ["launch"]
 
 
-def launch(job: CrawlJob) -> int:
+def launch(job: Job) -> int:
     """Run a job as its options say; gives the exit code.
 
     Raises:
@@ -76,7 +76,7 @@ def launch(job: CrawlJob) -> int:
 class _Launch:
     """One launch: what the steps on the way from options to exit code have to know of each other."""
 
-    def __init__(self, job: CrawlJob, scratch: Path, console: Console) -> None:
+    def __init__(self, job: Job, scratch: Path, console: Console) -> None:
         options = job.options
         self.job, self.options, self.scratch, self.console = job, options, scratch, console
         self.began_s = time.time()
@@ -139,14 +139,14 @@ class _Launch:
             if chosen := os.environ.get(core.VARIABLE):
                 options.cmdenv = {core.VARIABLE: chosen, **(options.cmdenv or {})}
             if options.runner == "hadoop":
-                from crawlmill.mr.hadoop import HadoopWork  # noqa: PLC0415 - imports much of mrjob
+                from crawlmill.mr.engines.hadoop.work import HadoopWork  # noqa: PLC0415 - imports much of mrjob
 
                 return HadoopWork(self.job, self.scratch, self.storage, self.progress)
             if options.runner == "spark":
-                from crawlmill.mr.spark import SparkWork  # noqa: PLC0415
+                from crawlmill.mr.engines.spark.work import SparkWork  # noqa: PLC0415
 
                 return SparkWork(self.job, self.scratch, self.storage, self.progress)
-            from crawlmill.mr.emr import EmrWork  # noqa: PLC0415 - imports boto3
+            from crawlmill.mr.engines.emr.work import EmrWork  # noqa: PLC0415 - imports boto3
 
             return EmrWork(self.job, self.scratch, self.storage, self.progress, self.info)
         if options.max_running_tasks is not None:
@@ -232,7 +232,7 @@ class _ToConsole(logging.Handler):
 
 
 @contextmanager
-def _logging(job: CrawlJob, console: Console) -> Iterator[None]:
+def _logging(job: Job, console: Console) -> Iterator[None]:
     """What our storage and mrjob log goes to the console, from warnings on unless the user wants more or less."""
     options = job.options
     level = logging.ERROR if options.quiet else logging.INFO if options.verbose else logging.WARNING

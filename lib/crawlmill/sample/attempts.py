@@ -17,7 +17,7 @@ import hashlib
 from typing import Any
 
 from crawlmill.analysis.simhash import text_simhash
-from crawlmill.formats.strict_json import compact_json
+from crawlmill.formats.crawl2012.strict_json import compact_json
 from crawlmill.sample.arc import ArcFile
 from crawlmill.sample.dice import Dice
 from crawlmill.sample.documents import Document

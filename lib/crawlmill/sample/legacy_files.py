@@ -17,7 +17,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import BinaryIO
 
-from crawlmill.formats.sequencefile_writer import SequenceFileWriter
+from crawlmill.formats.sequencefile.writer import SequenceFileWriter
 from crawlmill.sample.answers import LegacyTally
 from crawlmill.sample.arc import CRAWL_002, ERAS, VALID_2012, ArcFile, ArcWriter
 from crawlmill.sample.attempts import attempt, missed_attempt

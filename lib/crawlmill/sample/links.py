@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawlmill.formats.strict_json import compact_json
+from crawlmill.formats.crawl2012.strict_json import compact_json
 from crawlmill.sample.org_json import dumps
 
 __all__ = ["Head", "Link", "made_absolute", "metadata_links", "wat_head", "wat_links"]

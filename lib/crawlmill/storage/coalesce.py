@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
-from crawlmill.storage.base import Stream
-from crawlmill.storage.facade import Storage
+from crawlmill.storage.interface import Stream
 from crawlmill.storage.resume import Identity
+from crawlmill.storage.storage import Storage
 
 __all__ = ["COALESCE", "CoalescingStorage", "group_ranges"]
 

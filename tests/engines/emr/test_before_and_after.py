@@ -26,12 +26,12 @@ from tests.engines.emr.double import KEYS
 from tests.mr.helpers import PROJECT, Ended, run
 
 from crawlmill.errors import CrawlmillError, SourceError
-from crawlmill.mr.aws import AwsError
-from crawlmill.mr.emr_run import EmrRun, marker_of
-from crawlmill.mr.emr_runner import EmrRunner
-from crawlmill.mr.emr_watch import EmrWatch, failure_of_task
-from crawlmill.mr.ending import RunInfo
-from crawlmill.mr.progress import Console, Progress
+from crawlmill.mr.engines.emr.aws import AwsError
+from crawlmill.mr.engines.emr.record import EmrRun, marker_of
+from crawlmill.mr.engines.emr.runner import EmrRunner
+from crawlmill.mr.engines.emr.watch import EmrWatch, failure_of_task
+from crawlmill.mr.run.ending import RunInfo
+from crawlmill.mr.run.progress import Console, Progress
 from crawlmill.storage import Storage
 
 TAGS = PROJECT / "jobs" / "tag_count.py"

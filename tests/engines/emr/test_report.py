@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.mr.helpers import PROJECT, Ended
 
-REPORT = "from crawlmill.mr.task_report import report; report('Error:\\n what', 'trace\\n')"
+REPORT = "from crawlmill.mr.task.failure_report import report; report('Error:\\n what', 'trace\\n')"
 
 
 def reported(tmp_path: Path, aws: str | None) -> Ended:

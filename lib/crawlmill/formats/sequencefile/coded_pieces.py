@@ -1,0 +1,174 @@
+"""Takes the codings off a body that comes in pieces, in bounded memory, and digests every form that it has on the way.
+
+For those who want to know which form of a body a digest is over, not the body: `content` decodes bodies, and says how
+codings are told. Deviations from it, which matter to no true digest:
+
+* A coding shows in the first bytes of a body: `chunked` by a size line, `gzip` and `zstd` by their magic; `deflate` and
+  `br` are believed. One that does not show is left out.
+* What comes out of a cut or damaged body ends somewhere before the damage.
+
+Cost is bounded: each coding may give 64 MiB, or 64 times what is stored; `too_large` says that one gave more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Final
+
+from crawlmill.formats.payload.codings import SIZE_LINE, has_zlib_header
+from crawlmill.formats.payload.compressed import BrotliDecoder, Decoder, ZlibDecoder, ZstdDecoder
+
+__all__ = ["MOST_RATIO", "FormDigests"]
+
+_SHOWN: Final = 32  # bytes in which a coding shows
+_SIZE: Final = re.compile(rb"[ \t]*[0-9A-Fa-f]{1,15}[ \t]*(?:;|\r?\n)")
+_LONGEST_LINE: Final = 1 << 16
+_WINDOW: Final = 64 << 20
+_LEAST: Final = 64 << 20
+MOST_RATIO: Final = 64
+
+Step = Callable[[bytes], Iterator[bytes]]
+
+
+class FormDigests:
+    """Digests the forms of one body.
+
+    Args:
+        codings: The names of its codings, outermost first.
+        digest: Makes a hasher.
+    """
+
+    def __init__(self, codings: list[str], digest: Callable[[], Any]) -> None:
+        self._stages = [_Stage(coding) for coding in codings]
+        self._hashers = [digest() for _ in codings]
+        self._taken = 0
+        self.too_large = False
+
+    def update(self, piece: bytes | memoryview) -> None:
+        """Take the next piece of the body as it is stored.
+
+        Raises:
+            MissingDependency: The body is coded with `br` or `zstd`, and the package that decodes it is not there.
+        """
+        self._taken += len(piece)
+        self._push(0, bytes(piece))
+
+    def digests(self) -> set[bytes]:
+        """The digests of all forms, once the body has ended."""
+        for at, stage in enumerate(self._stages):
+            for piece in stage.end():
+                self._hashers[at].update(piece)
+                self._push(at + 1, piece)
+        return {hasher.digest() for hasher in self._hashers}
+
+    def _push(self, at: int, piece: bytes) -> None:
+        if at == len(self._stages) or self.too_large:
+            return
+        stage = self._stages[at]
+        for out in stage.feed(piece):
+            if stage.given > max(_LEAST, self._taken * MOST_RATIO):
+                self.too_large = True
+                return
+            self._hashers[at].update(out)
+            self._push(at + 1, out)
+
+
+class _Stage:
+    """One coding, which shows in the first bytes or is left out."""
+
+    def __init__(self, coding: str) -> None:
+        self._coding, self._first = coding, b""
+        self._step: Step | None = None
+        self.given = 0
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        if self._step is None:
+            self._first += data
+            if len(self._first) < _SHOWN:
+                return
+            data, self._first = self._first, b""
+            self._step = _step(self._coding, data)
+        for piece in self._step(data):
+            self.given += len(piece)
+            yield piece
+
+    def end(self) -> Iterator[bytes]:
+        """What a body of very few bytes gives."""
+        if self._step is None and self._first:
+            self._step = _step(self._coding, self._first)
+            yield from self._step(self._first)
+
+
+def _step(coding: str, first: bytes) -> Step:
+    """What takes a coding off a body that begins with these bytes."""
+    if coding == "chunked" and _SIZE.match(first):
+        return _Chunks().feed
+    if coding in ("gzip", "x-gzip") and first.startswith(b"\x1f\x8b\x08"):
+        return _Streams(partial(ZlibDecoder, 31), again=True).feed
+    if coding == "zstd" and first.startswith(b"\x28\xb5\x2f\xfd"):
+        return _Streams(partial(ZstdDecoder, _WINDOW), again=True).feed
+    if coding == "deflate":
+        return _Streams(partial(ZlibDecoder, 15 if has_zlib_header(first) else -15)).feed
+    if coding == "br":
+        return _Streams(BrotliDecoder).feed
+    return lambda data: iter((data,))
+
+
+class _Chunks:
+    """The chunks of RFC 9112 section 7.1, up to the last one, or to damage."""
+
+    def __init__(self) -> None:
+        self._left, self._line = 0, b""
+        self._behind_chunk = self._ended = False
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        at = 0
+        while at < len(data) and not self._ended:
+            if self._left:
+                piece = data[at : at + self._left]
+                at += len(piece)
+                self._left -= len(piece)
+                self._behind_chunk = not self._left
+                yield piece
+                continue
+            end = data.find(b"\n", at) + 1 or len(data)
+            self._line += data[at:end]
+            at = end
+            if self._line.endswith(b"\n"):
+                self._take_line()
+            elif len(self._line) > _LONGEST_LINE:
+                self._ended = True
+
+    def _take_line(self) -> None:
+        line, self._line = self._line, b""
+        if self._behind_chunk:
+            self._behind_chunk = False
+            self._ended = line not in (b"\r\n", b"\n")
+            return
+        size = SIZE_LINE.fullmatch(line)
+        self._left = int(size[1], 16) if size else 0
+        self._ended = not self._left
+
+
+class _Streams:
+    """One compressed stream; with `again` more may follow. What else follows is no part of the body."""
+
+    def __init__(self, make: Callable[[], Decoder], *, again: bool = False) -> None:
+        self._make, self._again = make, again
+        self._stream: Decoder | None = make()
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        at = 0
+        while at < len(data) and (stream := self._stream) is not None:
+            step = data[at : at + stream.step]
+            try:
+                yield from stream.feed(step)
+            except stream.error:
+                self._stream = None
+                return
+            at += len(step)
+            if stream.unused is not None:
+                at -= stream.unused
+                self._stream = self._make() if self._again else None

@@ -1,0 +1,163 @@
+"""Hadoop SequenceFiles, versions 1 to 6: records from a stream, everything that is damaged said, nothing false.
+
+    reader = read_sequencefile(stream, size, on_problem=problems.append)
+    for offset, index, key, value in reader:
+        print(reader.key.value(key), len(value))
+
+Layout: `sequencefile_header` and `sequencefile_body`. There is no checksum but those of the codecs, no count of records
+and no end mark; a file that is cut between two records or blocks cannot be told from a whole one.
+
+**Damage.** Where a record or block is damaged, reading goes on at the next escape behind its beginning. A compressed
+value whose frame and key are sound is lost alone. Version 1 has no escapes: damage ends it.
+
+**Splits.** The split [s, e) owns the records from A(s) up to A(e). A(x) is the first record if x lies in the header,
+the end if at most 20 bytes follow x, else what follows the first escape at or behind x. This is Hadoop's own rule.
+
+Deviations from Hadoop: the end of the file within a block, and a length that points behind it, are damage; Hadoop takes
+them for the end of the file and says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain, count, repeat
+from typing import NamedTuple
+
+from crawlmill.codecs.hadoop import codec_named
+from crawlmill.codecs.source import ByteSource, Window
+from crawlmill.errors import FormatError
+from crawlmill.formats.sequencefile.body import MAX_BUFFER, Batch, Frames, read_block, read_records
+from crawlmill.formats.sequencefile.header import SequenceFileHeader, read_header
+from crawlmill.formats.sequencefile.writables import writable_named
+
+__all__ = ["SequenceFileReader", "SequenceRecord", "read_sequencefile"]
+
+OnProblem = Callable[[FormatError], None]
+
+_CHUNK = 1 << 18  # measured: what the processor's cache holds is cut twice as fast as a MiB at a time
+
+
+class SequenceRecord(NamedTuple):
+    """One record: `key` and `value` are payloads, as `crawlmill.formats.sequencefile.writables` tells them.
+
+    `offset` is that of the block's escape; in other files that of the record itself, behind an escape. `index` runs
+    from 0 over the records that are given.
+    """
+
+    offset: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of a record
+    key: bytes
+    value: bytes
+
+
+def read_sequencefile(
+    stream: ByteSource,
+    size: int | None,
+    *,
+    start: int = 0,
+    end: int | None = None,
+    largest: int = MAX_BUFFER,
+    on_problem: OnProblem,
+) -> SequenceFileReader:
+    """Open a SequenceFile, or the split [start, end) of one; its header is read at once.
+
+    Args:
+        stream: The whole file, at its beginning.
+        size: Bytes of the whole file; None if unknown.
+        start: Offset at which the split begins.
+        end: Offset at which it ends; None: with the file.
+        largest: Bytes of the largest record, or buffer of a block, that is read; a larger one is `too-large`.
+        on_problem: Called for everything lost, with reason and offset; reading goes on behind it.
+
+    Raises:
+        FormatError: `unknown-format`: no SequenceFile; `unsupported-format`: its version or codec is not known;
+            `truncated` or `bad-header`: of the header itself.
+        MissingDependency: The library for its codec is not installed.
+    """
+    window = Window(stream, chunk=_CHUNK)
+    try:
+        header = read_header(window)
+    except FormatError as error:
+        error.located(offset=window.offset)
+        raise
+    return SequenceFileReader(header, window, size, start, end, largest, on_problem)
+
+
+class SequenceFileReader:
+    """The records of a SequenceFile or of a split; they can be iterated once.
+
+    Attributes:
+        header: What the file says of itself.
+        key: What keys are: `reader.key.value(record.key)` is a key as str, int, ….
+        value: What values are.
+    """
+
+    def __init__(
+        self,
+        header: SequenceFileHeader,
+        window: Window,
+        size: int | None,
+        start: int,
+        end: int | None,
+        largest: int,
+        on_problem: OnProblem,
+    ) -> None:
+        self.header = header
+        self.key = writable_named(header.key_class)
+        self.value = writable_named(header.value_class)
+        self._on_problem = on_problem
+        self._begin = _boundary(start, header, size)
+        stop = None if end is None else _boundary(end, header, size)
+        self._is_empty = self._begin is None or (stop is not None and stop <= self._begin)
+        self._frames = Frames(window, header, size, stop, largest)
+        codec = codec_named(header.codec) if header.codec is not None else None
+        self._read: Callable[[], Batch | None]
+        if codec is not None and header.compression == "block":
+            self._read = partial(read_block, self._frames, codec, self.key, self.value)
+        else:
+            self._read = partial(read_records, self._frames, codec, self.key, self.value, on_problem)
+
+    def __iter__(self) -> Iterator[SequenceRecord]:
+        return chain.from_iterable(self._numbered())
+
+    def _numbered(self) -> Iterator[Iterator[SequenceRecord]]:
+        # Records are made without a Python call for each, which would cost as much as all the rest of reading them.
+        index = 0
+        for offsets, keys, values in self._batches():
+            fields = zip(offsets, count(index), keys, values, strict=False)
+            yield map(tuple.__new__, repeat(SequenceRecord), fields)
+            index += len(keys)
+
+    def _batches(self) -> Iterator[Batch]:
+        go_on = self._go_to_start()
+        while go_on:
+            try:
+                batch = self._read()
+            except FormatError as error:
+                error.located(offset=self._frames.item)
+                go_on = self._frames.recover(error)
+                self._on_problem(error)
+                continue
+            if batch is None:
+                return
+            yield batch
+
+    def _go_to_start(self) -> bool:
+        """Go to A(start); False if the split owns nothing."""
+        if self._is_empty or self._begin is None:
+            return False
+        if self._begin == self.header.length:
+            return True
+        self._frames.window.go_to(self._begin)
+        return self._frames.find_escape()
+
+
+def _boundary(x: int, header: SequenceFileHeader, size: int | None) -> int | None:
+    """Where A(x) is to be looked for: at the header's end (the first record), at the next escape from here, or None.
+
+    Hadoop: an x within the last 20 bytes is behind everything.
+    """
+    if x <= header.length:
+        return header.length
+    return None if size is not None and x + 20 >= size else x

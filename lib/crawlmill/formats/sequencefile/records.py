@@ -1,0 +1,168 @@
+"""The records of Hadoop SequenceFiles as the records of all other archives, and which kind of file of 2012 holds them.
+
+    for record in read_key_values(stream, size, on_problem=problems.append, on_format=print):
+        print(record.offset, record.key, record.text())
+
+A record has no header but its key; its block is the payload of its value, without a length prefix. What a file is
+for can only be told from what it holds:
+
+| kind | keys, values | of |
+|---|---|---|
+| `metadata` | Text, JSON objects with an `attempt_time` | `metadata-NNNNN` of 2012 |
+| `text_data` | any other Text | `textData-NNNNN` of 2012 |
+
+The first records decide (16, or a MiB of them): one of them that is a metadata record, whole or broken, is enough. A
+file or split without records may be of either kind; one of other classes than Text is of neither.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Any, Final
+
+from crawlmill.codecs.source import ByteSource
+from crawlmill.errors import FormatError
+from crawlmill.formats.record import Block, Record
+from crawlmill.formats.sequencefile.reader import SequenceRecord, read_sequencefile
+from crawlmill.formats.sequencefile.writables import Value, Writable, writable_named
+
+__all__ = ["KINDS", "KeyValueRecord", "is_sequencefile", "read_key_values"]
+
+KINDS: Final = frozenset({"metadata", "text_data"})
+"""The kinds of SequenceFiles that jobs know."""
+
+_LOOKED_AT: Final = 16
+_LOOKED_AT_BYTES: Final = 1 << 20
+_BLANKS_AND_MARK: Final = b" \t\r\n\xef\xbb\xbf"
+_TEXT: Final = writable_named("org.apache.hadoop.io.Text")
+
+
+class KeyValueRecord(Record):
+    """One record of a SequenceFile.
+
+    `type` is its file's kind, `record` where that is none; `head` is the key's payload; `offset` that of the block's
+    escape, in a file without blocks of the record itself; `index` its number in the file or split. `length` is None:
+    records of a block share their bytes.
+    """
+
+    __slots__ = ("_keys",)
+
+    format = "sequencefile"
+    holds_http = False
+    date = content_type = None
+    closing = b""
+
+    def __init__(self, kind: str, keys: Writable, record: SequenceRecord) -> None:
+        offset, index, key, value = record
+        super().__init__(kind, key, Block(len(value), value, 0), offset=offset, length=None, index=index)
+        self._keys = keys
+
+    @property
+    def key(self) -> Value:
+        """The key: str, bytes, int, float, bool or None, by its class.
+
+        Raises:
+            FormatError: `bad-encoding`: a Text that is not UTF-8.
+        """
+        return self._keys.value(self.head)
+
+    @property
+    def uri(self) -> str | None:
+        """The key, if it is a text; in the files of 2012 it is the URL, after redirects.
+
+        Raises:
+            FormatError: `bad-encoding`: it is not UTF-8.
+        """
+        key = self.key
+        return key if isinstance(key, str) else None
+
+    def text(self) -> str:
+        """The value as text.
+
+        Raises:
+            FormatError: `bad-encoding`: it is not UTF-8; `too-large`.
+        """
+        return str(_TEXT.value(self.body()))
+
+    def fields(self) -> dict[str, Any]:
+        """The row that a listing shows."""
+        return {
+            "offset": self.offset, "index": self.index, "key": self._shown_key(), "value_length": self.block.length,
+        }  # fmt: skip
+
+    def _shown_key(self) -> Any:
+        try:
+            key = self.key
+        except FormatError:
+            return {"base64": _base64(self.head)}
+        if isinstance(key, bytes):
+            return _base64(key)
+        return str(key) if isinstance(key, float) and not math.isfinite(key) else key
+
+
+def is_sequencefile(data: bytes) -> bool:
+    """Whether a file that begins so is, or was meant to be, a SequenceFile."""
+    return data[:3] == b"SEQ"
+
+
+def read_key_values(
+    stream: ByteSource,
+    size: int | None,
+    *,
+    start: int = 0,
+    end: int | None = None,
+    on_problem: Callable[[FormatError], None],
+    on_format: Callable[[str, frozenset[str]], None],
+) -> Iterator[KeyValueRecord]:
+    """The records of a SequenceFile, or of the split [start, end) of one by Hadoop's rule.
+
+    Args:
+        stream: The whole file.
+        size: Bytes of the whole file; None if unknown.
+        start: Offset at which the split begins.
+        end: Offset at which it ends; None: with the file.
+        on_problem: Called for everything lost; reading goes on behind it.
+        on_format: Called with `sequencefile` and the kinds that it may be of, before the first record is given.
+
+    Raises:
+        FormatError, MissingDependency: As `read_sequencefile`.
+    """
+    reader = read_sequencefile(stream, size, start=start, end=end, on_problem=on_problem)
+    records = iter(reader)
+    ahead: list[SequenceRecord] = []
+    kinds = frozenset[str]()
+    if reader.key.class_name == reader.value.class_name == _TEXT.class_name:
+        ahead = _first(records)
+        kinds = KINDS if not ahead else frozenset({_kind(ahead)})
+    on_format("sequencefile", kinds)
+    kind = next(iter(kinds)) if len(kinds) == 1 else "record"
+    for record in chain(ahead, records):
+        yield KeyValueRecord(kind, reader.key, record)
+
+
+def _first(records: Iterator[SequenceRecord]) -> list[SequenceRecord]:
+    """The records that are looked at: up to and with the one that decides."""
+    found: list[SequenceRecord] = []
+    left = _LOOKED_AT_BYTES
+    for record in records:
+        found.append(record)
+        left -= len(record.value)
+        if len(found) == _LOOKED_AT or left <= 0 or _is_metadata(record.value):
+            break
+    return found
+
+
+def _kind(records: list[SequenceRecord]) -> str:
+    return "metadata" if _is_metadata(records[-1].value) else "text_data"
+
+
+def _is_metadata(value: bytes) -> bool:
+    """Whether a value is, or was meant to be, a metadata record: `attempt_time` is in each, and comes first."""
+    return value[:64].lstrip(_BLANKS_AND_MARK).startswith(b"{") and b'"attempt_time"' in value
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()

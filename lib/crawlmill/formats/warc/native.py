@@ -1,0 +1,71 @@
+"""Gzipped WARC records read by the native core: the members that are whole and hold one usual record each.
+
+What is usual is what `warc.quick_head` says. The native core goes from member to member as far as it finds nothing
+else, and has no opinion on the one where it stops: the Python reader takes that, and its verdict is the one there is.
+
+A job that counts what the native core can count, too, lends its counter. Usual records are then counted where they were
+inflated, and never become Python objects; all others are given, for the job to count them. So that a job can look after
+its counter, a record is given after 8 MiB in any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from crawlmill.codecs.gzip import Member
+from crawlmill.codecs.source import Window
+from crawlmill.formats.record import MAX_BODY, Block
+from crawlmill.formats.warc.record import WarcRecord
+
+__all__ = ["NativeReader"]
+
+
+class NativeReader:
+    """Reads records of these types ahead (None: of all) and counts the others: what a `GzipReader` takes as `ahead`.
+
+    Args:
+        native: The native core.
+        types: The types.
+        heads: As it is there.
+        counter: One of the native core; what it counts is not given. None gives all.
+        max_body: Bytes of a block up to which the counter may take it.
+        on_left_out: Told how many records were read and not given.
+    """
+
+    def __init__(
+        self,
+        native: Any,
+        types: frozenset[str] | None,
+        *,
+        heads: int,
+        counter: Any | None = None,
+        max_body: int = MAX_BODY,
+        on_left_out: Callable[[int], None],
+    ) -> None:
+        self._reader = native.RecordReader(None if types is None else list(types), heads, max_body)
+        self._heads, self._counter, self._on_left_out = heads, counter, on_left_out
+
+    def __call__(self, window: Window) -> list[WarcRecord]:
+        """The wanted records at hand; the window moves behind all that were read."""
+        data, start = window.data, window.start
+        window.at, left_out, rows = self._reader.read(data, window.at, window.ended, self._counter)
+        if left_out:
+            self._on_left_out(left_out)
+        if self._heads:
+            return [
+                _head_only(kind, start + at, data[at : at + length], begin, size, head)
+                for kind, at, length, begin, size, head in rows
+            ]
+        return [
+            WarcRecord(kind, content[:begin], Block(size, content, begin), offset=start + at, length=length)
+            for kind, at, length, begin, size, content in rows
+        ]
+
+
+def _head_only(kind: str, offset: int, compressed: bytes, begin: int, size: int, head: bytes) -> WarcRecord:
+    length = len(compressed)
+    member = Member(offset, length, head=head, compressed=compressed)
+    return WarcRecord(
+        kind, head[:begin], Block(size, head, begin, reinflate=member.inflate), offset=offset, length=length
+    )

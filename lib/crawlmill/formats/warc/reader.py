@@ -1,0 +1,223 @@
+"""Cuts WARC records out of gzip members and out of plain streams, and goes on behind damage.
+
+A member that holds one record, which is nearly every member there is, is cut by `read_members` itself. Everything else
+is a run of records, cut by `WarcCutter`: a plain file, a member of several records, a member of a whole file. Behind
+damage it does what `runs` says of all formats; a block has no end where its two line ends do not follow.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from crawlmill.codecs.gzip import Member
+from crawlmill.codecs.inflate import Content
+from crawlmill.codecs.source import ByteSource
+from crawlmill.errors import FormatError
+from crawlmill.formats.record import Block
+from crawlmill.formats.runs import AS_DECLARED, HELD, PROVEN, OnProblem, RecordEnd, RunCutter
+from crawlmill.formats.warc.record import (
+    MAX_HEAD,
+    WarcRecord,
+    has_end,
+    is_warc_start,
+    joined_header,
+    parse_head,
+    quick_head,
+)
+
+__all__ = ["holds_record", "read_members", "read_plain"]
+
+_END = b"\r\n\r\n"
+_EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
+_START = re.compile(rb"(?:\A|(?<=\n))WARC/[01]\.\d+[ \t]*\r?\n")
+
+
+def read_members(
+    members: Iterable[Member | list[WarcRecord]], *, reread: Callable[[], None], on_problem: OnProblem
+) -> Iterator[WarcRecord]:
+    """The records of a gzipped WARC, each proven by its member before it is given, or, large ones, once it was read.
+
+    Args:
+        members: What a `GzipReader` gives; lists are of records that were read ahead.
+        reread: Its method of that name.
+        on_problem: Called with a FormatError for everything that is lost.
+    """
+    for member in members:
+        if isinstance(member, list):
+            yield from member
+            continue
+        content = member.content
+        if content is None:
+            if member.head is None:
+                yield from _read_streamed(member, on_problem)
+            elif record := _head_only(member):
+                yield record
+            else:
+                reread()
+            continue
+        head = quick_head(content)
+        if head is not None:
+            kind, start, length = head
+            if start + length + 4 == len(content) and content.endswith(_END):
+                block = Block(length, content, start)
+                yield WarcRecord(kind, bytes(content[:start]), block, offset=member.offset, length=member.length)
+                continue
+        yield from _read_run(content, member, on_problem)
+
+
+def _head_only(member: Member) -> WarcRecord | None:
+    """The record of a member of which only the first bytes were inflated, if it is one record that fills the member."""
+    head = quick_head(member.head or b"")
+    if head is None or member.head is None:
+        return None
+    kind, start, length = head
+    if start + length + 4 != member.isize:
+        return None
+    block = Block(length, member.head, start, reinflate=member.inflate)
+    return WarcRecord(kind, member.head[:start], block, offset=member.offset, length=member.length)
+
+
+def _read_run(content: Content, member: Member, on_problem: OnProblem) -> Iterator[WarcRecord]:
+    if not content:
+        return
+    yield from WarcCutter(io.BytesIO(content), member=member, on_problem=on_problem)
+
+
+def _read_streamed(member: Member, on_problem: OnProblem) -> Iterator[WarcRecord]:
+    try:
+        yield from WarcCutter(member, member=member, on_problem=on_problem)
+    except FormatError:
+        return  # the member remembers it, and its reader reports it
+
+
+def holds_record(data: bytes) -> bool:
+    """Whether a whole record lies somewhere within these bytes."""
+    return WarcCutter(io.BytesIO(data), on_problem=lambda _: None).seek(strict=True)
+
+
+def read_plain(
+    source: ByteSource, *, start: int = 0, part: bool = False, on_problem: OnProblem
+) -> Iterator[WarcRecord]:
+    """The records of an uncompressed WARC, or of a part of it, from the offset `start` on."""
+    return iter(WarcCutter(source, start=start, part=part, on_problem=on_problem))
+
+
+class WarcCutter(RunCutter[str, WarcRecord]):
+    """Cuts WARC records that lie one behind the other; a header says their type."""
+
+    length_field = "Content-Length"
+    behind = 5  # one more than two line ends, which reaches the end of a member that holds this record alone
+    longest_start = 64
+
+    _no_line = (0, 0)
+
+    def head(self) -> tuple[str, int, int]:
+        window = self.window
+        size = 1 << 12
+        while True:
+            whole = window.hold(size)
+            data = window.data[window.at : window.at + size]
+            head = quick_head(data)
+            if head is not None:
+                break
+            if is_warc_start(data) and not has_end(data):
+                if whole and size < MAX_HEAD:
+                    size = min(size * 8, MAX_HEAD)
+                    continue
+                if not whole:
+                    raise self.cut("record header", "an empty line", f"{len(data)} bytes")
+            elif not whole and b"WARC/".startswith(data):
+                raise self.cut("record header", "an empty line", f"{len(data)} bytes")
+            head = parse_head(data)
+            break
+        _, end, length = head
+        if (joined := joined_header(data[:end])) is not None and not self._is_alone(end + length):
+            raise joined
+        return head
+
+    def make(self, said: str, head: bytes, block: Block, offset: int, length: int | None) -> WarcRecord:
+        return WarcRecord(said, head, block, offset=offset, length=length, index=self.index)
+
+    def take_end(self, offset: int, length: int) -> RecordEnd | None:
+        window = self.window
+        at = window.at
+        if window.data.startswith(_END, at) and len(window.data) >= at + self.behind:  # as nearly always
+            window.at = at + 4
+            return AS_DECLARED
+        window.hold(self.behind)
+        if closing := self._closing(0):
+            window.at += closing
+            return AS_DECLARED
+        found = window.data[window.at : window.at + 4]
+        if self.part and not found:
+            return AS_DECLARED
+        if self.member is None and len(found) < 4 and (_END.startswith(found) or found == b"\n"):
+            self.problem(self.cut("record", "two line ends behind its block", f"{len(found)} bytes"), offset)
+            window.at += len(found)
+            return AS_DECLARED
+        self.problem(
+            FormatError("wrong Content-Length", reason="bad-length",
+                        expected=f"two line ends behind {length} bytes", actual=found.hex() or "the end of the member"),
+            offset,
+        )  # fmt: skip
+        return None
+
+    def find_start(self, data: bytes, at: int) -> int | None:
+        found = _START.search(data, at)
+        return found.start() if found else None
+
+    def begins_record(self) -> bool:
+        window = self.window
+        try:
+            _, size, length = self._found_head()
+        except FormatError:
+            return False
+        if length > HELD:
+            return True
+        held = window.hold(size + length + 4)
+        return not held or self._closing(size + length) > 0
+
+    def whole_end(self) -> int | None:
+        window = self.window
+        try:
+            _, size, length = self._found_head()
+        except FormatError:
+            return None
+        if length > PROVEN:
+            return None
+        window.hold(size + length + 4)
+        closing = self._closing(size + length)
+        return window.offset + size + length + closing if closing else None
+
+    def _is_alone(self, declared: int) -> bool:
+        """Whether the record at hand fills a proven member, and so is as its crawler wrote it."""
+        content = None if self.member is None else self.member.content
+        return content is not None and self.window.offset == 0 and len(content) - declared in (2, 4)
+
+    def _found_head(self) -> tuple[str, int, int]:
+        if not self._ends_header():
+            raise self.cut("record header", "an empty line", "none")
+        return self.head()
+
+    def _closing(self, behind: int) -> int:
+        """Bytes of the two line ends so far behind the window; 0 if there are none."""
+        window = self.window
+        found = window.data[window.at + behind : window.at + behind + 4]
+        return 4 if found == _END else 2 if found.startswith(b"\n\n") else 0
+
+    def _ends_header(self) -> bool:
+        """Whether a header ends behind the version line at hand, before another one.
+
+        No byte is searched for the end twice, so that a block full of version lines takes no more than linear time.
+        """
+        window = self.window
+        window.hold(MAX_HEAD)
+        data, at, most = window.data, window.at, window.at + MAX_HEAD
+        searched_from, searched_to = self._no_line
+        known = searched_to - window.start if searched_from <= window.offset else at
+        end = _EMPTY_LINE.search(data, max(at, known), most)
+        ends_at = end.start() if end else max(min(most, len(data)) - 3, at)
+        self._no_line = (window.offset, window.start + ends_at)
+        return end is not None and _START.search(data, at + 1, ends_at) is None

@@ -1,0 +1,129 @@
+"""Whether a runner could run a job from here: one look at each thing that it needs, and what to do about it.
+
+Nothing is started and nothing stays. What a look is not allowed to see is no problem, but said.
+"""
+
+from __future__ import annotations
+
+import logging
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from crawlmill import core
+from crawlmill.codecs.inflate import decoders
+from crawlmill.errors import CrawlmillError, UsageError
+from crawlmill.mr.engines.registry import runner_class
+from crawlmill.mr.engines.steps import usable_cores
+from crawlmill.storage import Storage
+from crawlmill.units import size
+
+__all__ = ["ENGINES", "Finding", "examine"]
+
+ENGINES: Final = ("local", "hadoop", "emr", "spark")
+_LEAST_FREE_BYTES: Final = 1 << 30
+_PROGRAM_S: Final = 60.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a look has found; `advice` None: all is well."""
+
+    what: str
+    advice: str | None = None
+
+    def __str__(self) -> str:
+        return f"ok: {self.what}" if self.advice is None else f"problem: {self.what} — {self.advice}"
+
+
+def examine(engine: str, conf_paths: list[str], storage: Storage, settings: dict[str, Any]) -> Iterator[Finding]:
+    """The findings about a runner with these files and settings of mrjob."""
+    logging.getLogger("mrjob").setLevel(logging.ERROR)
+    yield from _this_machine()
+    if engine == "hadoop":
+        yield from _hadoop(conf_paths, storage)
+    elif engine == "spark":
+        yield from _spark(conf_paths)
+    elif engine == "emr":
+        from crawlmill.mr.engines.emr.doctor import examine_emr  # noqa: PLC0415 - imports boto3
+
+        for what, advice in examine_emr(conf_paths, storage, settings):
+            yield Finding(what, advice)
+
+
+def _this_machine() -> Iterator[Finding]:
+    yield Finding(f"Python {platform.python_version()} on {platform.system()} {platform.machine()}")
+    chosen = ", ".join(f"{library} for {use}" for use, library in decoders().items())
+    try:
+        yield Finding(f"core: {core.name()}; decoders: {chosen}")
+    except UsageError as error:
+        yield Finding(str(error), f"unset {core.VARIABLE}, or install the native core")
+    folder = tempfile.gettempdir()
+    free = shutil.disk_usage(folder).free
+    yield Finding(
+        f"temporary files in {folder}, {size(free)} free",
+        None if free >= _LEAST_FREE_BYTES else "set TMPDIR to a larger disk",
+    )
+    yield Finding(f"{usable_cores()} cores")
+
+
+def _hadoop(conf_paths: list[str], storage: Storage) -> Iterator[Finding]:
+    try:
+        runner = runner_class("hadoop")(conf_paths=conf_paths)
+        runner.find_programs()
+    except UsageError as error:
+        yield Finding(*_split(error, "install Hadoop's client, and set HADOOP_HOME"))
+        return
+    yield _program([*runner.binary, "version"])
+    yield Finding(f"streaming jar: {runner.get_hadoop_streaming_jar()}")
+    yield _writable(storage, runner.folder, "set HADOOP_CONF_DIR, HADOOP_USER_NAME or --webhdfs")
+    yield Finding(f"Python of tasks: {' '.join(runner._task_python_bin())}, 3.11 or newer; looked at on the nodes only")  # noqa: SLF001
+
+
+def _spark(conf_paths: list[str]) -> Iterator[Finding]:
+    from crawlmill.mr.job.base import CrawlJob  # noqa: PLC0415
+
+    runner = runner_class("spark")(mrjob_cls=CrawlJob, conf_paths=conf_paths, local_tmp_dir=tempfile.gettempdir())
+    try:
+        runner.find_programs()
+    except UsageError as error:
+        yield Finding(*_split(error, "see docs/spark.md"))
+        return
+    yield _program([*runner.get_spark_submit_bin(), "--version"], telling="version")
+    yield Finding(f"master: {runner.master}")
+
+
+def _split(error: CrawlmillError, advice: str) -> tuple[str, str]:
+    """The problem and the advice of a message that gives both."""
+    what, colon, more = str(error).removeprefix("-r hadoop: ").removeprefix("-r spark: ").partition(": ")
+    return (what, more) if colon else (what, advice)
+
+
+def _program(command: list[str], telling: str = "") -> Finding:
+    """Whether a program runs, and what it calls itself."""
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PROGRAM_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding(f"{command[0]} does not run: {error}", "look at its installation")
+    lines = (line.strip(" \\/_") for line in (done.stdout + done.stderr).splitlines() if telling in line)
+    said = next(filter(None, lines), "no word from it")
+    if done.returncode:
+        return Finding(f"{' '.join(command)} fails: {said}", "look at its installation (is JAVA_HOME set?)")
+    return Finding(f"{shutil.which(command[0])}: {said}")
+
+
+def _writable(storage: Storage, folder: str, advice: str) -> Finding:
+    """Whether a file can be written there; the folder is the looker's own, and is gone after the look."""
+    try:
+        with storage.write(f"{folder.rstrip('/')}/doctor") as file:
+            file.write(b"")
+        storage.remove(folder)
+    except CrawlmillError as error:
+        return Finding(f"{folder} cannot be written: {error}", advice)
+    return Finding(f"{folder.rpartition('/')[0]} can be written")

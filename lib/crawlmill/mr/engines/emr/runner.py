@@ -1,0 +1,197 @@
+"""mrjob's EMR runner, as far as it writes the requests for a cluster and its steps; the rest is `emr.py`'s matter.
+
+What is done otherwise than in mrjob, and why:
+
+* files go to S3 through our storage, and are each sent once;
+* all steps are submitted at once, so that a job runs to its end without its launcher; a cluster of the job's own ends
+  with them, or with the first that fails;
+* roles are not made in the user's account: they are named, or have EMR's usual names;
+* the region is us-east-1, where the data lie, unless another is named;
+* logs of EMR are not read for counters, which would take minutes;
+* pools of clusters are not spoken to: `--cluster-id` names a cluster that waits;
+* what `streaming.py` says.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from crawlmill.errors import CrawlmillError, UsageError
+from crawlmill.mr.compat import engine_runner
+from crawlmill.mr.engines.emr.aws import Aws, AwsError
+from crawlmill.mr.engines.streaming import StreamingTasks
+from crawlmill.mr.run.conf import endpoint_url
+from crawlmill.storage import Storage
+
+__all__ = ["EmrRunner"]
+
+_MRJobEMRRunner: Any = engine_runner("emr")
+_RELEASE: Final = "7.10.0"
+_USUAL: Final = "us-east-1"  # where S3 makes a bucket that is not told where
+_CREDENTIALS: Final = {
+    "aws_access_key_id": "AWS_ACCESS_KEY_ID",
+    "aws_secret_access_key": "AWS_SECRET_ACCESS_KEY",
+    "aws_session_token": "AWS_SESSION_TOKEN",
+}
+
+
+class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
+    """Writes requests. `folder` is the run's own on S3, in a bucket that may have to be made: `new_bucket`.
+
+    Raises:
+        UsageError: A setting is wrong, or there are no credentials.
+    """
+
+    alias = "emr"
+    new_bucket: str | None = None
+
+    @classmethod
+    def _default_opts(cls) -> dict[str, Any]:
+        ours = {
+            "region": None, "image_version": _RELEASE, "iam_instance_profile": "EMR_EC2_DefaultRole",
+            "iam_service_role": "EMR_DefaultRole",
+        }  # fmt: skip
+        return {**super()._default_opts(), **ours}
+
+    def _fix_opt(self, opt_key: str, opt_value: Any, source: str) -> Any:
+        return opt_value if opt_key == "region" else super()._fix_opt(opt_key, opt_value, source)
+
+    def _fix_s3_tmp_and_log_uri_opts(self) -> None:
+        for option in ("cloud_tmp_dir", "cloud_log_dir"):
+            if self._opts[option] and not self._opts[option].startswith("s3://"):
+                raise UsageError(f"-r emr: {option}: expected s3://BUCKET/…, got {self._opts[option]!r}")
+        if self._opts["pool_clusters"]:
+            raise UsageError("-r emr: pool_clusters is not supported: name a cluster with --cluster-id")
+        if not self._opts["cloud_tmp_dir"]:
+            self._opts["cloud_tmp_dir"] = f"s3://{self._usual_bucket()}/tmp/"  # noqa: S108 - mrjob's, on S3
+        super()._fix_s3_tmp_and_log_uri_opts()
+
+    def _usual_bucket(self) -> str:
+        """As with mrjob: a bucket of the region whose name begins with `mrjob-`, and if there is none, a new one."""
+        try:
+            for bucket in self.aws.ask("s3", "list_buckets")["Buckets"]:
+                if bucket["Name"].startswith("mrjob-") and self.aws.region_of(bucket["Name"]) == self.aws.region:
+                    return str(bucket["Name"])
+        except AwsError as error:
+            raise UsageError(
+                f"-r emr: {error}: name a folder for temporary files with --cloud-tmp-dir s3://BUCKET/tmp/, or as "
+                "cloud_tmp_dir in mrjob.conf"
+            ) from error
+        self.new_bucket = f"mrjob-{secrets.token_hex(8)}"
+        return self.new_bucket
+
+    @cached_property
+    def aws(self) -> Aws:
+        """Amazon's services as mrjob.conf and the command line say where they are.
+
+        Raises:
+            UsageError: The AWS configuration cannot be used, or there are no credentials.
+        """
+        endpoints = {name: endpoint_url(self._opts[f"{name}_endpoint"]) for name in ("emr", "ec2", "iam", "s3")}
+        try:
+            aws = Aws(self._opts["region"], endpoints, self._credentials())
+        except CrawlmillError as error:
+            raise UsageError(f"-r emr: {error}") from error
+        if not aws.has_credentials:
+            raise UsageError("-r emr: no AWS credentials are found (environment, ~/.aws, role of the machine)")
+        return aws
+
+    def lend_credentials(self) -> None:
+        """Put the credentials of mrjob.conf, if there are any, into the environment: our storage knows no others."""
+        if given := self._credentials():
+            for option, variable in _CREDENTIALS.items():
+                os.environ.pop(variable, None)  # a token of other keys
+                if option in given:
+                    os.environ[variable] = given[option]
+
+    def _credentials(self) -> dict[str, str]:
+        """What mrjob.conf says of them, as boto3 names it."""
+        return {option: str(self._opts[option]) for option in _CREDENTIALS if self._opts[option]}
+
+    def setting(self, name: str) -> Any:
+        """What mrjob.conf or the command line say."""
+        return self._opts[name]
+
+    @property
+    def key(self) -> str:
+        """The run's name, which its cluster and its steps bear."""
+        return str(self._job_key)
+
+    @property
+    def folder(self) -> str:
+        """The run's own folder on S3."""
+        return str(self._cloud_tmp_dir)
+
+    def prepare(self) -> None:
+        """Find out what has to be on S3 before the cluster starts."""
+        self._create_dir_archives()
+        for path in self._get_input_paths():
+            self._upload_mgr.add(path)
+        self._create_setup_wrapper_scripts()
+        self._add_bootstrap_files_for_upload()
+        self._add_master_node_setup_files_for_upload()
+        if self._opts["hadoop_streaming_jar"]:
+            self._upload_mgr.add(self._opts["hadoop_streaming_jar"])
+
+    def upload(self, storage: Storage) -> None:
+        """Put it there. Raises: AwsError, SourceError."""
+        if self.new_bucket:
+            elsewhere = {"CreateBucketConfiguration": {"LocationConstraint": self.aws.region}}
+            self.aws.ask(
+                "s3", "create_bucket", Bucket=self.new_bucket, **({} if self.aws.region == _USUAL else elsewhere)
+            )
+        wanted: dict[str, str] = {uri: path for path, uri in self._upload_mgr.path_to_uri().items()}
+        for kind in ("file", "archive_file"):
+            for name, path in self._working_dir_mgr.name_to_path(kind).items():
+                wanted[self._dest_in_wd_mirror(path, name) or path] = path
+        for uri, path in wanted.items():
+            if uri != path:
+                with Path(path).open("rb") as source, storage.write(uri) as file:
+                    shutil.copyfileobj(source, file, 1 << 20)
+
+    @property
+    def tasks(self) -> str:
+        """The location of the task list."""
+        return str(self._upload_mgr.uri(self._get_input_paths()[0]))
+
+    def steps(self) -> list[dict[str, Any]]:
+        """The steps, as EMR wants to hear of them."""
+        return list(self._steps_to_submit())
+
+    def cluster(self) -> dict[str, Any]:
+        """The request for a cluster of the job's own, which ends after its steps."""
+        request: dict[str, Any] = self._cluster_kwargs()
+        tags = {**self._opts["tags"], "crawlmill": self.key}
+        request["Tags"] = [{"Key": name, "Value": str(value)} for name, value in sorted(tags.items())]
+        request["Steps"] = [*request.get("Steps", ()), *self.steps()]
+        return request
+
+    @property
+    def jobs(self) -> int:
+        """How many jobs of Hadoop there are, one after the other."""
+        return int(self._num_steps())
+
+    @property
+    def own_cluster(self) -> bool:
+        """Whether the job has a cluster for itself."""
+        return not self._opts["cluster_id"]
+
+    def get_image_version(self) -> str:
+        """What mrjob would ask the cluster."""
+        return str(self._opts["release_label"]).removeprefix("emr-")
+
+    def _action_on_failure(self) -> str:
+        return str(
+            self._opts["emr_action_on_failure"] or ("TERMINATE_CLUSTER" if self.own_cluster else "CANCEL_AND_WAIT")
+        )
+
+    def _cleanup_cloud_tmp(self) -> None:
+        """Ours to remove, with our storage."""
+
+    def _cleanup_logs(self) -> None:
+        """Logs stay: EMR writes them until after the run."""

@@ -1,0 +1,255 @@
+"""Following the steps of a run on EMR: how far they are, why one failed, and fetching what they leave.
+
+States of a step: PENDING, RUNNING, COMPLETED, CANCELLED, FAILED, INTERRUPTED; of a cluster: STARTING, BOOTSTRAPPING,
+RUNNING, WAITING, TERMINATING, TERMINATED, TERMINATED_WITH_ERRORS.
+
+Why a task failed it says itself, on S3 (`task_report`). EMR copies its own logs to S3 minutes later, or as a cluster
+ends; they are looked at once, and named, but not waited for.
+
+Spec: Amazon EMR API, DescribeStep and DescribeCluster; "View Amazon EMR log files" for where logs lie.
+"""
+
+from __future__ import annotations
+
+import gzip
+import posixpath
+import re
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from crawlmill.errors import CrawlmillError, FormatError, SourceError
+from crawlmill.mr.engines.emr.aws import Aws, AwsError
+from crawlmill.mr.engines.emr.record import EmrRun, Step
+from crawlmill.mr.engines.hadoop.log import FailedAttempt, HadoopLog
+from crawlmill.mr.engines.run_folder import fetch_rows, parts_in, report_of
+from crawlmill.mr.run.progress import Progress
+from crawlmill.mr.task.failures import TaskError, task_failed
+from crawlmill.storage import Storage
+
+__all__ = ["EmrWatch", "cancel", "failure_of_task", "submitted"]
+
+_MOST_LOG_BYTES: Final = 16 << 20
+_TICK_S: Final = 0.2
+_PATIENCE_S: Final = 3600.0
+_CLOCKS_DIFFER: Final = timedelta(hours=1)
+_BOOTSTRAP: Final = re.compile(r"\((?:including )?(i-\w+)[^)]*\).*?bootstrap action (\d+)", re.IGNORECASE)
+
+
+class EmrWatch:
+    """Follows a run that has been submitted. In the end `parts` are locations, and `rows` local files.
+
+    `every_s`: how often EMR is asked, in seconds; it throttles who asks much.
+    """
+
+    def __init__(self, aws: Aws, storage: Storage, run: EmrRun, scratch: Path, watch: Progress, every_s: float) -> None:
+        self._aws, self._storage, self._run, self._scratch = aws, storage, run, scratch
+        self._watch, self._every_s = watch, every_s
+        self.parts: list[Path | str] = []
+        self.rows: list[Path] = []
+        self._told: set[str] = set()
+
+    def counters(self) -> list[dict[str, int]]:
+        """None: EMR's are in logs that come minutes later."""
+        return []
+
+    def look(self) -> str | None:
+        """One look: None if all steps are completed, else how far they are.
+
+        Raises:
+            TaskError: A step has failed, or the cluster has ended.
+            AwsError, SourceError: EMR or S3 do not answer.
+        """
+        cluster = self._cluster()
+        for number, step in enumerate(self._run.steps, 1):
+            found = self._step(step)
+            state = found["Status"]["State"]
+            if state == "COMPLETED":
+                continue
+            if state == "CANCELLED":  # often the cluster's end, whose reason is known when that has come
+                cluster = self._cluster()
+                if cluster["Status"]["State"] == "TERMINATING":
+                    return "cluster is terminating"
+            if state in ("FAILED", "CANCELLED", "INTERRUPTED") or _over(cluster):
+                raise self._error(step, found, cluster)
+            if state == "RUNNING":
+                self._tell_failures()
+                return f"step {number} of {len(self._run.steps)} is running"
+            return f"cluster is {cluster['Status']['State'].lower()}"
+        return None
+
+    def wait(self) -> None:
+        """Look until all steps are completed. Raises: TaskError, CrawlmillError."""
+        lost_s: float | None = None
+        while True:
+            try:
+                state = self.look()
+                if state is None:
+                    return
+                self._watch.phase, lost_s = state, None
+            except (AwsError, SourceError) as error:
+                lost_s = lost_s or time.monotonic()
+                passing = error.transient if isinstance(error, AwsError) else error.reason == "unavailable"
+                if not passing or time.monotonic() - lost_s > _PATIENCE_S:
+                    raise CrawlmillError(f"cluster {self._run.cluster} cannot be followed any more: {error}") from error
+                self._watch.phase = "AWS cannot be reached"
+            due = time.monotonic() + self._every_s
+            while time.monotonic() < due:
+                time.sleep(min(_TICK_S, self._every_s))
+                self._watch.tick()
+
+    def fetch(self) -> None:
+        """Fetch the rows, and find the output. Raises: SourceError."""
+        rows = (self._run.at(f"rows/{name}") for name in self._names("rows"))
+        self.rows = fetch_rows(self._storage, rows, self._scratch)
+        self.parts = [*parts_in(self._storage, self._run.at("output"))]
+
+    def _cluster(self) -> dict[str, Any]:
+        found: dict[str, Any] = self._aws.ask("emr", "describe_cluster", ClusterId=self._run.cluster)["Cluster"]
+        return found
+
+    def _step(self, step: Step) -> dict[str, Any]:
+        found: dict[str, Any] = self._aws.ask(
+            "emr", "describe_step", ClusterId=self._run.cluster, StepId=step.id
+        )["Step"]  # fmt: skip
+        return found
+
+    def _tell_failures(self) -> None:
+        """Say of each attempt that failed why it did."""
+        for attempt in self._attempts():
+            if attempt not in self._told:
+                self._told.add(attempt)
+                said, _ = self._report(attempt)
+                self._watch.note(f"task {FailedAttempt(attempt).name} failed: {said}")
+
+    def _error(self, step: Step, found: dict[str, Any], cluster: dict[str, Any]) -> TaskError:
+        """Why a step has not been completed, in one line."""
+        state = found["Status"]["State"].lower()
+        logs = f"logs, some minutes after the end: {self._logs()}"
+        if found["Status"]["State"] == "FAILED":
+            if error := failure_of_task(self._attempts(), self._report, logs):
+                return error
+            if said := self._step_log(step) or _failure_details(found):
+                return TaskError(f"{step.name} {state}: {said}; {logs}")
+        reason = cluster["Status"].get("StateChangeReason") or {}
+        said = str(reason.get("Message") or reason.get("Code") or "EMR does not say why").strip()
+        what = f"{step.name} failed" if state == "failed" else f"{step.name} was {state}"
+        if _over(cluster):
+            what += f": cluster {self._run.cluster} {_ended(cluster)}: {said}{self._bootstrap_log(said)}"
+        return TaskError(f"{what}; {logs}")
+
+    def _attempts(self) -> list[str]:
+        return [name for name in self._names("reports") if name.startswith("attempt_")]
+
+    def _names(self, folder: str) -> list[str]:
+        try:
+            return list(self._storage.list(self._run.at(folder)))
+        except SourceError as error:
+            if error.reason != "not-found":
+                raise
+            return []
+
+    def _report(self, attempt: str) -> tuple[str, str]:
+        """What an attempt has said of its end, and its traceback."""
+        said, trace = report_of(self._storage, self._run.at(f"reports/{attempt}"))
+        return said or "it does not say why", trace
+
+    def _logs(self, *names: str) -> str:
+        return posixpath.join(self._run.logs, self._run.cluster or "", *names)
+
+    def _step_log(self, step: Step) -> str:
+        """What Hadoop has said of the step, if its log is there already."""
+        log = HadoopLog()
+        for name in ("syslog", "stderr"):
+            for line in self._log_lines(self._logs("steps", step.id, name)):
+                log.feed(line)
+        if log.ended or log.application or log.phase != "submitting":
+            failures = [failure for failure in log.failures if failure.task == log.culprit]
+            return f"the job {log.ended}" + (f": {failures[-1].said}" if failures else "") if log.ended else ""
+        said = log.complaint()
+        return "" if said == "no word from it" else said
+
+    def _bootstrap_log(self, said: str) -> str:
+        """The last word of a bootstrap action that failed, if its log is there already."""
+        found = _BOOTSTRAP.search(said)
+        if found is None:
+            return ""
+        lines = self._log_lines(self._logs("node", found[1], "bootstrap-actions", found[2], "stderr"))
+        telling = [line.strip() for line in lines if line.strip() and not line.startswith("+")]
+        return f" ({telling[-1][:300]})" if telling else ""
+
+    def _log_lines(self, location: str) -> list[str]:
+        for name in (f"{location}.gz", location):
+            try:
+                content = self._storage.read_all(name, limit=_MOST_LOG_BYTES)
+                content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+            except (SourceError, FormatError, OSError, EOFError, zlib.error):
+                continue  # it is only looked for
+            return content.decode("utf-8", "replace").splitlines()
+        return []
+
+
+def submitted(aws: Aws, run: EmrRun) -> EmrRun:
+    """The run as EMR has it, which knows cluster and steps by the run's name; without steps if it has none.
+
+    Raises: AwsError.
+    """
+    cluster = run.cluster
+    if cluster is None:
+        since = datetime.fromtimestamp(run.info.began_s, UTC) - _CLOCKS_DIFFER
+        found = aws.pages("emr", "list_clusters", "Clusters", CreatedAfter=since)
+        cluster = next((str(each["Id"]) for each in found if each["Name"] == run.key), None)
+    return replace(run, cluster=cluster, steps=_steps_of(aws, run.key, cluster) if cluster is not None else ())
+
+
+def cancel(aws: Aws, run: EmrRun) -> None:
+    """Have EMR end the steps of a run, if it has them, and the cluster if it is the run's own. Raises: AwsError."""
+    known = run.cluster is not None if run.own_cluster else bool(run.steps)
+    run = run if known else submitted(aws, run)
+    if run.own_cluster and run.cluster is not None:
+        aws.ask("emr", "terminate_job_flows", JobFlowIds=[run.cluster])
+    elif run.steps:
+        ids = [step.id for step in run.steps]
+        aws.ask("emr", "cancel_steps", ClusterId=run.cluster, StepIds=ids, StepCancellationOption="TERMINATE_PROCESS")
+
+
+def _steps_of(aws: Aws, key: str, cluster: str) -> tuple[Step, ...]:
+    """The steps of a run, in their order."""
+    found = []
+    for step in aws.pages("emr", "list_steps", "Steps", ClusterId=cluster):
+        whose, _, name = step["Name"].partition(": ")
+        if whose == key:
+            found.append(Step(step["Id"], name))
+    # "Step 2 of 3"; one that prepares the master is called otherwise, and comes first.
+    found.sort(key=lambda step: [int(number) for number in re.findall(r"\d+", step.name)])
+    return tuple(found)
+
+
+def failure_of_task(attempts: list[str], report: Callable[[str], tuple[str, str]], logs: str) -> TaskError | None:
+    """The error of the task that failed most often in the last job, which is what a job fails of; None without any."""
+    failures = [FailedAttempt(attempt) for attempt in attempts]
+    if not failures:
+        return None
+    # attempt_CLUSTER_JOB_m_TASK_N
+    last = max(failure.attempt.split("_")[1:3] for failure in failures)
+    failures = [failure for failure in failures if failure.attempt.split("_")[1:3] == last]
+    worst = max(failures, key=lambda failure: int(failure.attempt.rpartition("_")[2]))
+    times = sum(failure.task == worst.task for failure in failures)
+    return task_failed(worst.name, times, *report(worst.attempt), logs=logs)
+
+
+def _over(cluster: dict[str, Any]) -> bool:
+    return str(cluster["Status"]["State"]).startswith("TERMINATED")
+
+
+def _ended(cluster: dict[str, Any]) -> str:
+    return "ended with errors" if cluster["Status"]["State"] == "TERMINATED_WITH_ERRORS" else "was terminated"
+
+
+def _failure_details(step: dict[str, Any]) -> str:
+    details = step["Status"].get("FailureDetails") or {}
+    return ": ".join(str(details[name]) for name in ("Reason", "Message") if details.get(name))

@@ -1,0 +1,204 @@
+"""`-r emr`: a run on Amazon EMR, with the face that `MachineRunner` shows the launcher.
+
+The launcher puts files and the task list on S3, writes down what it is about to do (`emr_run`), asks for a cluster
+with the job's steps, or gives them to one that waits, and follows them (`emr_watch`). Tasks put the rows of the ledger
+on S3 themselves, each reducer (or map task) a file that is the same for each of its attempts; so do failing tasks with
+their errors. Results go from the run's folder to OUTPUT by copies within S3.
+"""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from crawlmill.errors import SourceError, UsageError
+from crawlmill.mr.engines.emr.aws import AwsError
+from crawlmill.mr.engines.emr.record import EmrRun, marker_of
+from crawlmill.mr.engines.emr.runner import EmrRunner
+from crawlmill.mr.engines.emr.watch import EmrWatch, cancel, submitted
+from crawlmill.mr.engines.shipping import zip_package
+from crawlmill.mr.run.conf import endpoint_url
+from crawlmill.mr.run.ending import RunInfo
+from crawlmill.mr.run.output_folder import OutputFolder
+from crawlmill.mr.run.progress import Progress
+from crawlmill.mr.task.contract import Job
+from crawlmill.mr.task.failure_report import PROPERTY
+from crawlmill.mr.task.failures import Stopped, TaskError
+from crawlmill.storage import Storage, absolute, redact
+
+__all__ = ["EmrWork"]
+
+_ALIVE: Final = ("STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING")
+
+
+class EmrWork:
+    """A run on EMR. In the end `parts` are the files of its output, on S3, and `rows` local ones of rows.
+
+    Raises:
+        UsageError: A setting is missing, or AWS does not take the credentials, the bucket or the cluster's name.
+    """
+
+    def __init__(self, job: Job, scratch: Path, storage: Storage, watch: Progress, info: RunInfo) -> None:
+        job.options.py_files = [*(job.options.py_files or []), str(zip_package(scratch / "crawlmill.zip"))]
+        self._scratch, self._storage, self._watch, self._quiet = scratch, storage, watch, info.quiet
+        self._runner: EmrRunner = job.make_runner()
+        self._runner.lend_credentials()
+        self._aws = self._runner.aws
+        self._marker = marker_of(absolute(info.output_dir, str(Path.cwd()))) if info.output_dir else None
+        self._record = EmrRun(
+            info.recorded(), self._runner.key, self._runner.folder, "", str(self._aws.region),
+            endpoint_url(self._runner.setting("emr_endpoint")), self._runner.setting("cloud_log_dir"),
+            self._runner.own_cluster, cluster=self._runner.setting("cluster_id"),
+        )  # fmt: skip
+        self._check()
+        self._following: EmrWatch | None = None
+        self._begun = self._asked = self._completed = self._over = False
+        self._runner.add_arguments(f"--ledger-folder={self._record.at('rows')}")
+        self._runner.add_properties({
+            "mapreduce.job.name": f"crawlmill {job.name()}",
+            "mapreduce.output.fileoutputformat.compress": "false",
+            "mapreduce.reduce.speculative": "false",  # S3 has no renames to tell two attempts at one file apart
+            PROPERTY: self._record.at("reports"),
+        })  # fmt: skip
+
+    @property
+    def parts(self) -> list[Path | str]:
+        """Files of the output, on S3."""
+        return self._following.parts if self._following else []
+
+    @property
+    def rows(self) -> list[Path]:
+        """Local files of rows."""
+        return self._following.rows if self._following else []
+
+    def counters(self) -> list[dict[str, int]]:
+        """None: EMR's are in logs that come minutes later."""
+        return []
+
+    def write_to(self, output: OutputFolder | None) -> None:
+        """Output is made in the run's folder, wherever it is to go."""
+
+    def warm_up(self) -> None:
+        """Nothing can begin before the inputs are known."""
+
+    def limit_tasks(self, most: int, *arguments: str) -> None:
+        """Let no more map tasks run at a time, and give each of them these arguments."""
+        self._runner.add_arguments(*arguments)
+        self._runner.limit_tasks(most)
+
+    def run(self) -> None:
+        """Run the job, and fetch its rows.
+
+        Raises:
+            TaskError: EMR could not run it to its end.
+            CrawlmillError: EMR or S3 cannot be reached any more.
+        """
+        self._runner.prepare()
+        self._begun = True
+        if self._runner.new_bucket and not self._quiet:
+            self._watch.note(f"temporary files go to a new bucket, which stays: s3://{self._runner.new_bucket}/")
+        try:
+            self._runner.upload(self._storage)
+        except AwsError as error:
+            raise TaskError(str(error)) from error
+        self._record = replace(self._record, tasks=self._runner.tasks, inputs=self._watch.inputs)
+        self._record.save(self._storage, self._marker)
+        self._submit()
+        self._following = EmrWatch(
+            self._aws, self._storage, self._record, self._scratch, self._watch,
+            float(self._runner.setting("check_cluster_every")),
+        )  # fmt: skip
+        try:
+            self._record.save(self._storage, self._marker)
+            if not self._quiet:
+                logs = f"{self._record.logs.rstrip('/')}/{self._record.cluster}"
+                self._watch.note(f"cluster {self._record.cluster} in {self._record.region}; its logs come to {logs}")
+            self._following.wait()
+            self._completed = True
+            self._following.fetch()
+        except TaskError:
+            self._over = True
+            raise
+
+    def close(self) -> None:
+        """Leave nothing behind; but of a run that somebody can still end, what that takes."""
+        error = sys.exc_info()[0]  # `closing` calls us while it is on its way
+        stopped = error is not None and issubclass(error, Stopped)
+        if self._asked and error is not None and self._marker and (self._completed or not stopped):
+            self._watch.note(f"the run is kept: crawlmill ledger --collect {self._record.info.output_dir} ends it")
+        else:
+            self._end()
+        self._runner.cleanup()
+
+    def _end(self) -> None:
+        try:
+            if self._asked and not self._completed and not self._over:
+                cancel(self._aws, self._record)
+        except AwsError as error:
+            which = self._record.cluster or f"called {self._record.key}, if there is one,"
+            self._watch.note(f"cluster {which} could not be told to end: {error}")
+        if self._begun:
+            try:
+                self._record.remove(self._storage, self._marker)
+            except SourceError as error:
+                self._watch.note(f"a temporary folder is left behind: {error}")
+
+    def _submit(self) -> None:
+        """Give the steps to a cluster. Raises: AwsError."""
+        runner, own = self._runner, self._runner.own_cluster
+        wanted = runner.cluster() if own else {"JobFlowId": self._record.cluster, "Steps": runner.steps()}
+        self._asked, lost = True, None
+        try:
+            with ThreadPoolExecutor(1) as thread:  # a signal does not part us from the answer: the block waits for it
+                thread.submit(self._ask_for_steps, wanted).result()
+        except AwsError as error:
+            self._asked, lost = error.transient, error
+            if not error.transient:
+                raise
+        self._record = submitted(self._aws, self._record)
+        if lost is not None and not self._record.steps:
+            what = "a cluster" if own else "steps"
+            raise AwsError(f"{lost}; it may have the job all the same: look for {what} called {self._record.key}")
+
+    def _ask_for_steps(self, wanted: dict[str, Any]) -> None:
+        operation = "run_job_flow" if self._runner.own_cluster else "add_job_flow_steps"
+        answer = self._aws.ask_once("emr", operation, **wanted)
+        self._record = replace(self._record, cluster=answer.get("JobFlowId") or self._record.cluster)  # now it costs
+
+    def _check(self) -> None:
+        """Find out before anything is uploaded whether AWS will have us. Raises: UsageError."""
+        try:
+            if self._runner.own_cluster:
+                next(self._aws.pages("emr", "list_clusters", "Clusters", ClusterStates=["STARTING"]), None)
+            else:
+                self._check_cluster()
+            with Storage(self._storage.options.impatient(retries=1)) as quick:
+                if not self._runner.new_bucket:
+                    quick.exists(self._record.folder)
+                if self._marker is not None and quick.exists(self._marker):
+                    raise UsageError(
+                        f"-r emr: an earlier run into this output folder has not ended ({redact(self._marker)}): "
+                        "end it with crawlmill ledger --collect, or remove that file"
+                    )
+        except AwsError as error:
+            raise UsageError(f"-r emr: {error}; `crawlmill doctor emr` says more") from error
+        except SourceError as error:
+            raise UsageError(f"-r emr: the temporary folder: {error}; `crawlmill doctor emr` says more") from error
+
+    def _check_cluster(self) -> None:
+        name = self._runner.setting("cluster_id")
+        cluster: dict[str, Any] = self._aws.ask("emr", "describe_cluster", ClusterId=name)["Cluster"]
+        state = cluster["Status"]["State"]
+        if state not in _ALIVE:
+            raise UsageError(f"-r emr: cluster {name} takes no steps: it is {state.lower()}")
+        at_a_time = cluster.get("StepConcurrencyLevel", 1)
+        if at_a_time > 1 and self._runner.jobs > 1:
+            raise UsageError(
+                f"-r emr: cluster {name} runs {at_a_time} steps at a time, but those of this job ({self._runner.jobs}) "
+                "must follow each other: set the cluster's step concurrency to 1"
+            )
+        if logs := cluster.get("LogUri"):
+            self._record = replace(self._record, logs=str(logs).replace("s3n://", "s3://"))

@@ -1,0 +1,139 @@
+"""What Hadoop's client (`hadoop jar`) says of the job that it has submitted and follows.
+
+It logs to stderr; understood are, whatever stands before them on the line:
+
+    Submitted application application_N_N          the job is YARN's from now on
+    Running job: job_N_N
+    The url to track the job: URL
+    map 33% reduce 0%
+    Task Id : attempt_…, Status : FAILED           and the line after it, which says why
+    Job job_N_N failed with state … due to: …
+    Counters: 54                                   and the indented lines after it
+    Retrying connect to server: HOST:PORT
+
+Spec: the sources of `org.apache.hadoop.mapreduce.Job` (3.4), as no document has it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from crawlmill.mr.engines.client_log import RECORD, LastWords
+
+__all__ = ["FailedAttempt", "HadoopLog"]
+
+_APPLICATION: Final = re.compile(r"Submitted application (application_\d+_\d+)")
+_JOB: Final = re.compile(r"(?:Running job: |Submitting tokens for job: )(job_\d+_\d+)")
+_TRACKING: Final = re.compile(r"The url to track the job: (\S+)")
+_PHASE: Final = re.compile(r"map (\d+)% reduce (\d+)%")
+_FAILED_TASK: Final = re.compile(r"Task Id : (attempt_\w+), Status : FAILED")
+_ATTEMPT: Final = re.compile(r"attempt_(\d+_\d+_([mr])_(\d+))_\d+")
+_CULPRIT: Final = re.compile(r"Task failed task_(\d+_\d+_[mr]_\d+)")
+_ENDED: Final = re.compile(r"Job (job_\d+_\d+) failed with state (\w+) due to: ?(.*)")
+_WAITING: Final = re.compile(r"Retrying connect to server: (?:[^/\s]*/)?([^\s;]+?)\.? ")
+_GROUP: Final = re.compile(r"^\t([^\t=]+)$")
+_COUNTER: Final = re.compile(r"^\t\t(.+)=(-?\d+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class FailedAttempt:
+    """An attempt at a task that failed; `said` is Hadoop's word on it, which knows no Python."""
+
+    attempt: str
+    said: str = ""
+
+    @property
+    def task(self) -> str:
+        """Hadoop's number of the task."""
+        found = _ATTEMPT.fullmatch(self.attempt)
+        return found[1] if found else self.attempt
+
+    @property
+    def name(self) -> str:
+        """The task's name, as the other runners write it."""
+        found = _ATTEMPT.fullmatch(self.attempt)
+        return f"{'map' if found[2] == 'm' else 'reduce'}-{int(found[3]):05}" if found else self.attempt
+
+
+@dataclass
+class HadoopLog:
+    """What the lines have said so far; `feed` them one by one."""
+
+    application: str | None = None
+    job: str | None = None
+    tracking_url: str | None = None
+    phase: str = "submitting"
+    ended: str | None = None
+    counters: dict[str, int] = field(default_factory=dict)
+    failures: list[FailedAttempt] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._group: str | None = None
+        self._failed: str | None = None
+        self._last_words = LastWords()
+
+    def feed(self, line: str) -> FailedAttempt | None:
+        """Take in a line; gives the failed attempt if the line completes the word on one."""
+        line = line.rstrip()
+        record = RECORD.match(line)
+        if self._count(line, record is not None) or not line.strip():
+            return None
+        self._last_words.hear(line)
+        message = record["message"] if record else line
+        failure = self._why("" if record else line)
+        if found := _PHASE.search(message):
+            self.phase = f"map {found[1]} %, reduce {found[2]} %"
+        elif found := _FAILED_TASK.search(message):
+            self._failed = found[1]
+        elif found := _APPLICATION.search(message):
+            self.application, self.phase = found[1], "waiting for the cluster"
+            self.job = self.job or found[1].replace("application", "job", 1)
+        elif found := _JOB.search(message):
+            self.job = found[1]
+        elif found := _TRACKING.search(message):
+            self.tracking_url = found[1]
+        elif found := _ENDED.search(message):
+            self.job = found[1]
+            state = {"KILLED": "was killed"}.get(found[2], found[2].lower())
+            self.ended = f"{state}: {found[3].strip()[:500]}" if found[3].strip() else state
+        elif found := _WAITING.search(message):
+            self.phase = f"waiting for {found[1]}"
+        elif message == "Counters:" or re.match(r"Counters: \d+$", message):
+            self._group = ""
+        return failure
+
+    def complaint(self) -> str:
+        """What seems to be the reason why the driver gave up without a word on the job."""
+        telling = (line for line in self._last_words.complaints if "Streaming Command Failed" not in line)
+        return self._last_words.said(next(telling, None)).removeprefix("Error Launching job : ")
+
+    @property
+    def culprit(self) -> str | None:
+        """Hadoop's number of the task that was the end of the job."""
+        found = _CULPRIT.search(self.ended or "")
+        return found[1] if found else None
+
+    def _why(self, text: str) -> FailedAttempt | None:
+        """The failed attempt of the line before, if there was one, now that Hadoop has given its reason."""
+        attempt, self._failed = self._failed, None
+        if attempt is None:
+            return None
+        said = re.sub(r"^(Error: |\[[^\]]*\])+", "", text.strip())
+        failure = FailedAttempt(attempt, said[:300] or "Hadoop does not say why")
+        self.failures.append(failure)
+        return failure
+
+    def _count(self, line: str, is_record: bool) -> bool:
+        """Whether the line belongs to the counters, which end at the next line of the log."""
+        if self._group is None:
+            return False
+        if is_record:
+            self._group = None
+            return False
+        if found := _COUNTER.match(line):
+            self.counters[f"{self._group}: {found[1].strip()}"] = int(found[2])
+        elif found := _GROUP.match(line):
+            self._group = found[1].strip()
+        return True

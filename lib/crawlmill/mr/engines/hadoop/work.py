@@ -1,0 +1,241 @@
+"""`-r hadoop`: a run on a cluster of YARN and HDFS, with the face that `MachineRunner` shows the launcher.
+
+    RUN/tasks.jsonl       the task list; one line is one map task
+    RUN/step-output/0000  what a step writes that is not the last one
+    RUN/output            what the last step writes (beside the user's folder, if that is on HDFS)
+    RUN/reports/attempt_… why an attempt failed, in its own words (`task_report`)
+
+RUN is a folder on HDFS that is gone when the run has ended. Tasks write their ledger rows as `_rows-N` beside their
+output, so that Hadoop takes or throws away both together: failed, killed and speculative attempts leave nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import posixpath
+import subprocess
+import time
+import urllib.request
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from crawlmill.errors import SourceError, UsageError
+from crawlmill.mr.compat import quiet_mrjob
+from crawlmill.mr.engines.client_process import ClientProcess
+from crawlmill.mr.engines.hadoop.log import FailedAttempt, HadoopLog
+from crawlmill.mr.engines.hadoop.runner import HadoopRunner
+from crawlmill.mr.engines.run_folder import fetch_rows, parts_in, report_of
+from crawlmill.mr.engines.shipping import zip_package
+from crawlmill.mr.run.output_folder import OutputFolder
+from crawlmill.mr.run.progress import Progress
+from crawlmill.mr.task.contract import ROWS_BESIDE_OUTPUT, Job
+from crawlmill.mr.task.failure_report import PROPERTY
+from crawlmill.mr.task.failures import TaskError, task_failed
+from crawlmill.mr.task.monitor import COUNTERS, Totals
+from crawlmill.storage import Storage
+from crawlmill.storage.hdfs.conf import default_filesystem, hdfs_user, namenode_urls, read_hadoop_conf, wants_kerberos
+
+__all__ = ["HadoopWork"]
+
+_LOGGER: Final = logging.getLogger("crawlmill.hadoop")
+_COUNTERS_EVERY_S: Final = 2.0
+_PATIENCE: Final = 5
+_KILL_S: Final = 60.0
+
+
+class HadoopWork:
+    """A run on a cluster. In the end `parts` are the files of its output, on HDFS, and `rows` local ones of rows.
+
+    Raises:
+        UsageError: There is no hadoop, no streaming jar, no NameNode that answers.
+    """
+
+    def __init__(self, job: Job, scratch: Path, storage: Storage, watch: Progress) -> None:
+        job.options.py_files = [*(job.options.py_files or []), str(zip_package(scratch / "crawlmill.zip"))]
+        self._scratch, self._storage, self._watch = scratch, storage, watch
+        self.parts: list[Path | str] = []
+        self.rows: list[Path] = []
+        self._counters: list[dict[str, int]] = []
+        with quiet_mrjob():
+            self._runner: HadoopRunner = job.make_runner()
+            self._runner.find_programs()
+        self._runner.storage = storage
+        self._quick = storage.options.impatient(retries=0)
+        self._namenodes = self._find_namenodes()
+        self._check_namenode()
+        self._runner.add_arguments(f"--ledger-folder={ROWS_BESIDE_OUTPUT}")
+        self._runner.add_properties({
+            "mapreduce.job.name": f"crawlmill {job.name()}",
+            "mapreduce.output.fileoutputformat.compress": "false",
+            **({PROPERTY: self._report_folders()} if self._namenodes else {}),
+        })  # fmt: skip
+
+    def write_to(self, output: OutputFolder | None) -> None:
+        """Have the output made within this folder, if that is on HDFS; else it is fetched."""
+        if output is not None and output.remote_work is not None:
+            self._runner.write_to(output.remote_work)
+
+    def warm_up(self) -> None:
+        """Nothing can begin before the inputs are known."""
+
+    def limit_tasks(self, most: int, *arguments: str) -> None:
+        """Let no more map tasks run at a time, and give each of them these arguments."""
+        self._runner.add_arguments(*arguments)
+        self._runner.limit_tasks(most)
+
+    def run(self) -> None:
+        """Run the job and fetch its rows.
+
+        Raises:
+            TaskError: Hadoop could not run it to its end.
+            SourceError: HDFS is not to be reached any more.
+        """
+        self._runner.prepare()
+        for step in range(self._runner.steps):
+            self._run_step(step)
+        first = self._runner.output_of(0)
+        rows = [name for name in self._storage.list(first) if posixpath.basename(name).startswith("_rows-")]
+        self.rows = fetch_rows(self._storage, (posixpath.join(first, name) for name in rows), self._scratch)
+        self.parts = [*parts_in(self._storage, self._runner.output_of(self._runner.steps - 1))]
+
+    def counters(self) -> list[dict[str, int]]:
+        """Counters of each step, by `group: name`."""
+        return self._counters
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        try:
+            with Storage(self._quick) as storage:
+                storage.remove(self._runner.folder)
+        except SourceError as error:
+            self._watch.note(f"a temporary folder is left behind: {error}")
+        self._runner.cleanup()
+
+    def _run_step(self, step: int) -> None:
+        log, gauge = HadoopLog(), None
+        before = f"step {step + 1} of {self._runner.steps}, " if self._runner.steps > 1 else ""
+        environment = {**os.environ, "HADOOP_USER_NAME": hdfs_user()}
+        client = ClientProcess(self._runner.command(step), environment)
+
+        def tick() -> None:
+            self._watch.phase = before + log.phase
+            if gauge is not None:
+                gauge.look()
+            self._watch.tick()
+
+        code: int | None = None
+        try:
+            for line in client.lines(tick):
+                if not line.startswith("\t"):  # counters come again in the end, and traces of Java help nobody
+                    _LOGGER.info("%s", line)
+                if failure := log.feed(line):
+                    self._note(failure, log)
+                if step == 0 and gauge is None and log.tracking_url and log.job:
+                    gauge = _Gauge(log.tracking_url, log.job, self._watch)
+            code = client.wait()
+        finally:
+            client.end()
+            if code != 0 and log.ended is None:
+                self._kill(log)
+        self._counters.append(log.counters)
+        if code or log.ended:
+            raise self._error(log)
+
+    def _note(self, failure: FailedAttempt, log: HadoopLog) -> None:
+        log.failures[-1] = failure = replace(failure, said=self._report_of(failure)[0] or failure.said)
+        self._watch.note(f"task {failure.name} failed: {failure.said}")
+
+    def _error(self, log: HadoopLog) -> TaskError:
+        """What the driver's failure means, in one line."""
+        if log.application is None:
+            return TaskError(f"Hadoop did not take the job: {log.complaint()}")
+        where = f"logs: yarn logs -applicationId {log.application}"
+        # The driver has often gone before it hears of the last failures; their reports are there.
+        known = {failure.attempt: failure for failure in (*self._reported(), *log.failures)}
+        failures = [known[attempt] for attempt in sorted(known) if known[attempt].task == log.culprit]
+        if not failures:
+            return TaskError(f"the job {log.ended or 'ended: ' + log.complaint()}; {where}")
+        said, trace = self._report_of(failures[-1])
+        return task_failed(failures[-1].name, len(failures), said or failures[-1].said, trace, logs=where)
+
+    def _reported(self) -> list[FailedAttempt]:
+        if not self._namenodes:
+            return []
+        try:
+            return [FailedAttempt(name) for name in self._storage.list(self._reports())]
+        except SourceError:
+            return []
+
+    def _report_of(self, failure: FailedAttempt) -> tuple[str, str]:
+        """What the attempt itself has said, and its traceback; under Kerberos it could not."""
+        return report_of(self._storage, self._reports(failure.attempt)) if self._namenodes else ("", "")
+
+    def _kill(self, log: HadoopLog) -> None:
+        """Have the cluster end the job, which does not end with its driver."""
+        if log.job is None:
+            return
+        command = [*self._runner.binary, "job", "-kill", log.job]
+        nowhere = subprocess.DEVNULL
+        try:
+            done = subprocess.run(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, timeout=_KILL_S, check=False)
+            killed = done.returncode == 0
+        except (OSError, subprocess.TimeoutExpired):
+            killed = False
+        if not killed and log.application:  # without one, the cluster has not taken the job
+            self._watch.note(f"the cluster could not be told to end the job: hadoop job -kill {log.job}")
+
+    def _reports(self, name: str = "") -> str:
+        return posixpath.join(self._runner.folder, "reports", name)
+
+    def _report_folders(self) -> str:
+        """Where attempts may report, for `task_report`: a URL per NameNode."""
+        path = self._reports().removeprefix("hdfs://").partition("/")[2].rstrip("/")
+        return ",".join(f"{url}/webhdfs/v1/{path}?user.name={hdfs_user()}" for url in self._namenodes)
+
+    def _find_namenodes(self) -> list[str]:
+        """The addresses of those who listen to whoever gives a name; none if a ticket is wanted."""
+        if given := self._storage.options.webhdfs:
+            return [given.rstrip("/").removesuffix("/webhdfs/v1")]
+        conf = read_hadoop_conf()
+        if wants_kerberos(conf):
+            return []
+        authority = self._runner.folder.removeprefix("hdfs://").partition("/")[0]
+        return namenode_urls(authority or default_filesystem(conf), conf)
+
+    def _check_namenode(self) -> None:
+        try:
+            with Storage(self._quick) as storage:
+                storage.exists(self._runner.folder)
+        except SourceError as error:
+            raise UsageError(
+                f"-r hadoop: HDFS at {', '.join(self._namenodes) or self._runner.folder}: {error.what}"
+            ) from error
+
+
+class _Gauge:
+    """Asks the application now and then how much its tasks have read, for the line of progress."""
+
+    def __init__(self, tracking_url: str, job: str, watch: Progress) -> None:
+        self._url = f"{tracking_url.rstrip('/')}/ws/v1/mapreduce/jobs/{job}/counters"
+        self._watch = watch
+        self._due, self._failures = time.monotonic(), 0
+
+    def look(self) -> None:
+        """Ask, if it is time. Where nobody answers (a cluster may not let us), the phases are all that is shown."""
+        if time.monotonic() < self._due or self._failures >= _PATIENCE:
+            return
+        try:
+            request = urllib.request.Request(self._url, headers={"Accept": "application/json"})  # noqa: S310 - Hadoop's
+            with urllib.request.urlopen(request, timeout=3) as answer:  # noqa: S310
+                groups = json.load(answer)["jobCounters"]["counterGroup"]
+        except (OSError, ValueError, LookupError, TypeError):
+            self._failures += 1
+        else:
+            self._failures = 0
+            found = {c["name"]: c["mapCounterValue"] for g in groups if g["counterGroupName"] == COUNTERS
+                     for c in g["counter"]}  # fmt: skip
+            self._watch.progress("cluster", Totals(*(int(found.get(name, 0)) for name in Totals._fields)))
+        self._due = time.monotonic() + _COUNTERS_EVERY_S

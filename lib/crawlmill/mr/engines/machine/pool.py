@@ -1,0 +1,212 @@
+"""The local runner's worker processes, as the launcher sees them: starts them, hands out attempts, replaces the dead.
+
+A worker is used for one attempt after another and thrown away when one fails; the others go on meanwhile. An attempt
+counts when its result has come in, so nothing counts twice.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Protocol
+
+from crawlmill.mr.engines.machine.channel import Channel, Message
+from crawlmill.mr.task.attempt import Attempt, Result
+from crawlmill.mr.task.failures import TaskError
+from crawlmill.mr.task.monitor import Totals
+
+__all__ = ["Launchpad", "Pool", "Watch"]
+
+_TICK_S: Final = 1.0
+_LONGEST_CAUSE: Final = 1000
+
+
+class Watch(Protocol):
+    """Who wants to know how a run goes on."""
+
+    def progress(self, task: str, totals: Totals | None) -> None:
+        """A task has done so much by now; None: all of it was in vain and will be done again."""
+
+    def done(self, attempt: Attempt, result: Result) -> None:
+        """A task's output counts from now on."""
+
+    def note(self, text: str) -> None:
+        """Something that the user should know."""
+
+    def tick(self) -> None:
+        """About a second has gone by."""
+
+
+@dataclass(frozen=True)
+class Launchpad:
+    """How a worker is started: `prepare` fills its new folder and gives the command but for its arguments."""
+
+    folder: Path
+    prepare: Callable[[Path], list[str]]
+    arguments: list[str]
+    environment: dict[str, str]
+
+
+class _Worker:
+    """A worker process, the line to it, and the attempt it works on."""
+
+    def __init__(self, pad: Launchpad, number: int) -> None:
+        folder = pad.folder / f"worker-{number}"
+        folder.mkdir()
+        command = pad.prepare(folder)
+        near, far = socket.socketpair()
+        with far:
+            # A session of its own: Ctrl-C does not reach it, and its end takes along whatever it started.
+            self.process = subprocess.Popen(
+                [*command, f"--worker={far.fileno()}", *pad.arguments], cwd=folder, env=pad.environment,
+                stdin=subprocess.DEVNULL, stdout=2, pass_fds=[far.fileno()], start_new_session=True,
+            )  # fmt: skip
+        self.channel = Channel(near)
+        self.ready = False
+        self.attempt: Attempt | None = None
+
+    def hand(self, attempt: Attempt) -> None:
+        self.attempt = attempt
+        try:
+            self.channel.send("attempt", attempt)
+        except OSError:
+            pass  # it is dead, as the broken line will tell in a moment
+
+    def end(self, *, dying: bool = False) -> str:
+        """Kill it and all that it started; gives how it ended, after a moment's wait if it is ending by itself."""
+        code = None
+        if dying:
+            try:
+                code = self.process.wait(_TICK_S)
+            except subprocess.TimeoutExpired:
+                pass
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass  # nothing is left of its session (macOS says EPERM to that)
+        self.channel.close()
+        self.process.wait()
+        if code is None or code >= 0:
+            return "no answer" if code is None else f"exit code {code}"
+        return f"killed by signal {-code}" + (", perhaps for want of memory" if code == -signal.SIGKILL else "")
+
+
+class Pool:
+    """Up to `size` workers. A task may fail `retries` times before it fails the run."""
+
+    def __init__(self, pad: Launchpad, size: int, retries: int, watch: Watch) -> None:
+        self._pad, self._size, self._retries, self._watch = pad, size, retries, watch
+        self._selector = selectors.DefaultSelector()
+        self._workers: list[_Worker] = []
+        self._started = self._stillborn = 0
+
+    def warm_up(self, count: int) -> None:
+        """Start so many workers now, in the background; they will wait for work."""
+        while len(self._workers) < min(count, self._size):
+            self._start()
+
+    def run(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Result]]:
+        """The attempts that succeeded, with their results, as they come.
+
+        Raises:
+            TaskError: A task failed too often, or no worker starts.
+        """
+        todo = iter(attempts)
+        again: deque[Attempt] = deque()
+        while True:
+            self._hand_out(todo, again)
+            if not any(worker.attempt for worker in self._workers):
+                return
+            for worker, messages in self._wait():
+                finished = self._hear(worker, messages, again)
+                if finished:
+                    yield finished
+            self._watch.tick()
+
+    def close(self) -> None:
+        """End all workers, whatever they do."""
+        for worker in self._workers:
+            worker.end()
+        self._workers.clear()
+        self._selector.close()
+
+    def _start(self) -> _Worker:
+        worker = _Worker(self._pad, self._started)
+        self._started += 1
+        self._workers.append(worker)
+        self._selector.register(worker.channel, selectors.EVENT_READ, worker)
+        return worker
+
+    def _hand_out(self, todo: Iterator[Attempt], again: deque[Attempt]) -> None:
+        while True:
+            idle = next((worker for worker in self._workers if worker.attempt is None), None)
+            if idle is None and len(self._workers) >= self._size:
+                return
+            attempt = again.popleft() if again else next(todo, None)
+            if attempt is None:
+                return
+            (idle or self._start()).hand(attempt)
+
+    def _wait(self) -> list[tuple[_Worker, list[Message] | None]]:
+        """What workers have said, for at most a second; None for one that is dead and has no more to say."""
+        # In this order: all that the dead have said has come by the time we listen.
+        dead = [worker for worker in self._workers if worker.process.poll() is not None]
+        heard: dict[_Worker, list[Message] | None] = {
+            key.data: key.data.channel.receive() for key, _ in self._selector.select(0 if dead else _TICK_S)
+        }
+        # A process that a dead worker left behind may hold its line open, which then stays silent.
+        return [*heard.items(), *((worker, None) for worker in dead if worker not in heard)]
+
+    def _hear(
+        self, worker: _Worker, messages: list[Message] | None, again: deque[Attempt]
+    ) -> tuple[Attempt, Result] | None:
+        if messages is None:
+            self._bury(worker, again)
+            return None
+        finished = None
+        for kind, body in messages:
+            attempt = worker.attempt
+            if kind == "ready":
+                worker.ready, self._stillborn = True, 0
+            elif kind == "hopeless":
+                raise TaskError(body)
+            elif kind == "failed":
+                self._bury(worker, again, *body)
+                break
+            elif attempt is not None and kind == "totals":
+                self._watch.progress(attempt.task, body)
+            elif attempt is not None and kind == "done":
+                worker.attempt = None
+                finished = (attempt, body)
+        return finished
+
+    def _bury(self, worker: _Worker, again: deque[Attempt], said: str = "", trace: str = "") -> None:
+        """A worker is dead, or its attempt has failed, as it has said: see to it that the task is done again."""
+        self._selector.unregister(worker.channel)
+        self._workers.remove(worker)
+        how = worker.end(dying=not said)
+        cause = said[:_LONGEST_CAUSE] or f"its worker ended: {how}"
+        attempt = worker.attempt
+        if not worker.ready:
+            self._stillborn += 1
+            if self._stillborn > self._retries:
+                raise TaskError(f"workers do not start: {cause}", trace)
+        if attempt is None:
+            return
+        shutil.rmtree(attempt.folder, ignore_errors=True)
+        self._watch.progress(attempt.task, None)
+        if not worker.ready:
+            again.append(attempt)
+            return
+        if attempt.number_of_try > self._retries:
+            raise TaskError(f"task {attempt.task} failed {attempt.number_of_try} times, at last: {cause}", trace)
+        self._watch.note(f"task {attempt.task} failed and is tried again: {cause}")
+        again.append(replace(attempt, number_of_try=attempt.number_of_try + 1))

@@ -1,0 +1,338 @@
+"""The runners of one machine, `inline` and `local`: one pipeline, two ways of executing a task.
+
+Each line of the task list is a map task; between map and reduce lies the shuffle; output and rows of a task count
+once its folder has its final name. `inline` runs the tasks one after another in the launcher's own process, as a
+debugger likes it, and lets whatever a job raises come out. `local` runs them in worker processes that know nothing
+but what was shipped to them.
+
+What mrjob's simulated runners do otherwise: its input is cut by bytes, a failed task is not tried again, everything
+is sorted in memory, and half a second goes by before anything happens.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import chdir, contextmanager, redirect_stdout
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from crawlmill.errors import UsageError
+from crawlmill.mr.compat import MRJobRunner, combine_environments, unarchive
+from crawlmill.mr.engines.machine.checkpoint import Checkpoint
+from crawlmill.mr.engines.machine.pool import Launchpad, Pool, Watch
+from crawlmill.mr.engines.shipping import zip_package
+from crawlmill.mr.engines.steps import REDUCERS, check_step, run_key, task_variables, usable_cores, whole_number
+from crawlmill.mr.run.output_folder import OutputFolder
+from crawlmill.mr.task.attempt import Attempt, Result, run_attempt
+from crawlmill.mr.task.failures import TaskError
+from crawlmill.mr.task.monitor import Totals
+from crawlmill.mr.task.shuffle import Run
+
+__all__ = ["InlineRunner", "LocalRunner", "MachineRunner", "Silent"]
+
+_LEAST_MEMORY: Final = 32 << 20
+_MOST_MEMORY: Final = 256 << 20
+
+
+class Silent:
+    """A watch that does not care."""
+
+    def progress(self, task: str, totals: Totals | None) -> None:
+        """Ignore it."""
+
+    def done(self, attempt: Attempt, result: Result) -> None:
+        """Ignore it."""
+
+    def note(self, text: str) -> None:
+        """Ignore it."""
+
+    def tick(self) -> None:
+        """Ignore it."""
+
+
+class MachineRunner(MRJobRunner):  # type: ignore[misc]
+    """What both runners share.
+
+    `scratch` is a folder of the run's own; what the last step writes lies in `output`, if that is given, so that it can
+    be published by rename. In the end `parts` are the files of the output, in order, and `rows` those of ledger rows.
+    """
+
+    OPT_NAMES: ClassVar[set[str]] = MRJobRunner.OPT_NAMES | {"num_cores"}
+    _STEP_TYPES: ClassVar[set[str]] = {"streaming"}
+
+    def __init__(self, mrjob_cls: Any, **settings: Any) -> None:
+        try:
+            super().__init__(**settings)
+        except OSError as error:
+            raise UsageError(f"what is to be shipped is not there: {error}") from error
+        self.scratch = Path(self._opts["local_tmp_dir"])
+        self.watch: Watch = Silent()
+        self.task_retries = 0
+        self.output: Path | None = None
+        self.checkpoint: Checkpoint | None = None
+        self.parts: list[Path | str] = []
+        self.rows: list[Path] = []
+        self._counters: list[Counter[str]] = []
+        self._job_class = mrjob_cls
+        if self._opts["setup"]:
+            raise UsageError(f"the {self.alias} runner runs no setup commands; found: {self._opts['setup'][0]}")
+        for path in self._shipped().values():
+            if not path.exists():
+                raise UsageError(f"what is to be shipped is not there: {path}")
+        self._reducers = [whole_number(self._jobconf_for_step(n), REDUCERS) for n in range(self._num_steps())]
+
+    def _check_step(self, step: dict[str, Any], step_num: int) -> None:
+        check_step(self.alias, step, step_num)
+
+    @property
+    def workers(self) -> int:
+        """Tasks that run at a time."""
+        return 1
+
+    def keep_in(self, folder: Path) -> None:
+        """Keep finished tasks in this folder, and take from there what an earlier run has kept."""
+        # How bytes are fetched changes nothing that is counted.
+        given = self._mr_job_extra_args()
+        arguments = [each for before, each in pairwise(["", *given]) if "--storage" not in (before, each)]
+        settings = {"arguments": arguments, "properties": self._jobconf_for_step(0), "environment": self._cmdenv()}
+        self.checkpoint = Checkpoint(folder, self._shipped(), settings)
+
+    def write_to(self, output: OutputFolder | None) -> None:
+        """Have the last step write within this folder, if it is given and local."""
+        self.output = output.work if output is not None else None
+
+    def warm_up(self) -> None:
+        """Begin what can begin before the inputs are known."""
+
+    def close(self) -> None:
+        """End whatever runs."""
+
+    def counters(self) -> list[dict[str, int]]:
+        """Counters of each step, by `group: name`."""
+        return [dict(step) for step in self._counters]
+
+    def _make_unique_job_key(self, label: str | None = None, owner: str | None = None) -> str:  # noqa: ARG002
+        # mrjob's own asks for a time in a way that Python has deprecated. The scratch folder is unique already.
+        return run_key(self._label())
+
+    def _execute(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Result]]:
+        raise NotImplementedError
+
+    def _run(self) -> None:
+        for number, step in enumerate(self._get_steps()):
+            self._counters.append(Counter())
+            self._run_step(number, step)
+
+    def _run_step(self, number: int, step: dict[str, Any]) -> None:
+        """Map, and reduce if the step does: from the task list, or the parts of the step before, to new `parts`."""
+        last = number + 1 == self._num_steps()
+        maps_to_do = sum(1 for _ in self._sources(number))
+        # No more than there are map tasks, unless the job wants them.
+        reducers = self._reducers[number] or max(min(self.workers, maps_to_do), 1)
+        partitions = reducers if "reducer" in step else 0
+        make = partial(
+            Attempt, step=number, memory=self._memory(), substeps=tuple(step), environment=self._variables(number)
+        )
+        base = self._new_folder(f"step-{number}-map", final=last and not partitions)
+        maps = (
+            make(base, kind="map", number=n, partitions=partitions, line=line, source=part)
+            for n, (line, part) in enumerate(self._sources(number))
+        )
+        runs: list[list[Run]] = [[] for _ in range(partitions)]
+        done = []
+        for attempt, home, result in self._committed(maps):
+            done.append((attempt.number, home))
+            for spill in result.spills:
+                for run, partition in zip(spill.runs(home), runs, strict=True):
+                    if run.length:
+                        partition.append(run)
+        if partitions:
+            base = self._new_folder(f"step-{number}-reduce", final=last)
+            reduces = (make(base, kind="reduce", number=n, runs=tuple(found)) for n, found in enumerate(runs))
+            done = [(attempt.number, home) for attempt, home, _ in self._committed(reduces)]
+        self.parts = [home / "part" for _, home in sorted(done)]
+        self._output_dir = base
+
+    def _committed(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Path, Result]]:
+        for attempt, result in self._unless_kept(attempts):
+            home = attempt.commit()
+            if attempt.step == 0 and (home / "_rows").exists():
+                self.rows.append(home / "_rows")
+            self._counters[attempt.step].update(result.counters)
+            self.watch.done(attempt, result)
+            yield attempt, home, result
+
+    def _unless_kept(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Result]]:
+        """Execute attempts, but for the map tasks of the first step that a checkpoint holds."""
+        checkpoint = self.checkpoint
+        if checkpoint is None:
+            yield from self._execute(attempts)
+            return
+        kept: list[tuple[Attempt, Result]] = []
+        places: dict[int, Path] = {}
+        keeping = True
+
+        def missing() -> Iterator[Attempt]:
+            for attempt in attempts:
+                result = None
+                if attempt.line is not None:
+                    place = places[attempt.number] = checkpoint.place_of(attempt)
+                    result = checkpoint.restore(attempt, place)
+                if result is None:
+                    yield attempt
+                else:
+                    kept.append((attempt, result))
+
+        for attempt, result in self._execute(missing()):
+            place = places.pop(attempt.number, None)
+            if place is not None and keeping:
+                try:
+                    checkpoint.keep(attempt, place, result)
+                except OSError as error:
+                    keeping = False
+                    self.watch.note(f"--checkpoint: nothing more is kept: {error.strerror or error}")
+            yield attempt, result
+        yield from kept
+
+    def _new_folder(self, name: str, *, final: bool) -> str:
+        folder = (self.output if final else None) or self.scratch
+        (folder / name).mkdir()
+        return str(folder / name)
+
+    def _sources(self, step: int) -> Iterator[tuple[str | None, str | None]]:
+        """What the map tasks of a step read: each a line of the task list, or a part of the step before."""
+        if step:
+            yield from ((None, str(part)) for part in self.parts)
+            return
+        for path in self._get_input_paths():
+            with open(path, "rb") as lines:  # noqa: PTH123
+                for line in lines:
+                    yield line.decode().strip(), None
+
+    def _memory(self) -> int:
+        """What one task may hold for sorting: an eighth of the machine's memory, shared by all workers."""
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return min(max(machine // 8 // self.workers, _LEAST_MEMORY), _MOST_MEMORY)
+
+    def _variables(self, step: int) -> dict[str, str]:
+        """The environment of the step's tasks, but for what is each task's own."""
+        return {**task_variables(self._jobconf_for_step(step), self.get_job_key()), **self._wanted_environment()}
+
+    def _wanted_environment(self) -> dict[str, str]:
+        """The variables that the user wants tasks to have; paths are put before what there is."""
+        wanted = self._cmdenv()
+        combined = combine_environments(os.environ, wanted)
+        return {name: combined[name] for name in wanted if name in combined}
+
+    def _shipped(self) -> dict[str, Path]:
+        """What tasks find in their folder and among their modules: files, archives, folders that become archives."""
+        folders = {archive: folder for folder, archive in self._dir_to_archive_path.items()}
+        manager = self._working_dir_mgr
+        named = {**manager.name_to_path("file"), **manager.name_to_path("archive")}
+        named |= {f"py_files/{number}": path for number, path in enumerate(self._opts["py_files"])}
+        return {name: Path(folders.get(path, path)) for name, path in named.items()}
+
+    def _fill(self, folder: Path) -> None:
+        """Put into a task's folder what the job uploads."""
+        self._create_dir_archives()
+        for name, path in self._working_dir_mgr.name_to_path("file").items():
+            shutil.copy2(path, folder / name)
+        for name, path in self._working_dir_mgr.name_to_path("archive").items():
+            unarchive(path, str(folder / name))
+
+
+class InlineRunner(MachineRunner):
+    """Runs tasks one after another in this process."""
+
+    alias = "inline"
+
+    def _execute(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Result]]:
+        sys.path += self._opts["py_files"]
+        folder = self.scratch / "inline"
+        if not folder.exists():
+            folder.mkdir()
+            self._fill(folder)
+        for attempt in attempts:
+            try:
+                with chdir(folder), _stdout_as_stderr():
+                    result = run_attempt(
+                        self._job_class,
+                        self._mr_job_extra_args(),
+                        attempt,
+                        lambda totals, task=attempt.task: self.watch.progress(task, totals),  # type: ignore[misc]
+                    )
+            except SystemExit as error:  # of the job's own code: no end of this run, least of all a good one
+                raise TaskError(f"task {attempt.task} failed: it ended the process, exit code {error.code}") from error
+            yield attempt, result
+
+
+class LocalRunner(MachineRunner):
+    """Runs tasks in worker processes, as many as there are cores or the user says."""
+
+    alias = "local"
+
+    def __init__(self, mrjob_cls: Any, **settings: Any) -> None:
+        super().__init__(mrjob_cls, **settings)
+        cores = self._opts["num_cores"]
+        if cores is not None and cores < 1:
+            raise UsageError(f"--num-cores: expected 1 or more, got {cores}")
+        self._cores = cores or usable_cores()
+        self._pool: Pool | None = None
+
+    @property
+    def workers(self) -> int:
+        """Worker processes."""
+        return self._cores
+
+    def warm_up(self) -> None:
+        """Start two workers; more of them once there is work."""
+        self._started_pool().warm_up(2)
+
+    def close(self) -> None:
+        """End all workers."""
+        if self._pool is not None:
+            self._pool.close()
+
+    def _execute(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Result]]:
+        return self._started_pool().run(attempts)
+
+    def _started_pool(self) -> Pool:
+        if self._pool is None:
+            package = zip_package(self.scratch / "crawlmill.zip", compiled=True)
+            path = [str(package), *map(os.path.abspath, self._opts["py_files"]), *_python_path()]
+            environment = {**os.environ, **self._wanted_environment(), "PYTHONPATH": os.pathsep.join(path)}
+            pad = Launchpad(self.scratch, self._prepare, self._mr_job_extra_args(), environment)
+            self._pool = Pool(pad, self._cores, self.task_retries, self.watch)
+        return self._pool
+
+    def _prepare(self, folder: Path) -> list[str]:
+        self._fill(folder)
+        return [sys.executable, self._working_dir_mgr.name("file", self._script_path)]
+
+
+def _python_path() -> list[str]:
+    return [os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]  # noqa: PTH100
+
+
+@contextmanager
+def _stdout_as_stderr() -> Iterator[None]:
+    """What user code prints, in Python or below it, must not get among the results."""
+    sys.stdout.flush()
+    try:
+        before = os.dup(1)
+    except OSError:  # the launcher was started with stdout closed
+        yield
+        return
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(before, 1)
+        os.close(before)

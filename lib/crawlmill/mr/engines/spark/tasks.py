@@ -1,0 +1,243 @@
+"""What a task on Spark does: an attempt as the runners of one machine run it (`attempt`), its files sent through Spark.
+
+    map       the sorted runs of its spills, as pieces of whole lines, each with the number of its partition
+    reduce    takes the pieces of its partition into a file, and goes on from there as on one machine
+    output    a file in the step's folder, of a name that no other attempt has; the driver says which of them count
+
+So neither side ever holds more than a piece, and what the attempt holds for sorting. Knows nothing of pyspark.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import chdir, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from crawlmill.errors import CrawlmillError
+from crawlmill.mr.task.attempt import Attempt, run_attempt
+from crawlmill.mr.task.contract import Job
+from crawlmill.mr.task.shuffle import Run
+from crawlmill.storage import Storage, is_remote
+from crawlmill.storage.locations import join, local_path
+
+__all__ = ["FAILURE", "Done", "Shipped", "Source", "Step", "Task", "map_to_part", "map_to_pieces", "reduce_to_part"]
+
+FAILURE: Final = "crawlmill-failure "
+"""What the last line of a failed attempt's traceback begins with; after it, JSON: {"task", "attempt", "error"}."""
+
+_PIECE: Final = 1 << 16
+_MEMORY: Final = 64 << 20  # beside a Java machine, in a container that is not sized for much Python
+
+Source = tuple[int, str | None, str | None]
+"""What a map task reads: its number, and a line of the task list or, in later steps, the location of a part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shipped:
+    """The job, as tasks get it: a zip of their working folder among Spark's Python files, and how to make the job."""
+
+    archive: str
+    script: str
+    job_class: str
+    arguments: list[str]
+
+    def load(self) -> tuple[type[Job], Path]:
+        """The job's class, and the working folder of this process."""
+        return _load(self.archive, self.script, self.job_class)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step: its number, which of mapper, combiner and reducer it has, its tasks' environment, where they write."""
+
+    number: int
+    substeps: list[str]
+    reducers: int | None
+    environment: dict[str, str]
+    output: str
+
+    @property
+    def reduces(self) -> bool:
+        """Whether a reducer follows."""
+        return "reducer" in self.substeps
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What is to be known of a finished task besides its output; of a task that ran twice, the last word holds."""
+
+    task: str
+    step: int
+    totals: list[int]
+    counters: dict[str, int]
+    rows: str
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """An attempt at one of the tasks of a step. `unique` is a number that no other attempt of the run has."""
+
+    job: Shipped
+    step: Step
+    number_of_try: int
+    unique: int
+    report: Callable[[Done], None]
+
+    @contextmanager
+    def attempt(self, kind: str, number: int) -> Iterator[tuple[Path, Callable[..., tuple[Path, list[list[Run]]]]]]:
+        """A folder for the attempt, and what runs it there; `number` is the task's."""
+        with _Named(f"{kind}-{number:05}", self.number_of_try), _folder() as folder:
+
+            def run(**more: Any) -> tuple[Path, list[list[Run]]]:
+                attempt = Attempt(
+                    str(folder), self.step.number, kind, number, _MEMORY, substeps=tuple(self.step.substeps),
+                    environment=self.step.environment, number_of_try=self.number_of_try, **more,
+                )  # fmt: skip
+                job_class, home = self.job.load()
+                with chdir(home):
+                    result = run_attempt(job_class, self.job.arguments, attempt, lambda _: None)
+                made = Path(attempt.folder)
+                rows = made / "_rows"
+                said = rows.read_text(encoding="utf-8") if rows.exists() else ""
+                self.report(Done(attempt.task, self.step.number, list(result.totals), result.counters, said))
+                return made / "part", [spill.runs(made) for spill in result.spills]
+
+            yield folder, run
+
+    def storage(self) -> Storage:
+        """What the job's tasks reach locations with."""
+        job_class, _ = self.job.load()
+        return job_class(["--mapper", f"--step-num={self.step.number}", *self.job.arguments]).storage
+
+    def deliver(self, part: Path, number: int) -> tuple[int, str]:
+        """Put a part into the step's folder, whole or not at all; gives its number and its name there."""
+        name = f"part-{number:05}-{self.unique}"
+        with part.open("rb") as source, self.storage().write(join(self.step.output, name)) as file:
+            shutil.copyfileobj(source, file, 1 << 20)
+        return number, name
+
+
+def map_to_pieces(task: Task, sources: Iterable[Source], partitions: int) -> Iterator[tuple[int, bytes]]:
+    """Run map tasks, of which the partition usually holds one; gives (partition, lines) pairs."""
+    for number, line, part in sources:
+        with task.attempt("map", number) as (folder, run):
+            _, spills = run(line=line, source=_fetched(task, part, folder), partitions=partitions)
+            for spill in spills:
+                for partition, sorted_run in enumerate(spill):
+                    for piece in _pieces(sorted_run):
+                        yield partition, piece
+
+
+def map_to_part(task: Task, sources: Iterable[Source]) -> Iterator[tuple[int, str]]:
+    """Run map tasks that no reducer follows; gives the number and name of each part."""
+    for number, line, part in sources:
+        with task.attempt("map", number) as (folder, run):
+            made, _ = run(line=line, source=_fetched(task, part, folder))
+            yield task.deliver(made, number)
+
+
+def reduce_to_part(task: Task, number: int, pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, str]]:
+    """Run a reduce task; gives the number and name of its part."""
+    with task.attempt("reduce", number) as (folder, run):
+        shuffled = folder / "shuffled"
+        with shuffled.open("wb") as file:
+            for _, piece in pieces:
+                file.write(piece)
+        made, _ = run(runs=(Run(str(shuffled), 0, shuffled.stat().st_size),))
+        yield task.deliver(made, number)
+
+
+def _pieces(run: Run) -> Iterator[bytes]:
+    """The lines of a run, many at once; a piece ends where a line does, since Spark may mix the pieces."""
+    left = run.length
+    with open(run.path, "rb") as file:  # noqa: PTH123
+        file.seek(run.offset)
+        while left > 0:
+            piece = file.read(min(_PIECE, left))
+            piece += b"" if piece.endswith(b"\n") else file.readline()
+            left -= len(piece)
+            yield piece
+
+
+def _fetched(task: Task, part: str | None, folder: Path) -> str | None:
+    """A part of the step before as a local file."""
+    if part is None:
+        return None
+    if not is_remote(part):
+        return str(local_path(part))
+    fetched = folder / "source"
+    with task.storage().open_stream(part) as source, fetched.open("wb") as file:
+        shutil.copyfileobj(source, file, 1 << 20)
+    return str(fetched)
+
+
+@cache
+def _load(archive: str, script: str, job_class: str) -> tuple[type[Job], Path]:
+    """Once per process: unpack the working folder, import the script from there."""
+    _import_from_anywhere()
+    packed = next(path for path in sys.path if Path(path).name == archive)
+    home = Path(tempfile.mkdtemp(prefix="crawlmill-job-", dir=_disk()))
+    with zipfile.ZipFile(packed) as files:
+        for entry in files.infolist():
+            made = Path(files.extract(entry, home))
+            if mode := entry.external_attr >> 16 & 0o777:
+                made.chmod(mode)
+    name = Path(archive).stem  # the script's own could be that of another module
+    spec = importlib.util.spec_from_file_location(name, home / script)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"no Python script: {script}")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return getattr(module, job_class), home
+
+
+def _import_from_anywhere() -> None:
+    """On YARN, Python's path is relative to the folder of the container, which tasks leave."""
+    sys.path[:] = map(os.path.abspath, sys.path)
+    for module in list(sys.modules.values()):
+        path = getattr(module, "__path__", None)
+        if type(path) is list:
+            path[:] = map(os.path.abspath, path)
+
+
+def _disk() -> str | None:
+    """The folder that Spark gives its tasks, and empties when it ends."""
+    for folder in os.environ.get("SPARK_LOCAL_DIRS", "").split(","):
+        if os.access(folder, os.W_OK):
+            return folder
+    return None
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="crawlmill-", dir=_disk(), ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+class _Named:
+    """Adds to whatever is raised within the block a last line for the launcher: which task it was, and why."""
+
+    def __init__(self, task: str, number_of_try: int) -> None:
+        self._names = {"task": task, "attempt": number_of_try - 1}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None and not isinstance(error, GeneratorExit):
+            words = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]
+            said = " ".join((str(error) if isinstance(error, CrawlmillError) else " ".join(words)).split())
+            error.add_note(FAILURE + json.dumps({**self._names, "error": said[:500]}))

@@ -1,0 +1,66 @@
+"""What our runners of Hadoop streaming, on a cluster of one's own and on EMR, do otherwise than mrjob's.
+
+* PYTHONPATH is set by `-cmdenv`: mrjob's wrapper script starts a shell and a Python more for each task, and leaves a
+  lock file on every node; where the user has `setup` commands, it is still used;
+* runs have names that nobody can guess, since a run's folder is called so;
+* Hadoop 1 is not spoken to.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from crawlmill.mr.compat import quiet_mrjob
+from crawlmill.mr.engines.steps import REDUCERS, check_shipped, run_key, shipping, whole_number
+from crawlmill.mr.task.task_list import limited
+
+__all__ = ["StreamingTasks"]
+
+_HADOOP: Final = "3"  # which names of properties hold; those of Hadoop 2 are the same
+
+
+class StreamingTasks:
+    """A mix-in that stands before one of mrjob's runners of Hadoop streaming."""
+
+    _extra_args: list[str]
+    _opts: dict[str, Any]
+    _working_dir_mgr: Any
+
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        with shipping():
+            super().__init__(*given, **settings)
+        manager, made_later = self._working_dir_mgr, set(self._dir_to_archive_path.values())  # type: ignore[attr-defined]
+        check_shipped([*(manager.paths() - made_later), *self._opts["py_files"]])
+        with quiet_mrjob():  # what it says of the properties it says again
+            for step in range(self._num_steps()):  # type: ignore[attr-defined]
+                whole_number(self._jobconf_for_step(step), REDUCERS)  # type: ignore[attr-defined]
+
+    def add_arguments(self, *arguments: str) -> None:
+        """Give every task more arguments."""
+        self._extra_args += arguments
+
+    def add_properties(self, properties: dict[str, str]) -> None:
+        """Set properties of the job that the user has not set."""
+        self._opts["jobconf"] = {**properties, **self._opts["jobconf"]}
+
+    def limit_tasks(self, most: int) -> None:
+        """Let no more map tasks run at a time."""
+        self._opts["jobconf"] = limited(self._opts["jobconf"], most)
+
+    def get_hadoop_version(self) -> str:
+        """What mrjob would ask the cluster."""
+        return _HADOOP
+
+    def _make_unique_job_key(self, label: str | None = None, owner: str | None = None) -> str:  # noqa: ARG002
+        return run_key(self._label())  # type: ignore[attr-defined]
+
+    def _py_files_setup(self) -> list[Any]:
+        for path in self._py_files():  # type: ignore[attr-defined]
+            self._working_dir_mgr.add("file", path)
+        return []
+
+    def _cmdenv(self) -> dict[str, str]:
+        given: dict[str, str] = super()._cmdenv()  # type: ignore[misc]
+        path = [self._working_dir_mgr.name("file", path) for path in self._py_files()]  # type: ignore[attr-defined]
+        path += [given["PYTHONPATH"]] if given.get("PYTHONPATH") else []
+        return {**given, "PYTHONPATH": ":".join(path)}

@@ -1,0 +1,1 @@
+"""What a job is: the bases, their options and help."""

@@ -1,0 +1,315 @@
+"""`CrawlJob`: the base of jobs over crawl files. A job says which records it wants and what pairs each of them gives.
+
+    class StatusCount(CrawlJob):
+        '''Count HTTP status codes. (This text is the job's --help.)'''
+
+        formats = ("warc", "arc")
+        types = ("response",)
+
+        def process(self, record):
+            yield record.http.status, 1
+
+        reducer = summing
+
+    if __name__ == "__main__":
+        StatusCount.run()
+
+The launcher (`launch`) cuts the inputs into tasks; a map task reads its inputs to their ends, gives the pairs of their
+records, and accounts for every input with a row of the ledger. Trouble of an input never fails a task.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from argparse import SUPPRESS, Namespace, RawDescriptionHelpFormatter, _ArgumentGroup
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar, Final
+
+from crawlmill.errors import CrawlmillError, FormatError, UsageError
+from crawlmill.formats.record import Record
+from crawlmill.inputs.lists import Input
+from crawlmill.inputs.reading import Reading, ReadOptions
+from crawlmill.mr.compat import MRJob, MRJobRunner, RawValueProtocol
+from crawlmill.mr.job.help import describe, hide_rare
+from crawlmill.mr.run import options as declared
+from crawlmill.mr.task.contract import ROWS_BESIDE_OUTPUT
+from crawlmill.mr.task.failure_report import report
+from crawlmill.mr.task.monitor import EngineMonitor, Monitor
+from crawlmill.mr.task.pairs import JsonPairs
+from crawlmill.mr.task.rows import Pair, RowsFile, without_rows
+from crawlmill.mr.task.task_list import decode_task
+from crawlmill.storage import Storage, StorageOptions, redact
+from crawlmill.storage.coalesce import CoalescingStorage
+
+__all__ = ["CrawlJob", "summing"]
+
+_LOOK_EVERY_S: Final = 0.1
+
+
+def summing(_job: object, key: Any, values: Iterable[Any]) -> Iterator[Pair]:
+    """A reducer (or combiner): one sum per key; lists are summed place by place."""
+    values = iter(values)
+    first = next(values)
+    if isinstance(first, list):
+        yield key, [sum(column) for column in zip(first, *values, strict=True)]
+    else:
+        yield key, sum(values, first)
+
+
+class CrawlJob(MRJob):  # type: ignore[misc]
+    """The base of jobs; see the module's text. `formats` and `types` empty mean all there are."""
+
+    formats: ClassVar[tuple[str, ...]] = ()
+    types: ClassVar[tuple[str, ...]] = ()
+    heads_suffice: ClassVar[bool] = False
+    """Whether the job can do without the bodies of records."""
+
+    INPUT_PROTOCOL = RawValueProtocol
+    INTERNAL_PROTOCOL = JsonPairs
+    OUTPUT_PROTOCOL = JsonPairs
+
+    # A line of the task list is a task. Without ignoreKey, Hadoop would put the line's offset in front of it.
+    HADOOP_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
+    JOBCONF: ClassVar[dict[str, Any]] = {
+        "mapreduce.input.lineinputformat.linespermap": 1,
+        "stream.map.input.ignoreKey": "true",
+        "mapreduce.map.speculative": "false",  # it would fetch everything twice
+        "mapreduce.task.timeout": 1_800_000,
+    }
+
+    monitor: Monitor
+    _cl_args: list[str]
+    _stdout: Any
+
+    def __init__(self, args: list[str] | None = None) -> None:
+        super().__init__(args)
+        self.monitor = EngineMonitor(self.set_status, self.increment_counter)
+        self._offset: int | None = None  # of the record that is at work
+
+    def process(self, record: Record) -> Iterable[Pair]:
+        """The pairs of one record. A FormatError means that the record could not be taken: none of its pairs counts."""
+        raise NotImplementedError(f"{type(self).__name__} has no process()")
+
+    def read(self, reading: Reading) -> Iterator[Pair]:
+        """The pairs of one input; a job may take the records in its own way."""
+        for record in self.watched(reading):
+            try:
+                pairs = list(self.process(record) or ())
+            except FormatError as error:
+                reading.lose(error, record)
+                continue
+            yield from pairs
+
+    def watched(self, reading: Reading) -> Iterator[Record]:
+        """The records of one input, with signs of life now and then."""
+        start = reading.item.offset or 0
+        due = time.monotonic() + _LOOK_EVERY_S
+        for record in reading:
+            self._offset = record.offset
+            yield record
+            if time.monotonic() >= due:
+                self.monitor.beat(reading.row.records, record.offset - start)
+                due = time.monotonic() + _LOOK_EVERY_S
+
+    def mapper(self, _key: None, line: str) -> Iterator[Pair]:
+        """The pairs of one line of the task list, and a ledger row for each of its inputs."""
+        formats, types = frozenset(self.formats) or None, frozenset(self.types) or None
+        task = decode_task(line)
+        ranges = [(item.location, item.offset or 0, item.length) for _, item in task if item.length is not None]
+        with closing(CoalescingStorage(self.storage, ranges, self.options.coalesce)) as storage:
+            for rank, item in task:
+                reading = Reading(item, storage, self.read_options, formats=formats, types=types)
+                self._offset = None
+                try:
+                    with self.monitor.alive(lambda reading=reading: reading.reached):  # type: ignore[misc]
+                        yield from self.read(reading)
+                except BaseException as error:
+                    error.add_note(f"(at {self._place_in(item)})")
+                    raise
+                yield from self.monitor.account(rank, reading.row)
+
+    def _place_in(self, item: Input) -> str:
+        place = "" if self._offset is None else f"offset {self._offset} of "
+        return place + redact(item.location)
+
+    @cached_property
+    def storage(self) -> Storage:
+        """What opens inputs, as the launcher set it up."""
+        handed_on = self.options.storage
+        if handed_on is None:
+            return Storage(declared.storage_options(self.options))
+        return _storage_of_run(declared.storage_options_from(handed_on))
+
+    @cached_property
+    def read_options(self) -> ReadOptions:
+        """How inputs are read."""
+        return declared.read_options(self.options)
+
+    # Running: the command line, the steps of a task
+
+    @classmethod
+    def run(cls) -> None:
+        """Do what the command line says: launch the job, or be one of its tasks."""
+        try:
+            cls().execute()
+        except CrawlmillError as error:
+            sys.stderr.write(f"{cls.name()}: {error}\n")
+            report(str(error))
+            sys.exit(1)
+
+    @classmethod
+    def name(cls) -> str:
+        """The job's name: that of its file."""
+        return Path(cls.mr_job_script() or cls.__name__).stem
+
+    def execute(self) -> None:
+        """Launch the job, or be the task that the options name."""
+        if self.options.worker is not None:
+            from crawlmill.mr.engines.machine.worker import serve  # noqa: PLC0415 - imports this module
+
+            serve(type(self), self.options.worker, self._cl_args[1:])
+        elif self.is_task() and self._stdout is None:
+            with _guarded_stdout() as self._stdout:
+                super().execute()
+        else:
+            super().execute()
+
+    def run_job(self) -> None:
+        """Run the whole job; ends the process if the exit code is not 0."""
+        from crawlmill.mr.launch import launch  # noqa: PLC0415 - no task needs it
+
+        code = launch(self)
+        if code:
+            sys.exit(code)
+
+    def run_mapper(self, step_num: int = 0) -> None:
+        """Run a map task from stdin to stdout."""
+        self._run("mapper", self.map_pairs, step_num)
+
+    def run_combiner(self, step_num: int = 0) -> None:
+        """Run a combiner from stdin to stdout."""
+        self._run("combiner", self.combine_pairs, step_num)
+
+    def run_reducer(self, step_num: int = 0) -> None:
+        """Run a reduce task from stdin to stdout."""
+        self._run("reducer", self.reduce_pairs, step_num)
+
+    def _run(self, kind: str, transform: Callable[[Iterable[Pair], int], Iterator[Pair]], step_num: int) -> None:
+        # mrjob writes twice per pair; this writes as many pairs at once as the buffer takes.
+        read, write = self.pick_protocols(step_num, kind)
+        pairs = transform((read(line.rstrip(b"\r\n")) for line in self._read_input()), step_num)
+        self.stdout.writelines(write(key, value) + b"\n" for key, value in pairs)
+
+    def map_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
+        """The pairs of a map task; rows stay among them if a reducer follows, which will set them aside."""
+        mapped = super().map_pairs(pairs, step_num)
+        return mapped if step_num or "reducer" in self._steps_desc()[0] else self._rows_set_aside(mapped)
+
+    def combine_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
+        """The pairs of a combiner; rows pass it by."""
+        rows: list[Pair] = []
+        yield from super().combine_pairs(without_rows(pairs, rows.append), step_num)
+        yield from rows
+
+    def reduce_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
+        """The pairs of a reduce task; in the first step, rows are set aside."""
+        return super().reduce_pairs(pairs, step_num) if step_num else self._reduced_without_rows(pairs)
+
+    def _reduced_without_rows(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        with RowsFile(self.storage, self._place_of_rows()) as rows:
+            yield from super().reduce_pairs(without_rows(pairs, rows.add), 0)
+
+    def _rows_set_aside(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        with RowsFile(self.storage, self._place_of_rows()) as rows:
+            yield from without_rows(pairs, rows.add)
+
+    def _place_of_rows(self) -> str | None:
+        """Where the launcher looks for this task's rows: a file per task, the same for each of its attempts."""
+        folder: str | None = self.options.ledger_folder
+        number = int(os.environ.get("mapreduce_task_partition", "0"))  # noqa: SIM112 - Hadoop's name
+        if folder == ROWS_BESIDE_OUTPUT:
+            return f"{os.environ['mapreduce_task_output_dir']}/_rows-{number:05}"  # noqa: SIM112
+        return f"{folder}/rows-{number:05}" if folder else None
+
+    # Options and runners
+
+    def configure_args(self) -> None:
+        """Declare the options that every job has."""
+        parser = self.arg_parser
+        # argparse makes a formatter for every option declared; one that knows its width does not ask the terminal.
+        parser.formatter_class = partial(RawDescriptionHelpFormatter, width=100)
+        super().configure_args()
+        parser.allow_abbrev = False
+        hide_rare(parser)
+        describe(parser, type(self), self.name())
+        inputs = parser.add_argument_group("inputs")
+        declared.add_base_url(inputs.add_argument)
+        declared.add_storage(inputs.add_argument)
+        declared.add_reading(partial(self._pass_on, inputs))
+        declared.add_ending(parser.add_argument_group("bad inputs").add_argument)
+        declared.add_running(parser.add_argument_group("running").add_argument)
+        for hidden in ("--storage", "--ledger-folder"):
+            self.add_passthru_arg(hidden, help=SUPPRESS)
+        parser.add_argument("--worker", type=int, help=SUPPRESS)
+
+    def _pass_on(self, group: _ArgumentGroup, *names: str, **settings: Any) -> None:
+        """Declare an option, in a group of the help, that tasks get too."""
+        self._passthru_arg_dests.add(group.add_argument(*names, **settings).dest)
+
+    def load_args(self, args: list[str]) -> None:
+        """Parse the command line; whatever is wrong with it is a UsageError."""
+
+        def error(message: str) -> None:
+            raise UsageError(f"{message} (see --help)")
+
+        self.arg_parser.error = error
+        super().load_args(args)
+        if self.options.heads_only and not self.heads_suffice:
+            raise UsageError(f"--heads-only: {self.name()} needs the bodies of records")
+
+    def _print_help(self, options: Namespace) -> None:
+        if options.runner:
+            super()._print_help(options)
+        else:
+            self.arg_parser.formatter_class = RawDescriptionHelpFormatter
+            self.arg_parser.print_help()
+
+    def hand_on(self, option: str, value: str) -> None:
+        """Give an option, which the command line has not, to all tasks."""
+        self._cl_args = [f"{option}={value}", *self._cl_args]
+
+    def _runner_class(self) -> type[MRJobRunner]:
+        from crawlmill.mr.engines.registry import runner_class  # noqa: PLC0415 - no task needs it
+
+        return runner_class(self.options.runner)
+
+    def _runner_kwargs(self) -> dict[str, Any]:
+        runner = self._runner_class()
+        given = super()._runner_kwargs()
+        for name in ("s3_endpoint", "s3_region"):  # of our storage; mrjob would find them strange but for its own S3
+            if name not in runner.OPT_NAMES:
+                given.pop(name, None)
+        return {**given, "mrjob_cls": type(self)} if runner.alias == "local" else given
+
+
+@lru_cache(maxsize=1)
+def _storage_of_run(options: StorageOptions) -> Storage:
+    """One for all tasks that this process runs: they share connections, and what was learnt of a server."""
+    return Storage(options)
+
+
+@contextmanager
+def _guarded_stdout() -> Iterator[BinaryIO]:
+    """A file for pairs where stdout was; what user code prints goes to stderr meanwhile, and corrupts nothing."""
+    with os.fdopen(os.dup(1), "wb", 1 << 16) as pairs:
+        os.dup2(2, 1)
+        try:
+            yield pairs
+        finally:
+            pairs.flush()
+            os.dup2(pairs.fileno(), 1)

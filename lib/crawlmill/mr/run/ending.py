@@ -1,0 +1,228 @@
+"""The end of a run: merge the ledger, judge, publish, say how it ended, and turn that into an exit code.
+
+All that has to be known of the launch is in `RunInfo`, which can be written down: whoever finds it beside the task
+list and the rows can end the run as its launcher would have.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Protocol, Self
+
+from crawlmill import core
+from crawlmill.errors import CrawlmillError, FormatError
+from crawlmill.inputs.ledger import LedgerRow, Summary, complete
+from crawlmill.inputs.lists import Input
+from crawlmill.mr.run.ledger_file import keep_ledger
+from crawlmill.mr.run.options import BadLimit
+from crawlmill.mr.run.output_folder import OutputFolder, copy_to
+from crawlmill.mr.run.progress import Console
+from crawlmill.mr.run.run_json import run_report, unicode_warning, without_secrets
+from crawlmill.mr.task.failures import TaskError, TooManyBadError
+from crawlmill.mr.task.pairs import encode_value
+from crawlmill.mr.task.rows import decode_row
+from crawlmill.mr.task.shuffle import Run, merge
+from crawlmill.storage import Storage, absolute, redact
+
+__all__ = ["Done", "Ending", "RunInfo"]
+
+_SORT_MEMORY: Final = 128 << 20
+_ENDED_EARLY: Final = "the run ended before this input was read"
+
+
+class Done(Protocol):
+    """What a run leaves: the files of its output, local or at locations, and local files of rows."""
+
+    @property
+    def parts(self) -> list[Path | str]:
+        """Files of the output, in order."""
+
+    @property
+    def rows(self) -> list[Path]:
+        """Files of rows."""
+
+    def counters(self) -> list[dict[str, int]]:
+        """Counters of each step, by `group: name`."""
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """What its launch says about a run. `cat_output` None: results go to stdout if there is no output folder."""
+
+    name: str
+    runner: str
+    arguments: list[str]
+    began_s: float
+    output_dir: str | None = None
+    ledger: str | None = None
+    on_bad_input: str = "skip"
+    max_bad_inputs: str = "100%"
+    cat_output: bool | None = None
+    quiet: bool = False
+    verbose: bool = False
+
+    @property
+    def limit(self) -> BadLimit:
+        """How many inputs may be bad; "fail" means: not one."""
+        return BadLimit.parse(self.max_bad_inputs) if self.on_bad_input == "skip" else BadLimit("0", number=0)
+
+    def recorded(self) -> RunInfo:
+        """What may be written down of it, for a reader in any folder: no secrets, and absolute locations."""
+        here = os.getcwd()  # noqa: PTH109
+        return replace(
+            self,
+            arguments=without_secrets(self.arguments),
+            output_dir=absolute(self.output_dir.rstrip("/"), here) if self.output_dir else None,
+            ledger=absolute(self.ledger, here) if self.ledger else None,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `from_json` takes."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, given: dict[str, Any]) -> Self:
+        """What `to_json` wrote. Raises: FormatError."""
+        try:
+            return cls(**given)
+        except TypeError as error:
+            raise FormatError(f"the record of a run by another version: {error}", reason="bad-json") from error
+
+
+class Ending:
+    """Ends a run whose inputs are these, in the order of the ledger."""
+
+    def __init__(self, run: RunInfo, storage: Storage, scratch: Path, console: Console, stdout: BinaryIO) -> None:
+        self.inputs: list[Input] = []
+        self._run, self._storage, self._scratch = run, storage, scratch
+        self._console, self._stdout = console, stdout
+        self._settled = False  # whether the ledger is kept, as well as it can be
+
+    def finish(self, work: Done, output: OutputFolder | None, ended: TaskError | TooManyBadError | None) -> int:
+        """Do it all; gives the exit code. `ended` is what ended the tasks before their time."""
+        run, ledger = self._run, self._scratch / "ledger.jsonl"
+        if isinstance(ended, TaskError):
+            self.keep_of_failed(work)
+            self._console.say(f"{ended.trace}{run.name}: {ended}")
+            return 1
+        summary = self._merge(work.rows, ledger, _ENDED_EARLY if ended else None)
+        failed = ended is not None or run.limit.exceeded(summary.not_ok, summary.inputs)
+        if failed or output is None or run.ledger:
+            place, in_place = self._keep(ledger, failed=failed, needed=summary.not_ok > 0)
+            extras = {}
+        else:
+            in_place = True
+            place = f"{run.output_dir.rstrip('/')}/_ledger.jsonl" if run.output_dir else None
+            extras = {"_ledger.jsonl": ledger}
+        if not failed:
+            if output is None if run.cat_output is None else run.cat_output:
+                self._print_results(work.parts)
+            if output is not None:
+                output.publish(work.parts, {**extras, "_run.json": self._report(summary)})
+                self._settled = True
+        self._say_how_it_ended(work, summary, place)
+        if failed:
+            self._console.say(f"{run.name}: {self._excess(summary)}; nothing is published")
+        return 1 if failed or not in_place else 2 if summary.not_ok else 0
+
+    def keep_so_far(self, work: Done, stopped_by: str) -> None:
+        """Of a run that was stopped, keep the rows of what it has read, if there is a name to keep them under."""
+        beside = self._run.output_dir or self._run.ledger
+        said = f"{self._run.name}: stopped by {stopped_by}"
+        if beside and not self._settled:
+            place = absolute(f"{beside.rstrip('/')}.interrupted.jsonl", os.getcwd())  # noqa: PTH109
+            try:
+                with self._storage.write(place) as file:
+                    file.writelines(encode_value(row.to_json()) + b"\n" for _, row in self._rows(work.rows))
+            except (CrawlmillError, OSError) as error:
+                said += f"; the ledger so far cannot be kept: {error}"
+            else:
+                said += f"; the ledger so far: {redact(place)}"
+        self._console.say(said)
+
+    def keep_of_failed(self, work: Done) -> None:
+        """Of a run that an error has ended, which the caller tells of, keep the ledger if that is not done."""
+        if self._settled:
+            return
+        ledger = self._scratch / "ledger.jsonl"
+        try:
+            summary = self._merge(work.rows, ledger, _ENDED_EARLY)
+            place, _ = self._keep(ledger, failed=True, needed=summary.not_ok > 0)
+        except (CrawlmillError, OSError) as error:
+            self._console.say(f"the ledger cannot be kept: {error}")
+        else:
+            self._say_how_it_ended(work, summary, place)
+
+    def _merge(self, files: list[Path], target: Path, why: str | None) -> Summary:
+        """Write the ledger: one row for each input, whatever became of it."""
+        summary = Summary()
+        with target.open("wb") as file:
+            for row in complete(self._rows(files), self.inputs, why or "no task has accounted for this input"):
+                summary.add(row)
+                file.write(encode_value(row.to_json()) + b"\n")
+        return summary
+
+    def _rows(self, files: list[Path]) -> Iterator[tuple[int, LedgerRow]]:
+        runs = [Run(str(path), 0, path.stat().st_size) for path in files]
+        return map(decode_row, merge(runs, self._scratch, memory=_SORT_MEMORY))
+
+    def _keep(self, ledger: Path, *, failed: bool, needed: bool) -> tuple[str | None, bool]:
+        """Put the ledger where the user looks for it; without a wish of theirs, only if it has something to say.
+
+        Gives where it is, and whether that is as it should be: the results must not be lost with the ledger's place.
+        """
+        wanted = None
+        if self._run.ledger:
+            wanted = absolute(self._run.ledger, os.getcwd())  # noqa: PTH109
+        elif self._run.output_dir and failed:
+            wanted = absolute(f"{self._run.output_dir.rstrip('/')}.failed.jsonl", os.getcwd())  # noqa: PTH109
+        place = None
+        if wanted or needed:
+            place = keep_ledger(wanted, lambda target: self._storage.copy(str(ledger), target), self._console.say)
+        self._settled = True
+        if place is None:
+            return None, not (wanted or needed)
+        return redact(place), wanted in (None, place)
+
+    def _print_results(self, parts: list[Path | str]) -> None:
+        try:
+            for part in parts:
+                copy_to(self._stdout, part, self._storage)
+            self._stdout.flush()
+        except BrokenPipeError:
+            # Whoever read our results has enough. What the interpreter flushes at its end must not complain either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+    def _say_how_it_ended(self, work: Done, summary: Summary, place: str | None) -> None:
+        if self._run.quiet and not summary.not_ok:
+            return
+        if self._run.verbose:
+            self._console.say(f"core: {core.name()}")
+            for number, counters in enumerate(work.counters(), 1):
+                for name, count in sorted(counters.items()):
+                    self._console.say(f"step {number}, {name} = {count:,}")
+        for line in summary.lines(time.time() - self._run.began_s):
+            self._console.say(line)
+        if warning := unicode_warning(summary):
+            self._console.say(warning)
+        if place is not None:
+            self._console.say(f"ledger: {place}")
+
+    def _excess(self, summary: Summary) -> str:
+        allowed = (
+            "--on-bad-input fail"
+            if self._run.on_bad_input == "fail"
+            else f"--max-bad-inputs {self._run.max_bad_inputs}"
+        )
+        return f"{summary.not_ok:,} of {summary.inputs:,} inputs are bad, more than {allowed} allows"
+
+    def _report(self, summary: Summary) -> bytes:
+        run = self._run
+        return run_report(
+            name=run.name, runner=run.runner, arguments=run.arguments, began_s=run.began_s, ended_s=time.time(),
+            summary=summary,
+        )  # fmt: skip

@@ -1,0 +1,201 @@
+"""The options that jobs share, declared once; commands use the same declarations. Knows nothing of mrjob.
+
+Each `add_*` function takes what adds one option (`parser.add_argument`, or a job's `add_passthru_arg`, with which a
+task gets it too); the functions after them make of the parsed options what the layers below want.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from crawlmill.errors import UsageError
+from crawlmill.inputs.reading import ReadOptions
+from crawlmill.storage import StorageOptions
+from crawlmill.storage.coalesce import COALESCE
+from crawlmill.storage.shares import MOST_TASKS
+
+__all__ = [
+    "BadLimit",
+    "add_base_url",
+    "add_ending",
+    "add_reading",
+    "add_running",
+    "add_s3",
+    "add_storage",
+    "positive",
+    "read_options",
+    "storage_options",
+    "storage_options_from",
+    "whole_number",
+]
+
+Add = Callable[..., Any]
+
+_MAX_BODY_MIB: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class BadLimit:
+    """How many of a run's inputs may be bad (partial or failed): a number, or a share of the distinct inputs."""
+
+    text: str
+    number: int | None = None
+    percent: float | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> BadLimit:
+        """The limit that `5` or `2.5%` stands for; made for argparse."""
+        try:
+            limit = cls(text, percent=float(text[:-1])) if text.endswith("%") else cls(text, number=int(text))
+        except ValueError:
+            limit = cls(text, number=-1)
+        least, most = limit.number or limit.percent or 0, limit.percent or 0
+        if not (0 <= least < math.inf and most <= 100):
+            raise argparse.ArgumentTypeError(f"expected a number or a percentage such as 5 or 2.5%, got {text!r}")
+        return limit
+
+    def exceeded(self, bad: int, inputs: int) -> bool:
+        """Whether so many bad ones of so many inputs are too many."""
+        if self.percent is not None:
+            return bad * 100 > self.percent * inputs
+        return bad > (self.number or 0)
+
+
+def whole_number(least: int, what: str = "a whole number") -> Callable[[str], int]:
+    """An argparse type: a whole number of at least so much."""
+
+    def parse(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if not least <= number <= sys.maxsize:
+            raise argparse.ArgumentTypeError(f"expected {what} of {least} or more, got {text!r}")
+        return number
+
+    return parse
+
+
+def positive(what: str) -> Callable[[str], float]:
+    """An argparse type: a number above 0."""
+
+    def parse(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = 0
+        if not 0 < number < math.inf:
+            raise argparse.ArgumentTypeError(f"expected {what} above 0, got {text!r}")
+        return number
+
+    return parse
+
+
+def add_base_url(add: Add) -> None:
+    """Where relative lines of a list resolve."""
+    add(
+        "--base-url",
+        metavar="LOCATION",
+        help="where relative lines of a list resolve (any kind of location; default: https://data.commoncrawl.org/ for "
+        "keys of Common Crawl, the list's own folder for all others)",
+    )
+
+
+def add_storage(add: Add) -> None:
+    """How bytes are fetched."""
+    add("--read-timeout", type=positive("a number of seconds"), default=60.0, metavar="S",
+        help="seconds without a byte after which a read is tried again (default: 60)")  # fmt: skip
+    add("--retries", type=whole_number(0), default=8, metavar="N",
+        help="tries without progress after which an input is given up (default: 8)")  # fmt: skip
+    add("--max-requests-per-second", type=positive("a number"), metavar="N",
+        help="requests a second to one host of HTTP or S3, of all processes together; on a cluster, each of N running "
+        "tasks keeps to an Nth of it (default: 5 to data.commoncrawl.org, 1 to index.commoncrawl.org, else "
+        "no limit)")  # fmt: skip
+    add("--max-connections-per-host", type=whole_number(1), metavar="N",
+        help="connections to one host of HTTP or S3 at a time, of all processes together; on a cluster, no more tasks "
+        "run than that (default: 8 to data.commoncrawl.org, 2 to index.commoncrawl.org, else no limit)")  # fmt: skip
+    add("--s3-requester-pays", action="store_true", help="pay for requests to S3 buckets that ask for it")
+    add("--webhdfs", metavar="URL", help="WebHDFS address of the name node (default: from HADOOP_CONF_DIR)")
+
+
+def add_s3(add: Add) -> None:
+    """Where S3 answers; a job has these two from mrjob."""
+    add("--s3-endpoint", metavar="URL", help="an S3 server other than Amazon's, such as MinIO")
+    add("--s3-region", metavar="REGION", help="the region of the S3 buckets (default: by the AWS configuration)")
+
+
+def add_reading(add: Add) -> None:
+    """What is proven about an input, and taken of it."""
+    add("--verify", action="store_true", help="also check the payload and block digests that records hold")
+    add("--heads-only", action="store_true",
+        help="for jobs that need no bodies: prove boundaries and lengths only, which is faster")  # fmt: skip
+    add("--max-body", type=whole_number(1, "a number of bytes"), default=_MAX_BODY_MIB << 20, metavar="BYTES",
+        help=f"bytes that are taken of one body, after decoding; larger ones are skipped as too-large "
+        f"(default: {_MAX_BODY_MIB} MiB)")  # fmt: skip
+
+
+def add_ending(add: Add) -> None:
+    """How a run ends."""
+    add("--on-bad-input", choices=("skip", "fail"), default="skip",
+        help="skip: count what can be read and exit with 2; fail: the job fails (default: skip)")  # fmt: skip
+    add("--max-bad-inputs", type=BadLimit.parse, default=BadLimit("100%", percent=100.0), metavar="N|P%",
+        help="bad inputs (partial or failed) above which the job fails (default: 100%%)")  # fmt: skip
+    add("--ledger", metavar="FILE",
+        help="where the ledger goes, one JSON line per input (default: OUTPUT_DIR/_ledger.jsonl)")  # fmt: skip
+
+
+def add_running(add: Add) -> None:
+    """How the work is cut and watched."""
+    add("--inputs-per-task", type=whole_number(1), metavar="N",
+        help="inputs in one map task (default: a whole file each; ranges in batches)")  # fmt: skip
+    add("--coalesce", type=whole_number(0), default=COALESCE, metavar="BYTES",
+        help="ranges of one file are fetched by one request if the gap between them is at most so large, and no larger "
+        f"than what is wanted beside it (default: {COALESCE >> 10} KiB)")  # fmt: skip
+    add("--max-running-tasks", type=whole_number(1), metavar="N",
+        help=f"on a cluster: map tasks that run at a time, so that together they keep to the limits of hosts (default: "
+        f"{MOST_TASKS} if an input is on a web server, else as many as the cluster runs)")  # fmt: skip
+    add("--task-retries", type=whole_number(0), default=2, metavar="N",
+        help="times that a task that died is tried again by the local runner, or Spark without a master "
+        "(default: 2)")  # fmt: skip
+    add("--checkpoint", metavar="DIR",
+        help="inline and local: keep the output of finished tasks there; a later run with the same job, options and "
+        "version takes it from there instead of reading those inputs again")  # fmt: skip
+    add("--progress", action=argparse.BooleanOptionalAction, default=True,
+        help="show how far the run is (default: yes; where stderr is no terminal, every ten seconds)")  # fmt: skip
+
+
+def storage_options(options: argparse.Namespace, **more: Any) -> StorageOptions:
+    """What storage is to do; `more` are settings that have no option."""
+    return StorageOptions(
+        read_timeout_s=options.read_timeout,
+        retries=options.retries,
+        max_requests_per_second=options.max_requests_per_second,
+        max_connections_per_host=options.max_connections_per_host,
+        s3_endpoint=options.s3_endpoint,
+        s3_region=options.s3_region,
+        s3_requester_pays=options.s3_requester_pays,
+        webhdfs=options.webhdfs,
+        **more,
+    )
+
+
+def storage_options_from(text: str) -> StorageOptions:
+    """The options that a launcher handed on as JSON."""
+    return StorageOptions.from_json(json.loads(text))
+
+
+def read_options(options: argparse.Namespace) -> ReadOptions:
+    """How inputs are to be read.
+
+    Raises:
+        UsageError: Options that exclude each other.
+    """
+    if options.heads_only and options.verify:
+        raise UsageError("--heads-only and --verify exclude each other: digests are of whole records")
+    return ReadOptions(heads_only=options.heads_only, verify=options.verify, max_body=options.max_body)

@@ -1,0 +1,40 @@
+"""Signals that ask the launcher to stop, as an exception in its main thread."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Final
+
+from crawlmill.mr.task.failures import Stopped
+
+__all__ = ["stoppable"]
+
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Within this block the first of Ctrl-C, SIGTERM and SIGHUP raises Stopped; more of them change nothing.
+
+    A signal that is ignored (nohup, a shell's background job) stays so. Outside the main thread nothing is changed.
+    """
+    before: dict[signal.Signals, Any] = {}
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
+        raise Stopped(number)
+
+    if threading.current_thread() is threading.main_thread():
+        for each in _SIGNALS:
+            if signal.getsignal(each) not in (signal.SIG_IGN, None):
+                before[each] = signal.signal(each, stop)
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -1,0 +1,1 @@
+"""What happens within a task, whatever the engine."""

@@ -1,0 +1,201 @@
+"""Runs one attempt of a task in this process, for the runners of one machine: in the launcher itself or in a worker.
+
+An attempt leaves all it has to say in a folder of its own, which counts once the launcher has given it its final name:
+
+    spill-N    sorted runs of pairs, one per partition (see `shuffle`), if a reducer follows
+    part       else: the pairs of the step's output
+    _rows      ledger rows, sorted by rank (first step only)
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from crawlmill.mr.task.contract import Job
+from crawlmill.mr.task.monitor import TaskMonitor, Totals
+from crawlmill.mr.task.rows import encode_rows
+from crawlmill.mr.task.shuffle import Partitioner, Run, Spill, merge
+
+__all__ = ["Attempt", "Result", "run_attempt"]
+
+_BUFFER: Final = 1 << 18
+_COUNTER: Final = re.compile(rb"reporter:counter:([^,]*),([^,]*),(-?[0-9]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What is to be done: a task of a step, for the first time or again; its folder lies in `base`.
+
+    A map task has a `line` of the task list, or in later steps the `source`, a part of the step before; a reduce task
+    has `runs`. `partitions` is 0 where no reducer follows. `memory` is what lines held for sorting may cost, in
+    bytes.
+    """
+
+    base: str
+    step: int
+    kind: str
+    number: int
+    memory: int
+    partitions: int = 0
+    line: str | None = None
+    source: str | None = None
+    runs: tuple[Run, ...] = ()
+    substeps: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+    number_of_try: int = 1
+
+    @property
+    def task(self) -> str:
+        """The name of the task, whichever attempt at it this is."""
+        return f"{self.kind}-{self.number:05}"
+
+    @property
+    def folder(self) -> str:
+        """Where this attempt writes."""
+        return f"{self.base}/{self.task}.{self.number_of_try}"
+
+    def variables(self) -> dict[str, str]:
+        """The environment of this attempt, named as Hadoop names it."""
+        job, letter = self.environment.get("mapreduce_job_id", "job"), self.kind[0]
+        task = f"{job}_{self.step}_{letter}_{self.number:06}"
+        return {
+            **self.environment,
+            "mapreduce_task_id": f"task_{task}",
+            "mapreduce_task_attempt_id": f"attempt_{task}_{self.number_of_try - 1}",
+            "mapreduce_task_partition": str(self.number),
+            "mapreduce_task_ismap": str(self.kind == "map").lower(),
+            "mapreduce_job_local_dir": os.getcwd(),  # noqa: PTH109
+        }
+
+    def commit(self) -> Path:
+        """Make this the attempt that counts; gives the folder's final name."""
+        return Path(self.folder).rename(f"{self.base}/{self.task}")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of it, besides the files."""
+
+    spills: tuple[Spill, ...]
+    totals: Totals
+    counters: dict[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as a JSON object."""
+        spills = [(spill.name, spill.lengths) for spill in self.spills]
+        return {"spills": spills, "totals": self.totals, "counters": self.counters}
+
+    @classmethod
+    def from_json(cls, result: dict[str, Any]) -> Result:
+        """The result that `to_json` gave."""
+        spills = tuple(Spill(name, tuple(lengths)) for name, lengths in result["spills"])
+        return cls(spills, Totals(*result["totals"]), result["counters"])
+
+
+def run_attempt(
+    job_class: type[Job], arguments: list[str], attempt: Attempt, report: Callable[[Totals], None]
+) -> Result:
+    """Run an attempt; `report` hears of its progress. Whatever the job raises comes out."""
+    folder = Path(attempt.folder)
+    folder.mkdir(parents=True)
+    stderr = _TaskStderr()
+    monitor = TaskMonitor(report)
+    spills: tuple[Spill, ...] = ()
+
+    def make_job(kind: str) -> Job:
+        job = job_class([f"--step-num={attempt.step}", f"--{kind}", *arguments])
+        job.monitor = monitor
+        return job
+
+    def run(kind: str, lines: Iterable[bytes], output: Any) -> None:
+        job = make_job(kind)
+        job.sandbox(stdin=iter(lines), stdout=output, stderr=stderr)
+        getattr(job, f"run_{kind}")(attempt.step)
+
+    def combine(lines: list[bytes]) -> list[bytes]:
+        combined = _Lines()
+        run("combiner", lines, combined)
+        return combined.lines
+
+    with _environment(attempt.variables()):
+        lines = _input(attempt, folder)
+        if attempt.kind == "reduce":
+            with (folder / "part").open("wb", _BUFFER) as part:
+                run("reducer", lines, part)
+        elif attempt.partitions:
+            combiner = combine if "combiner" in attempt.substeps else None
+            partitioner = Partitioner(folder, attempt.partitions, memory=attempt.memory, combine=combiner)
+            if "mapper" in attempt.substeps:
+                run("mapper", lines, partitioner)
+            else:
+                partitioner.writelines(lines)
+            spills = tuple(partitioner.spills)
+        else:
+            with (folder / "part").open("wb", _BUFFER) as part:
+                run("mapper", lines, part)
+    if monitor.rows:
+        with (folder / "_rows").open("wb", _BUFFER) as file:
+            encode_rows(monitor.rows, file)
+    return Result(spills, monitor.totals, dict(stderr.counters))
+
+
+def _input(attempt: Attempt, folder: Path) -> Iterator[bytes]:
+    if attempt.kind == "reduce":
+        yield from merge(attempt.runs, folder, memory=attempt.memory)
+    elif attempt.line is not None:
+        yield attempt.line.encode()
+    else:
+        with open(attempt.source or os.devnull, "rb", _BUFFER) as part:  # noqa: PTH123
+            yield from part
+
+
+class _Lines:
+    """An output that keeps its lines."""
+
+    def __init__(self) -> None:
+        self.lines: list[bytes] = []
+
+    def writelines(self, lines: Iterable[bytes]) -> None:
+        self.lines.extend(lines)
+
+
+class _TaskStderr:
+    """The stderr of a task: takes mrjob's lines of counters and status out, passes on the rest."""
+
+    def __init__(self) -> None:
+        self.counters: Counter[str] = Counter()
+
+    def write(self, data: bytes) -> int:
+        for line in data.splitlines(keepends=True):
+            if counter := _COUNTER.match(line):
+                group, name = (counter[n].decode("utf-8", "replace") for n in (1, 2))
+                self.counters[f"{group}: {name}"] += int(counter[3])
+            elif not line.startswith(b"reporter:"):
+                sys.stderr.write(line.decode("utf-8", "replace"))
+        return len(data)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
+@contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    """The variables that Hadoop would set, for as long as the attempt runs."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,46 @@
+"""What tasks, engines and the launcher ask of a job: as much as they know of it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from crawlmill.mr.task.monitor import Monitor
+from crawlmill.storage import Storage
+
+__all__ = ["ROWS_BESIDE_OUTPUT", "Job"]
+
+ROWS_BESIDE_OUTPUT = "beside-output"
+"""In place of a ledger folder: Hadoop's folder for the output of the attempt, which counts if the attempt does."""
+
+
+class Job(Protocol):
+    """A job, by which a task or a launch is made; `CrawlJob` is one."""
+
+    options: Any
+    monitor: Monitor
+    stdin: Any
+    stdout: Any
+    stderr: Any
+
+    def __init__(self, args: list[str] | None = None) -> None: ...
+
+    @property
+    def storage(self) -> Storage:
+        """What opens inputs."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The job's name: that of its file."""
+
+    @classmethod
+    def mr_job_script(cls) -> str | None:
+        """The path of the job's script."""
+
+    def sandbox(self, stdin: Any = None, stdout: Any = None, stderr: Any = None) -> Any:
+        """Use these in place of the process' own streams."""
+
+    def make_runner(self) -> Any:
+        """The runner that the options name."""
+
+    def hand_on(self, option: str, value: str) -> None:
+        """Give an option, which the command line does not have, to all tasks."""

@@ -1,0 +1,131 @@
+"""What a map task says while it works: signs of life, and the ledger row of each input that it is done with."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Protocol
+
+from crawlmill.inputs.ledger import LedgerRow
+from crawlmill.mr.task.rows import Pair, row_pair
+
+__all__ = ["COUNTERS", "EngineMonitor", "Monitor", "TaskMonitor", "Totals"]
+
+COUNTERS: Final = "crawlmill"
+"""The group of the counters that tell an engine how far its tasks are; named as the fields of `Totals`."""
+
+_STATUS_EVERY_S: Final = 10.0
+_ALIVE_EVERY_S: Final = 30.0
+_REPORT_EVERY_S: Final = 0.25
+
+
+class Totals(NamedTuple):
+    """What a task, or a run, has done so far. `bad` inputs are those partial or failed."""
+
+    inputs: int = 0
+    records: int = 0
+    bytes: int = 0
+    bad: int = 0
+
+    def plus(self, other: Totals) -> Totals:
+        """The sum of both."""
+        return Totals(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+class Monitor(Protocol):
+    """Who listens to a map task."""
+
+    def beat(self, records: int, bytes_read: int) -> None:
+        """So much of the present input is read. Called for every few records."""
+
+    def account(self, rank: int, row: LedgerRow) -> Iterable[Pair]:
+        """An input is done; gives the pairs that the task has to emit for that."""
+
+    def alive(self, reached: Callable[[], int]) -> AbstractContextManager[None]:
+        """Within this block the task is alive as long as the number of bytes that `reached` gives grows."""
+
+
+class EngineMonitor:
+    """Tells an engine, in lines of status and by counters, how far its task is; rows go through the engine as pairs."""
+
+    def __init__(self, set_status: Callable[[str], None], count: Callable[[str, str, int], None]) -> None:
+        self._set_status, self._count = set_status, count
+        self._due = 0.0
+        self._done = self._told = Totals()
+
+    def beat(self, records: int, bytes_read: int) -> None:
+        """A line of status every ten seconds."""
+        if time.monotonic() >= self._due:
+            self._due = time.monotonic() + _STATUS_EVERY_S
+            self._set_status(f"{records:,} records, {bytes_read:,} bytes of the present input")
+            self._tell(self._done.plus(Totals(0, records, bytes_read)))
+
+    def account(self, rank: int, row: LedgerRow) -> Iterable[Pair]:
+        """The row as a pair."""
+        self._done = self._done.plus(Totals(1, row.records, row.bytes, row.outcome != "ok"))
+        self._tell(self._done)
+        return (row_pair(rank, row),)
+
+    @contextmanager
+    def alive(self, reached: Callable[[], int]) -> Iterator[None]:
+        """A line of status twice a minute while bytes come in, were it for hours without a whole record.
+
+        A task that hangs says nothing, and is killed by the engine.
+        """
+        ended = threading.Event()
+
+        def look() -> None:
+            before = reached()
+            while not ended.wait(_ALIVE_EVERY_S):
+                if (now := reached()) != before:
+                    before = now
+                    self._set_status(f"{now:,} bytes of the present input")
+
+        thread = threading.Thread(target=look, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+    def _tell(self, totals: Totals) -> None:
+        for name, now, told in zip(Totals._fields, totals, self._told, strict=True):
+            if now != told:
+                self._count(COUNTERS, name, now - told)
+        self._told = totals
+
+
+@dataclass
+class TaskMonitor:
+    """Keeps the rows of a task and reports its totals, the present input included, four times a second."""
+
+    report: Callable[[Totals], None]
+
+    def __post_init__(self) -> None:
+        self.rows: list[Pair] = []
+        self.totals = Totals()
+        self._due = time.monotonic() + _REPORT_EVERY_S
+
+    def beat(self, records: int, bytes_read: int) -> None:
+        """Report, if it is time."""
+        self._report(self.totals.plus(Totals(0, records, bytes_read)))
+
+    def account(self, rank: int, row: LedgerRow) -> Iterable[Pair]:
+        """Keep the row; nothing is to be emitted."""
+        self.rows.append(row_pair(rank, row))
+        self.totals = self.totals.plus(Totals(1, row.records, row.bytes, row.outcome != "ok"))
+        self._report(self.totals)
+        return ()
+
+    def alive(self, reached: Callable[[], int]) -> AbstractContextManager[None]:  # noqa: ARG002
+        """Nobody here kills a task that is silent."""
+        return nullcontext()
+
+    def _report(self, totals: Totals) -> None:
+        if time.monotonic() >= self._due:
+            self._due = time.monotonic() + _REPORT_EVERY_S
+            self.report(totals)

@@ -1,0 +1,90 @@
+"""How ledger rows travel from map tasks to the launcher.
+
+A row is a pair under a reserved key, which holds the input's rank: its place in the ledger. On Hadoop and EMR
+such pairs go the way of all pairs, so that the rows of attempts that do not count are never heard of; whoever
+receives them first (the reducer of the first step, or the map task itself where there is none) sets them aside into a
+file per task. The runners of one machine set them aside in the map task at once, beside its output, which is taken or
+thrown away as a whole; Spark's tasks do too, and their rows come with Spark's word that they have succeeded.
+
+Beside its fields a row brings the version of Unicode by which its task has read: what a letter is and what its lower
+case is depend on it, so the launcher tells of a difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any, BinaryIO, Final, Self
+from unicodedata import unidata_version
+
+from crawlmill.errors import FormatError
+from crawlmill.inputs.ledger import LedgerRow
+from crawlmill.mr.task.pairs import decode_pair, encode_pair
+from crawlmill.storage import Storage
+
+__all__ = ["Pair", "RowsFile", "decode_row", "encode_rows", "row_pair", "without_rows"]
+
+Pair = tuple[Any, Any]
+
+_PREFIX: Final = "\0ledger:"  # no crawl holds a key that begins with a NUL and this word
+_UNICODE: Final = "unicode"
+
+
+def row_pair(rank: int, row: LedgerRow) -> Pair:
+    """The pair that stands for a row. Ranks have so many digits that the keys' order is theirs."""
+    return f"{_PREFIX}{rank:012}", {**row.to_json(), _UNICODE: row.unicode or unidata_version}
+
+
+def without_rows(pairs: Iterable[Pair], take: Callable[[Pair], object]) -> Iterator[Pair]:
+    """The pairs that are no rows; those that are go to `take`."""
+    for pair in pairs:
+        key = pair[0]
+        if type(key) is str and key.startswith(_PREFIX):
+            take(pair)
+        else:
+            yield pair
+
+
+class RowsFile:
+    """A file of rows at a location, written as they come; None is no place, and no row is no file."""
+
+    def __init__(self, storage: Storage, location: str | None) -> None:
+        self._storage, self._location = storage, location
+        self._file: BinaryIO | None = None
+        self._open = ExitStack()
+
+    def add(self, pair: Pair) -> None:
+        """Write a row pair."""
+        if self._file is None and self._location is not None:
+            self._file = self._open.enter_context(self._storage.write(self._location))
+        if self._file is not None:
+            self._file.write(encode_pair(*pair) + b"\n")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return self._open.__exit__(kind, error, trace)
+
+
+def encode_rows(rows: Iterable[Pair], file: BinaryIO) -> None:
+    """Write row pairs as lines, sorted by rank."""
+    file.writelines(sorted(encode_pair(*pair) + b"\n" for pair in rows))
+
+
+def decode_row(line: bytes) -> tuple[int, LedgerRow]:
+    """Rank and row of a line.
+
+    Raises:
+        FormatError: `bad-json`: this line is none of `encode_rows`.
+    """
+    try:
+        key, fields = decode_pair(line.rstrip())
+        row = LedgerRow.from_json(fields)
+        row.unicode = fields.get(_UNICODE)
+        return int(key.removeprefix(_PREFIX)), row
+    except ValueError as error:
+        raise FormatError(f"no ledger row: {error}", reason="bad-json") from error

@@ -1,0 +1,266 @@
+"""HTTP requests: time-outs, redirects, politeness; one try each.
+
+* Userinfo in a URL is sent as Basic authentication, to that origin only.
+* No message holds more of a URL than `redact` leaves, and none of what urllib3 says: it quotes queries.
+"""
+
+from __future__ import annotations
+
+import http.client
+import logging
+import re
+import ssl
+from collections.abc import Callable, Mapping
+from typing import IO
+from urllib.parse import unquote, urljoin
+
+import urllib3
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    HTTPError,
+    IncompleteRead,
+    LocationParseError,
+    NameResolutionError,
+    NewConnectionError,
+    ProxyError,
+    ReadTimeoutError,
+    SSLError,
+)
+
+from crawlmill import __version__
+from crawlmill.storage.http.pools import new_manager, proxy_for
+from crawlmill.storage.http.transfer_codings import transfer_decoder
+from crawlmill.storage.limits import Limiter
+from crawlmill.storage.locations import redact
+from crawlmill.storage.retry import Failure, failure_of_status, parse_retry_after
+
+__all__ = ["Answer", "HttpClient", "failure_of_error"]
+
+USER_AGENT = f"crawlmill/{__version__} (MapReduce jobs for Common Crawl; urllib3)"
+MOST_REDIRECTS = 10
+_CONNECT_TIMEOUT_S = 20.0
+_DRAINED_BYTES = 1 << 13
+_ORIGIN = "[A-Za-z]+://"
+_LENGTH = re.compile("[0-9]{1,18}")  # Python reads no more than some thousands of digits
+_REDIRECTS = (301, 302, 303, 307, 308)
+
+# urllib3 logs whole URLs, signatures and tokens included, some of them as warnings.
+for _name in ("urllib3.connection", "urllib3.connectionpool"):
+    logging.getLogger(_name).setLevel(logging.ERROR)
+
+
+class Answer:
+    """One answer, its body unread. `read` gives the bytes as they are stored: content codings are left alone."""
+
+    def __init__(self, response: urllib3.BaseHTTPResponse, url: str, release: Callable[[], None]) -> None:
+        self._response, self._release = response, release
+        self.status, self.headers, self.url = response.status, response.headers, url
+        self.host = host_of(url)
+        coding = self.headers.get("Transfer-Encoding", "")
+        try:
+            self._decode = transfer_decoder(coding, self._read)
+        except Failure:
+            self.close()
+            raise
+        length = self.headers.get("Content-Length")
+        self.length: int | None = None
+        """Bytes of the body as declared; None where only its end tells."""
+        if length is not None and not coding:
+            if not _LENGTH.fullmatch(length):
+                self.close()
+                raise Failure("the server states a length that is none")
+            self.length = int(length)
+
+    def read(self, n: int, /) -> bytes:
+        """At most `n` bytes, as soon as there are some; b"" where the body is whole. Raises: Failure."""
+        return self._decode(n) if self._decode else self._read(n)
+
+    def failure(self) -> Failure:
+        """What this answer means if it is no success; lets go of it."""
+        wait = parse_retry_after(self.headers.get("Retry-After"))
+        self.drain()
+        phrase = http.client.responses.get(self.status, "")
+        return failure_of_status(self.status, phrase, self.host, wait)
+
+    def drain(self, limit: int = _DRAINED_BYTES) -> bytes:
+        """The first bytes of a body that is not wanted; the connection is kept if these are all there are."""
+        pieces = []
+        try:
+            while limit and (piece := self.read(limit)):
+                limit -= len(piece)
+                pieces.append(piece)
+        except Failure:
+            pass  # it was not wanted
+        self.close()
+        return b"".join(pieces)
+
+    def close(self) -> None:
+        """Keep the connection if the body was read to its end, else end it."""
+        try:
+            self._response.close()
+        except (OSError, HTTPError):
+            pass  # it ends all the same
+        self._release()
+
+    def _read(self, n: int) -> bytes:
+        try:
+            return self._response.read1(n, decode_content=False)
+        except (HTTPError, http.client.HTTPException, OSError, ValueError) as error:
+            raise failure_of_error(error) from error
+
+
+class HttpClient:
+    """Sends requests; threads may share it. `certificates`: a file or folder of those to trust instead of the usual."""
+
+    def __init__(self, read_timeout_s: float, limiter: Limiter, *, certificates: str | None = None) -> None:
+        self._limiter, self._certificates = limiter, certificates
+        self._timeout = urllib3.Timeout(connect=min(_CONNECT_TIMEOUT_S, read_timeout_s), read=read_timeout_s)
+        self._managers: dict[tuple[str, str | None], urllib3.PoolManager] = {}
+        self._by_host: dict[tuple[str, str], urllib3.PoolManager] = {}
+
+    def request(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        body: IO[bytes] | bytes | None = None,
+        follow: bool = True,
+        limited_as: str | None = None,
+    ) -> Answer:
+        """Send a request once, follow at most ten redirects, and return the answer, whatever its status.
+
+        The limits of the host hold, or those of the name that is given instead.
+
+        Raises: Failure if there is no answer.
+        """
+        target, authorization = _target(url)
+        sent = {"User-Agent": USER_AGENT, "Accept": "*/*", "Accept-Encoding": "identity", **(headers or {})}
+        if authorization:
+            sent.setdefault("Authorization", authorization)
+        seen = {target.url}
+        while True:
+            answer = self._send(method, target, sent, body, limited_as)
+            place = answer.headers.get("Location")
+            if not follow or answer.status not in _REDIRECTS or not place:
+                return answer
+            answer.drain()
+            before = target
+            target = _redirected(target, place)
+            if (before.scheme, before.netloc) != (target.scheme, target.netloc):
+                sent.pop("Authorization", None)
+            if target.url in seen:
+                raise Failure("redirects in a circle")
+            if len(seen) > MOST_REDIRECTS:
+                raise Failure(f"more than {MOST_REDIRECTS} redirects")
+            seen.add(target.url)
+
+    def slow_down(self, url: str) -> Callable[[float], None]:
+        """What to call, with seconds, when the host of a URL throttles."""
+        host = host_of(url)
+        return lambda wait_s: self._limiter.slow_down(host, wait_s)
+
+    def close(self) -> None:
+        """Close idle connections."""
+        for manager in list(self._managers.values()):
+            manager.clear()
+
+    def _send(
+        self,
+        method: str,
+        target: urllib3.util.Url,
+        headers: Mapping[str, str],
+        body: IO[bytes] | bytes | None,
+        limited_as: str | None,
+    ) -> Answer:
+        release = self._limiter.admit(limited_as or target.host or "")
+        try:
+            response = self._manager(target).request(
+                method,
+                target.url,
+                body=body,
+                headers=headers,
+                redirect=False,
+                retries=False,
+                preload_content=False,
+                decode_content=False,
+                timeout=self._timeout,
+            )
+        except (HTTPError, http.client.HTTPException, OSError, ValueError) as error:
+            release()
+            raise failure_of_error(error) from error
+        except BaseException:
+            release()
+            raise
+        return Answer(response, target.url, release)
+
+    def _manager(self, target: urllib3.util.Url) -> urllib3.PoolManager:
+        key = (target.scheme or "", target.host or "")
+        if key not in self._by_host:
+            way = (key[0], proxy_for(*key))
+            if way not in self._managers:
+                self._managers[way] = new_manager(*way, self._certificates)
+            self._by_host[key] = self._managers[way]
+        return self._by_host[key]
+
+
+def host_of(url: str) -> str:
+    """The host of a URL in lower case, "" if it is none: what limits are kept by."""
+    try:
+        return urllib3.util.parse_url(url).host or ""
+    except LocationParseError:
+        return ""
+
+
+def _redirected(target: urllib3.util.Url, place: str) -> urllib3.util.Url:
+    # A header arrives as Latin-1; a raw address in one is UTF-8 nowadays.
+    place = place.encode("latin-1", "replace").decode("utf-8", "replace")
+    try:
+        return _target(urljoin(target.url, place))[0]
+    except ValueError as error:
+        raise Failure(f"a redirect to what is no URL{_shown(place)}") from error
+
+
+def _target(url: str) -> tuple[urllib3.util.Url, str | None]:
+    """The normalised URL without userinfo and fragment, and what the userinfo says as Basic authentication."""
+    try:
+        parsed = urllib3.util.parse_url(url)
+    except LocationParseError:
+        parsed = urllib3.util.Url()
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        raise Failure(f"not a valid http or https URL{_shown(url)}")
+    authorization = None
+    if parsed.auth:
+        authorization = urllib3.util.make_headers(basic_auth=unquote(parsed.auth))["authorization"]
+    return parsed._replace(auth=None, fragment=None), authorization
+
+
+def _shown(url: str) -> str:
+    """What of a bad URL may be told: of what is none, not even where its query begins is sure."""
+    return f": {redact(url)[:200]}" if re.match(_ORIGIN, url) else ""
+
+
+def failure_of_error(error: Exception) -> Failure:
+    """The failed try that an error of urllib3, http.client or the operating system stands for."""
+    cause = error.__cause__ or error.__context__
+    if isinstance(error, ProxyError):
+        denied = "407" in str(error.original_error)
+        what = "the proxy refuses (HTTP 407)" if denied else "the proxy cannot be reached or refuses the connection"
+        return Failure(what, reason="denied" if denied else "unavailable", transient=not denied)
+    if isinstance(error, SSLError):
+        untrusted = next((arg for arg in error.args if isinstance(arg, ssl.SSLCertVerificationError)), None)
+        if untrusted is not None:
+            return Failure(f"the server's certificate is not trusted: {untrusted.verify_message}")
+        return Failure("the TLS connection failed", transient=True)
+    if isinstance(cause, IncompleteRead | http.client.IncompleteRead):
+        what = "the connection was closed before the end of the body"
+    elif isinstance(error, NameResolutionError):
+        what = "the host name cannot be resolved"
+    elif isinstance(error, ConnectTimeoutError) and not isinstance(error, NewConnectionError):
+        what = "the host does not answer"
+    elif isinstance(error, ReadTimeoutError | TimeoutError):
+        what = "the server fell silent (read time-out)"
+    else:
+        broken = cause if isinstance(cause, OSError | http.client.HTTPException) else error
+        what = f"the connection failed: {getattr(broken, 'strerror', None) or type(broken).__name__}"
+    return Failure(what, transient=True)

@@ -1,0 +1,199 @@
+"""Objects of S3 and of services like it: read over HTTP (`s3_objects.py`), all else by boto3 (`s3_client.py`).
+
+* Credentials: boto3's standard chain; without any, requests are not signed. Bucket `commoncrawl` refuses unsigned
+  requests since 2022: its objects are then read from https://data.commoncrawl.org/.
+* Bodies resume by range, on condition of the same ETag.
+* Writing: one PUT, or a multipart upload that is completed on success and aborted on error; either way the object
+  appears whole. There are no folders and no renames.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+from crawlmill.errors import SourceError, UsageError
+from crawlmill.storage.interface import Backend, StorageOptions, Stream
+from crawlmill.storage.limits import Limiter, limited_name
+from crawlmill.storage.locations import redact
+from crawlmill.storage.readahead import ReadAheadStream
+from crawlmill.storage.resume import ResumingStream
+from crawlmill.storage.retry import Attempts, RetryPolicy, retrying
+from crawlmill.storage.s3.copying import copy_object
+from crawlmill.storage.s3.errors import said
+from crawlmill.storage.s3.objects import S3Objects
+from crawlmill.storage.s3.upload import upload_object
+
+if TYPE_CHECKING:
+    from crawlmill.storage.s3.client import S3Client
+
+__all__ = ["S3Backend"]
+
+COMMON_CRAWL_HTTPS = "https://data.commoncrawl.org/"
+
+# Keys come in the order of their UTF-8 bytes, which is that of their characters. Some pages may be without a key, or
+# (in services like S3) out of order; so many in a row are where a listing goes round in circles.
+_MOST_IDLE_PAGES = 1000
+
+_log = logging.getLogger("crawlmill")
+
+Result = TypeVar("Result")
+
+
+class S3Backend:
+    """`s3://bucket/key` locations. `https` reads what Common Crawl gives only there."""
+
+    renames = False
+
+    def __init__(self, options: StorageOptions, policy: RetryPolicy, limiter: Limiter, https: Backend) -> None:
+        self._options, self._policy, self._limiter, self._https = options, policy, limiter, https
+        self._payer = {"RequestPayer": "requester"} if options.s3_requester_pays else {}
+        self._refused = False
+        self._objects = S3Objects(options, limiter)
+        self._made: S3Client | None = None
+        self._lock = threading.Lock()
+
+    def _client(self) -> S3Client:
+        """Made only for what reading objects does not need."""
+        from crawlmill.storage.s3.client import S3Client  # noqa: PLC0415 (a quarter of a second)
+
+        with self._lock:
+            self._made = self._made or S3Client(self._options)
+            return self._made
+
+    def open(self, location: str, start: int, length: int | None) -> Stream:
+        """As `Backend.open`."""
+        return self._or_https(
+            location, lambda: self._open(location, start, length), lambda other, url: other.open(url, start, length)
+        )
+
+    def _open(self, location: str, start: int, length: int | None) -> Stream:
+        opener = partial(self._objects.body, *_bucket_and_key(location))
+        return ReadAheadStream(ResumingStream(opener, redact(location), start, length, self._attempts(location)))
+
+    def size(self, location: str) -> int:
+        """As `Backend.size`."""
+        return self._or_https(location, lambda: self._size(location), lambda other, url: other.size(url))
+
+    def _size(self, location: str) -> int:
+        return retrying(self._attempts(location), lambda: self._objects.size(*_bucket_and_key(location)))
+
+    def exists(self, location: str) -> bool:
+        """As `Backend.exists`."""
+        try:
+            self.size(location)
+        except SourceError as error:
+            if error.reason != "not-found":
+                raise
+            return next(self._keys_below(location), None) is not None
+        return True
+
+    def list(self, location: str) -> Iterator[str]:
+        """As `Backend.list`; markers of folders are no files."""
+        _, prefix = _bucket_and_key(location, folder=True)
+        found = False
+        for key in self._keys_below(location):
+            found = True
+            if not key.endswith("/"):
+                yield key[len(prefix) :]
+        if not found:
+            raise SourceError("no object below this prefix", reason="not-found", source=redact(location))
+
+    def write(self, location: str) -> AbstractContextManager[BinaryIO]:
+        """As `Backend.write`; holds a part of 8 MB (more in files of gigabytes) in memory."""
+        return upload_object(partial(self._ask, location), *_bucket_and_key(location))
+
+    def copy(self, source: str, target: str) -> None:
+        """As `CopyingBackend.copy`."""
+        copy_object(partial(self._ask, target), _bucket_and_key(source), _bucket_and_key(target))
+
+    def make_folder(self, location: str) -> None:
+        """Nothing: S3 has no folders."""
+
+    def rename(self, source: str, target: str) -> None:  # noqa: ARG002
+        """Raises: UsageError: S3 has no renames."""
+        raise UsageError("S3 has no renames", source=redact(target))
+
+    def remove(self, location: str) -> None:
+        """As `Backend.remove`. Raises: UsageError for a whole bucket."""
+        bucket, key = _bucket_and_key(location)
+        if not key.strip("/"):
+            raise UsageError("a whole bucket is not removed", source=redact(location))
+        self._ask(location, "delete_object", Bucket=bucket, Key=key)
+        names = [{"Key": name} for name in self._keys_below(location)]
+        for at in range(0, len(names), 1000):  # as many as one request takes
+            self._remove(location, bucket, names[at : at + 1000])
+
+    def close(self) -> None:
+        """As `Backend.close`."""
+        self._objects.close()
+        if self._made is not None:
+            self._made.close()
+
+    def _remove(self, location: str, bucket: str, batch: Sequence[dict[str, str]]) -> None:
+        answer = self._ask(location, "delete_objects", Bucket=bucket, Delete={"Objects": batch, "Quiet": True})
+        for error in answer.get("Errors", ()):
+            code = said(error, "Code", redact(location))
+            raise SourceError(f"an object was not removed: {code}", reason="denied", source=redact(location))
+
+    def _keys_below(self, location: str) -> Iterator[str]:
+        bucket, prefix = _bucket_and_key(location, folder=True)
+        more: dict[str, str] = {}
+        greatest, idle = "", 0
+        while True:
+            answer = self._ask(location, "list_objects_v2", Bucket=bucket, Prefix=prefix, **more)
+            keys = [said(item, "Key", redact(location)) for item in answer.get("Contents", ())]
+            yield from keys
+            if not answer.get("IsTruncated"):
+                return
+            last = max(keys, default="")
+            greatest, idle = (last, 0) if last > greatest else (greatest, idle + 1)
+            before, more = more, {"ContinuationToken": answer.get("NextContinuationToken", "")}
+            if idle > _MOST_IDLE_PAGES or more == before or not more["ContinuationToken"]:
+                raise SourceError(
+                    "a listing of S3 goes round in circles", reason="unavailable", source=redact(location)
+                )
+
+    def _ask(self, location: str, operation: str, **arguments: Any) -> dict[str, Any]:
+        """The answer of S3 to a request without a body worth streaming. Raises: SourceError."""
+        return retrying(self._attempts(location), lambda: self._once(operation, **arguments))
+
+    def _once(self, operation: str, **arguments: Any) -> dict[str, Any]:
+        release = self._limiter.admit(limited_name(arguments["Bucket"]))
+        try:
+            return self._client().ask(operation, **arguments, **self._payer)
+        finally:
+            release()
+
+    def _attempts(self, location: str) -> Attempts:
+        host = limited_name(_bucket_and_key(location)[0])
+        return Attempts(self._policy, redact(location), lambda wait_s: self._limiter.slow_down(host, wait_s))
+
+    def _or_https(
+        self, location: str, by_s3: Callable[[], Result], by_https: Callable[[Backend, str], Result]
+    ) -> Result:
+        """What S3 gives; from Common Crawl's web server where its bucket refuses who has no credentials."""
+        bucket, key = _bucket_and_key(location)
+        if not (self._refused and bucket == "commoncrawl"):
+            try:
+                return by_s3()
+            except SourceError as error:
+                if error.reason != "denied" or not self._objects.anonymous or bucket != "commoncrawl":
+                    raise
+            self._refused = True
+            if self._limiter.is_first("commoncrawl over HTTPS"):
+                _log.warning(
+                    "s3://commoncrawl/ refuses requests without AWS credentials: reading %s instead", COMMON_CRAWL_HTTPS
+                )
+        return by_https(self._https, COMMON_CRAWL_HTTPS + key)
+
+
+def _bucket_and_key(location: str, *, folder: bool = False) -> tuple[str, str]:
+    bucket, _, key = location[len("s3://") :].partition("/")
+    if folder and key:
+        key = key.rstrip("/") + "/"
+    return bucket, key

@@ -1,0 +1,34 @@
+"""Copying an object within S3: one request, or for a large one a request for each part; the bytes stay there.
+
+Spec: Amazon S3 API, CopyObject (objects of up to 5 GiB) and UploadPartCopy.
+"""
+
+from __future__ import annotations
+
+from crawlmill.storage.s3.errors import said
+from crawlmill.storage.s3.multipart import Ask, multipart
+
+__all__ = ["AT_ONCE_BYTES", "copy_object"]
+
+AT_ONCE_BYTES = 1 << 30
+
+
+def copy_object(ask: Ask, source: tuple[str, str], target: tuple[str, str]) -> None:
+    """Copy (bucket, key) to (bucket, key), whole or not at all.
+
+    Raises:
+        SourceError: The source is not there, has changed meanwhile, or S3 refuses.
+    """
+    bucket, key = source
+    head = ask("head_object", Bucket=bucket, Key=key)
+    tag, size = (said(head, name, f"s3://{bucket}/{key}") for name in ("ETag", "ContentLength"))
+    # Not the object that has taken its place since.
+    what = {"CopySource": {"Bucket": bucket, "Key": key}, "CopySourceIfMatch": tag}
+    bucket, key = target
+    if size <= AT_ONCE_BYTES:
+        ask("copy_object", Bucket=bucket, Key=key, **what)
+        return
+    with multipart(ask, bucket, key) as send:
+        for start in range(0, size, AT_ONCE_BYTES):
+            stop = min(start + AT_ONCE_BYTES, size)
+            send("upload_part_copy", **what, CopySourceRange=f"bytes={start}-{stop - 1}")

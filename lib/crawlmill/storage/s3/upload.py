@@ -1,0 +1,58 @@
+"""Writing an object of S3: one PUT if it is small, else a multipart upload, and whole or not at all."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, BinaryIO, cast
+
+from crawlmill.storage.s3.multipart import Ask, SendPart, multipart
+
+__all__ = ["PART_BYTES", "upload_object"]
+
+PART_BYTES = 8 << 20
+
+
+@contextmanager
+def upload_object(ask: Ask, bucket: str, key: str) -> Iterator[BinaryIO]:
+    """A file to write, which becomes the object when the block ends well. Raises: SourceError, here and by `write`."""
+    with ExitStack() as stack:
+        upload = _Upload(lambda: stack.enter_context(multipart(ask, bucket, key)))
+        try:
+            yield cast(BinaryIO, upload)
+        finally:
+            upload.close()
+        if upload.send is None:
+            ask("put_object", Bucket=bucket, Key=key, Body=bytes(upload.waiting))
+        elif upload.waiting:
+            upload.send("upload_part", Body=bytes(upload.waiting))
+
+
+class _Upload(io.RawIOBase):
+    """Sends what fills a part, and holds what is `waiting` for more; `begin` begins the multipart upload."""
+
+    def __init__(self, begin: Callable[[], SendPart]) -> None:
+        self._begin = begin
+        self.send: SendPart | None = None
+        self.waiting = bytearray()
+        self._sent = 0
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
+
+    def write(self, data: Any, /) -> int:
+        """Take all of `data`, and send what fills a part. Raises: SourceError."""
+        if self.closed:
+            raise ValueError("write to closed file")
+        with memoryview(data) as view:
+            size = view.nbytes
+            self.waiting += view
+        # S3 takes 10,000 parts: they grow with the file.
+        while len(self.waiting) >= (part := PART_BYTES << self._sent // 1000):
+            self.send = self.send or self._begin()
+            self.send("upload_part", Body=bytes(self.waiting[:part]))
+            self._sent += 1
+            del self.waiting[:part]
+        return size

@@ -1,0 +1,49 @@
+"""How many tasks of a cluster may read at a time, so that together they keep to the limits of every host.
+
+Each task keeps to its share (`limits.py`). A share of connections is at least one, so of a host that allows fewer
+connections than tasks would run, fewer tasks may run: a task reads its inputs one after another, over one connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from crawlmill.storage.interface import StorageOptions
+from crawlmill.storage.limits import HostLimits, limited_name, limits_of
+from crawlmill.storage.locations import current
+
+__all__ = ["MOST_TASKS", "most_tasks"]
+
+MOST_TASKS = 20
+"""Tasks that read from web servers at a time, unless the user says how many."""
+
+
+def most_tasks(locations: Iterable[str], wanted: int | None, options: StorageOptions) -> tuple[int | None, str | None]:
+    """How many tasks may read these inputs at a time, and the host on whose account they are fewer than wanted.
+
+    None: as many as the engine runs; none of the inputs is on a web server, and no limit is given that another holds.
+    """
+    given = HostLimits(options.max_requests_per_second, options.max_connections_per_host)
+    origins = {"/".join(current(location).split("/", 3)[:3]) for location in locations}
+    schemes = {origin.partition(":")[0].lower() for origin in origins}
+    if wanted is None and not schemes & ({"http", "https"} | ({"s3"} if given != HostLimits() else set())):
+        return None, None
+    hosts = {_host(origin) for origin in origins}
+    most, because = wanted or MOST_TASKS, None
+    for host in sorted(filter(None, hosts)):
+        allowed = limits_of(host, given).connections
+        if allowed is not None and allowed < most:
+            most, because = allowed, host
+    return most, because
+
+
+def _host(origin: str) -> str | None:
+    """The name under which the limits know a host; None where none hold."""
+    scheme, _, authority = origin.partition("://")
+    if scheme == "s3":
+        return limited_name(authority)
+    try:
+        return urlsplit(origin).hostname if scheme.lower() in ("http", "https") else None
+    except ValueError:
+        return None  # reading it will say what is wrong

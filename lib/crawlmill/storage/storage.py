@@ -1,0 +1,222 @@
+"""`Storage`: one way to bytes, whatever kind of location they lie at."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, BinaryIO, Self
+
+from crawlmill.errors import FormatError, MissingDependency, SourceError, UsageError
+from crawlmill.storage.interface import Backend, CopyingBackend, StorageOptions, Stream
+from crawlmill.storage.limits import Limiter
+from crawlmill.storage.local import LocalBackend
+from crawlmill.storage.locations import SCHEMES, current, redact, scheme_of
+from crawlmill.storage.retry import RetryPolicy
+
+if TYPE_CHECKING:
+    from crawlmill.storage.http.client import HttpClient
+
+__all__ = ["Storage"]
+
+
+class Storage:
+    """Reads and writes locations of every kind; safe to share between threads, not to carry into another process.
+
+    A backend is made, and its packages are imported, when its first location is opened. `sleep`, `clock` (seconds
+    that only grow) and `random` (a number in [0, 1)) are given by tests.
+    """
+
+    def __init__(
+        self,
+        options: StorageOptions | None = None,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+        random: Callable[[], float] = random.random,
+    ) -> None:
+        self.options = options or StorageOptions()
+        self._policy = RetryPolicy(self.options.retries, sleep, random)
+        self._limiter = Limiter(
+            self.options.max_requests_per_second,
+            self.options.max_connections_per_host,
+            folder=self.options.limits_folder,
+            share=self.options.share,
+            patience_s=2 * self.options.read_timeout_s,
+            clock=clock,
+            sleep=sleep,
+            random=random,
+        )
+        self._clock = clock
+        self._client: HttpClient | None = None
+        self._backends: dict[str, Backend] = {"file": LocalBackend()}
+        self._lock = threading.RLock()
+
+    def open_stream(self, location: str, start: int = 0, length: int | None = None) -> Stream:
+        """A stream over `length` bytes (or all there are) from byte `start`.
+
+        Raises: SourceError, now or while reading.
+        """
+        if start < 0 or (length is not None and length < 0):
+            raise ValueError(f"a span of {length} bytes from {start}")
+        with _unavailable(location):
+            return self._backend(location).open(current(location), start, length)
+
+    def read_range(self, location: str, start: int, length: int) -> bytes:
+        """Exactly `length` bytes from byte `start`.
+
+        Raises: FormatError (truncated) if the object ends before; SourceError.
+        """
+        with self.open_stream(location, start, length) as stream:
+            found = stream.read()
+        if len(found) != length:
+            raise FormatError(
+                "a range runs past the end of its file",
+                reason="truncated",
+                source=redact(location),
+                offset=start + len(found),
+                expected=f"{length} bytes from {start}",
+                actual=len(found),
+            )
+        return found
+
+    def read_all(self, location: str, *, limit: int) -> bytes:
+        """The whole object, of at most `limit` bytes. Raises: FormatError (too-large); SourceError."""
+        pieces, left = [], limit
+        with self.open_stream(location) as stream:
+            while piece := stream.read(min(left + 1, 1 << 20)):
+                left -= len(piece)
+                pieces.append(piece)
+                if left < 0:
+                    raise FormatError(
+                        "a file is too large", reason="too-large", source=redact(location), expected=f"<= {limit} bytes"
+                    )
+        return b"".join(pieces)
+
+    def size_of(self, location: str) -> int:
+        """Bytes of the object. Raises: SourceError."""
+        with _unavailable(location):
+            return self._backend(location).size(current(location))
+
+    def exists(self, location: str) -> bool:
+        """Whether a file or folder is there. Raises: SourceError where that cannot be found out."""
+        return self._backend(location).exists(current(location))
+
+    def list(self, location: str) -> Iterator[str]:
+        """Names of the files at any depth below a folder, relative to it, sorted. Raises: SourceError."""
+        return self._backend(location).list(current(location))
+
+    def write(self, location: str) -> AbstractContextManager[BinaryIO]:
+        """A binary file; published whole when the block ends well, not at all when it raises. Raises: SourceError."""
+        return self._backend(location).write(current(location))
+
+    def make_folder(self, location: str) -> None:
+        """Make a folder and those above it; nothing on storage without folders. Raises: SourceError."""
+        self._backend(location).make_folder(current(location))
+
+    def renames(self, location: str) -> bool:
+        """Whether a folder there can be published by `rename` (local, HDFS) or not (S3)."""
+        return self._backend(location).renames
+
+    def rename(self, source: str, target: str) -> None:
+        """Give a file or folder a free name of the same storage, at once. Raises: UsageError, SourceError."""
+        if scheme_of(source) != scheme_of(target):
+            raise UsageError("a rename cannot cross kinds of storage", source=redact(target))
+        self._backend(source).rename(current(source), current(target))
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file; from S3 to S3 its bytes do not come here. Raises: SourceError."""
+        backend = self._backend(target)
+        if isinstance(backend, CopyingBackend) and backend is self._backend(source):
+            backend.copy(current(source), current(target))
+            return
+        with self.open_stream(source) as stream, self.write(target) as file:
+            shutil.copyfileobj(stream, file, 1 << 20)
+
+    def remove(self, location: str) -> None:
+        """Remove a file, or a folder with its contents; nothing if there is none. Raises: SourceError."""
+        self._backend(location).remove(current(location))
+
+    def close(self) -> None:
+        """Close idle connections; open streams stay open."""
+        with self._lock:
+            for backend in list(self._backends.values()):
+                backend.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _backend(self, location: str) -> Backend:
+        scheme = scheme_of(current(location))
+        with self._lock:
+            if scheme not in self._backends:
+                self._backends[scheme] = self._make(scheme, location)
+            return self._backends[scheme]
+
+    def _make(self, scheme: str, location: str) -> Backend:
+        """The backend of a scheme. What a run does not read is not imported."""
+        if scheme in ("http", "https"):
+            from crawlmill.storage.http.backend import HttpBackend  # noqa: PLC0415
+
+            return HttpBackend(self._http(), self._policy)
+        if scheme == "s3":
+            from crawlmill.storage.s3.backend import S3Backend  # noqa: PLC0415
+
+            return S3Backend(self.options, self._policy, self._limiter, self._backend("https://"))
+        if scheme == "hdfs":
+            return self._make_hdfs()
+        raise SourceError(
+            f"no storage of the kind {scheme}://",
+            reason="unavailable",
+            source=redact(location),
+            expected=", ".join(SCHEMES),
+        )
+
+    def _make_hdfs(self) -> Backend:
+        """WebHDFS if it is named, or if no ticket is wanted."""
+        from crawlmill.storage.hdfs.conf import read_hadoop_conf, wants_kerberos  # noqa: PLC0415
+
+        if not self.options.webhdfs and wants_kerberos(read_hadoop_conf()):
+            from crawlmill.storage.hdfs.program import find_hadoop  # noqa: PLC0415
+            from crawlmill.storage.hdfs.program_backend import HadoopFsBackend  # noqa: PLC0415
+
+            return HadoopFsBackend(find_hadoop(), self.options.read_timeout_s, self._policy)
+        from crawlmill.storage.hdfs.webhdfs import HdfsBackend  # noqa: PLC0415
+        from crawlmill.storage.http.client import HttpClient  # noqa: PLC0415
+
+        # The limits are for servers of others: on a cluster's own, a job reads and writes as fast as it can.
+        client = HttpClient(self.options.read_timeout_s, Limiter(clock=self._clock, sleep=self._policy.sleep))
+        return HdfsBackend(self.options.webhdfs, client, self._policy)
+
+    def _http(self) -> HttpClient:
+        from crawlmill.storage.http.client import HttpClient  # noqa: PLC0415
+
+        if self._client is None:
+            self._client = HttpClient(self.options.read_timeout_s, self._limiter)
+        return self._client
+
+
+@contextmanager
+def _unavailable(location: str) -> Iterator[None]:
+    """Where its kind of storage cannot be set up (no cluster is named, no such proxy), this location is unavailable.
+
+    What else a run reads is none the worse for that. Options were judged before; a missing package concerns the run.
+    """
+    try:
+        yield
+    except MissingDependency:
+        raise
+    except UsageError as error:
+        raise SourceError(
+            error.what, reason="unavailable", source=error.source or redact(location), expected=error.expected,
+            actual=error.actual,
+        ) from error  # fmt: skip
