@@ -230,3 +230,48 @@ def test_body_of_an_arc_record_that_declares_too_little_is_whole(tmp_path):
         with pytest.raises(FormatError, match="too large"):
             found.body()
     assert small.row.outcome == "ok"
+
+
+INFO = record("warcinfo", b"software: x\r\n", None, "application/warc-fields")
+
+
+@pytest.mark.parametrize("heads_only", [False, True])
+@pytest.mark.parametrize("pack", [b"".join, lambda records: b"".join(map(gzip_member, records))])
+@pytest.mark.parametrize(
+    ("after", "wanted", "given"),
+    [
+        ([LAST], {"wet"}, []),
+        ([LAST], {"warc"}, ["warcinfo", "warcinfo", "response"]),
+        ([record("conversion", b"text", "http://e.org/", "text/plain")], {"warc"}, []),
+        ([], {"wet"}, []),
+        ([], {"warc"}, ["warcinfo", "warcinfo"]),
+    ],
+)
+def test_no_record_of_an_unsupported_format_is_given(tmp_path, pack, after, wanted, given, heads_only):
+    path = tmp_path / "x"
+    path.write_bytes(pack([INFO, INFO, *after]))
+    reading = Reading(
+        Input(str(path), str(path)), Storage(), ReadOptions(heads_only=heads_only), formats=frozenset(wanted)
+    )
+    found = [(each.type, each.body()[:8]) for each in reading]
+    assert [kind for kind, _ in found] == given
+    assert [body for kind, body in found if kind == "warcinfo"] == [b"software"] * given.count("warcinfo")
+    assert reading.row.records == len(given)
+    assert dict(reading.row.lost) == ({} if given else {"unsupported-format": 1})
+
+
+def test_records_before_the_format_is_known_are_given_where_the_file_is_cut(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(gzip_member(INFO) + gzip_member(LAST)[:-20])
+    reading = Reading(Input(str(path), str(path)), Storage(), formats=frozenset({"warc"}))
+    assert ([each.type for each in reading], reading.row.records) == (["warcinfo"], 1)
+    assert (reading.row.outcome, dict(reading.row.lost)) == ("partial", {"truncated": 1})
+
+
+def test_records_held_while_the_format_is_not_known_are_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr("crawlmill.inputs.reading._HELD_RECORDS", 3)
+    path = tmp_path / "x"
+    path.write_bytes(gzip_member(INFO) * 5)
+    for wanted, given in (("warc", 5), ("wet", 0)):
+        reading = Reading(Input(str(path), str(path)), Storage(), formats=frozenset({wanted}))
+        assert len(list(reading)) == given

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from crawlmill.codecs.source import Replay
 from crawlmill.errors import FormatError, Problem, SourceError
@@ -42,6 +42,10 @@ class ReadOptions:
     heads_only: bool = False
     verify: bool = False
     max_body: int = MAX_BODY
+
+
+_HELD_RECORDS: Final = 10_000
+_HELD_BYTES: Final = 64 << 20
 
 
 class _UnsupportedError(Exception):
@@ -125,7 +129,7 @@ class Reading:
         return True
 
     def _records(self, source: Span, size: int | None, start: int) -> Iterator[Record]:
-        options, row, types = self._options, self.row, self._types
+        options, types = self._options, self._types
         records = read_archive(
             source,
             start=start,
@@ -139,6 +143,11 @@ class Reading:
             on_format=self._found_format,
             other=partial(self._key_values, source, size),
         )
+        yield from self._once_known(self._proven(records))
+
+    def _proven(self, records: Iterator[Record]) -> Iterator[Record]:
+        """The records of the wanted types that are whole, counted."""
+        options, row, types = self._options, self.row, self._types
         for record in records:
             record.max_body = options.max_body
             given = types is None or record.type in types
@@ -158,6 +167,30 @@ class Reading:
                 self.lose(error, record)
             if given:
                 yield record
+
+    def _once_known(self, records: Iterator[Record]) -> Iterator[Record]:
+        """The records, held back while the format is not known: none of a format that the job cannot count is given.
+
+        Those are the warcinfos at the beginning of a WARC, WAT or WET.
+        """
+        held: list[Record] = []
+        size = 0
+        if self._formats is not None:
+            try:
+                for record in records:
+                    held.append(record)
+                    if self.row.format is None:
+                        size += len(record.head) + record.content_length
+                        if len(held) < _HELD_RECORDS and size < _HELD_BYTES:
+                            continue
+                        self._found_format("warc")  # what has so many of them is none that Common Crawl has written
+                    break
+            except (FormatError, SourceError):
+                yield from held  # they are counted, and no other format will be found
+                raise
+        yield from held
+        held.clear()
+        yield from records
 
     def _count(self, records: int) -> None:
         self.row.records += records
