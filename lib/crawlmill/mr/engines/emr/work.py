@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +35,16 @@ __all__ = ["EmrWork"]
 _ALIVE: Final = ("STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING")
 
 
+class _Stage(IntEnum):
+    """How far a run is, and so what its end has to clean up."""
+
+    CHECKED = 0  # nothing is on S3 yet
+    UPLOADING = 1  # files of the run are on S3
+    ASKED = 2  # EMR has the steps, or may have them
+    FAILED = 3  # a step failed, or the cluster ended
+    COMPLETED = 4  # all steps are completed
+
+
 class EmrWork:
     """A run on EMR. In the end `parts` are the files of its output, on S3, and `rows` local ones of rows.
 
@@ -55,7 +66,7 @@ class EmrWork:
         )  # fmt: skip
         self._check()
         self._following: EmrWatch | None = None
-        self._begun = self._asked = self._completed = self._over = False
+        self._stage = _Stage.CHECKED
         self._runner.add_arguments(f"--ledger-folder={self._record.at('rows')}")
         self._runner.add_properties({
             "mapreduce.job.name": f"crawlmill {job.name()}",
@@ -97,7 +108,7 @@ class EmrWork:
             CrawlmillError: EMR or S3 cannot be reached any more.
         """
         self._runner.prepare()
-        self._begun = True
+        self._stage = _Stage.UPLOADING
         if self._runner.new_bucket and not self._quiet:
             self._watch.note(f"temporary files go to a new bucket, which stays: s3://{self._runner.new_bucket}/")
         try:
@@ -117,17 +128,18 @@ class EmrWork:
                 logs = f"{self._record.logs.rstrip('/')}/{self._record.cluster}"
                 self._watch.note(f"cluster {self._record.cluster} in {self._record.region}; its logs come to {logs}")
             self._following.wait()
-            self._completed = True
+            self._stage = _Stage.COMPLETED
             self._following.fetch()
         except TaskError:
-            self._over = True
+            self._stage = _Stage.FAILED
             raise
 
     def close(self) -> None:
         """Leave nothing behind; but of a run that somebody can still end, what that takes."""
         error = sys.exc_info()[0]  # `closing` calls us while it is on its way
         stopped = error is not None and issubclass(error, Stopped)
-        if self._asked and error is not None and self._marker and (self._completed or not stopped):
+        kept = self._stage is _Stage.COMPLETED or not stopped
+        if self._stage >= _Stage.ASKED and error is not None and self._marker and kept:
             self._watch.note(f"the run is kept: crawlmill ledger --collect {self._record.info.output_dir} ends it")
         else:
             self._end()
@@ -135,12 +147,12 @@ class EmrWork:
 
     def _end(self) -> None:
         try:
-            if self._asked and not self._completed and not self._over:
+            if self._stage is _Stage.ASKED:
                 cancel(self._aws, self._record)
         except AwsError as error:
             which = self._record.cluster or f"called {self._record.key}, if there is one,"
             self._watch.note(f"cluster {which} could not be told to end: {error}")
-        if self._begun:
+        if self._stage >= _Stage.UPLOADING:
             try:
                 self._record.remove(self._storage, self._marker)
             except SourceError as error:
@@ -150,14 +162,15 @@ class EmrWork:
         """Give the steps to a cluster. Raises: AwsError."""
         runner, own = self._runner, self._runner.own_cluster
         wanted = runner.cluster() if own else {"JobFlowId": self._record.cluster, "Steps": runner.steps()}
-        self._asked, lost = True, None
+        self._stage, lost = _Stage.ASKED, None
         try:
             with ThreadPoolExecutor(1) as thread:  # a signal does not part us from the answer: the block waits for it
                 thread.submit(self._ask_for_steps, wanted).result()
         except AwsError as error:
-            self._asked, lost = error.transient, error
             if not error.transient:
+                self._stage = _Stage.UPLOADING
                 raise
+            lost = error
         self._record = submitted(self._aws, self._record)
         if lost is not None and not self._record.steps:
             what = "a cluster" if own else "steps"
