@@ -617,3 +617,26 @@ def test_checkpoint_at_a_place_that_cannot_be_is_one_line_before_anything_is_rea
     assert (ended.code, ended.out, ended.err.count("\n")) == (1, "", 1)
     assert "--checkpoint" in ended.err
     assert not Path("s3:").exists()
+
+
+@pytest.mark.parametrize(
+    ("attribute", "names", "got"),
+    [
+        ("types", "response", "got 'response'"),
+        ("types", ("responses",), "got 'responses'"),
+        ("types", ["response"], "got ['response']"),
+        ("types", ("response", None), "got None"),
+        ("types", None, "got None"),
+        ("formats", "warc", "got 'warc'"),
+        ("formats", ("warcs", "WARC"), "got 'warcs', 'WARC'"),
+    ],
+)
+@pytest.mark.parametrize("runner", ["inline", "local", "hadoop"])
+def test_formats_and_types_that_are_no_tuple_of_known_names_are_refused_before_launch(
+    mixed, attribute, names, got, runner
+):
+    ended = run_here(type("Slip", (UriCount,), {attribute: names}), "-r", runner, mixed)
+    assert (ended.code, ended.out) == (1, "")
+    (line,) = ended.err.splitlines()
+    assert f"`{attribute}` of Slip: expected " in line
+    assert got in line

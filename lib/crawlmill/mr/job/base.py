@@ -181,8 +181,10 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     def run_job(self) -> None:
         """Run the whole job; ends the process if the exit code is not 0."""
-        from crawlmill.mr.launch import launch  # noqa: PLC0415 - no task needs it
+        from crawlmill.mr.job.declared import check_declared  # noqa: PLC0415 - no task needs it
+        from crawlmill.mr.launch import launch  # noqa: PLC0415
 
+        check_declared(self)
         code = launch(self)
         if code:
             sys.exit(code)
