@@ -1,0 +1,1 @@
+"""URLs: their keys in indexes, their hosts, and the domains that hosts belong to."""

@@ -1,0 +1,44 @@
+"""Percent escapes: undone until there are none left, or done once, in time that grows with the text alone."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["escape", "unescape"]
+
+_ESCAPE: Final = re.compile(rb"%([0-9A-Fa-f]{2})")
+_UNSAFE: Final = re.compile(rb"[^!-\"$&-~]")
+_BYTE: Final = {b"%02x" % value: bytes([value]) for value in range(256)}
+_ESCAPED: Final = {bytes([value]): b"%%%02x" % value for value in range(256)}
+_MOST_PASSES: Final = 3
+_HEX: Final = frozenset(b"0123456789abcdefABCDEF")
+
+
+def escape(text: bytes) -> bytes:
+    """Text with all but printable ASCII, `%` and `#` as escapes (of lower-case digits)."""
+    return _UNSAFE.sub(lambda found: _ESCAPED[found[0]], text)
+
+
+def unescape(text: bytes) -> bytes:
+    """Text with its escapes undone, and those that appear when they are, until none is left: `%2541` is `A`."""
+    for _ in range(_MOST_PASSES):
+        if b"%" not in text:
+            return text
+        undone = _ESCAPE.sub(lambda found: _BYTE[found[1].lower()], text)
+        if undone == text:
+            return text
+        text = undone
+    return _unescape_nested(text)
+
+
+def _unescape_nested(text: bytes) -> bytes:
+    """What `unescape` does, in one pass: each pass undoes one layer, and a hostile text has as many as it is long."""
+    done = bytearray()
+    for byte in text:
+        done.append(byte)
+        while len(done) > 2 and done[-3] == 0x25 and done[-2] in _HEX and done[-1] in _HEX:
+            value = int(done[-2:], 16)
+            del done[-3:]
+            done.append(value)
+    return bytes(done)

@@ -1,0 +1,194 @@
+"""Urlkeys: URLs in the sort-friendly form that URL indexes are ordered by (SURT, by the Internet Archive's rules).
+
+    >>> urlkey("http://www.Example.com:80/A/../b/?y=2&x=1#top")
+    'com,example)/b?x=1&y=2'
+
+A key is the URL in lower case without its scheme, user, fragment, default port, `www.` and session ids; the labels of
+the host are reversed, the arguments of the query sorted, percent escapes undone as often as there are any and done
+once. International names are in punycode (IDNA 2003), numeric hosts are written as four numbers. Many URLs can have one
+key. Keys are printable ASCII without blanks. Every string has one: nothing here raises, and nothing asks the DNS. What
+the rules have no key for (`http://host:port/`) is its own key, escaped.
+
+What has no host keeps its scheme: `dns:example.com`, `urn:uuid:…`, `mailto:a@b`.
+
+Rules: https://github.com/iipc/webarchive-commons (`org.archive.url`), as Common Crawl's index applies them.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from typing import Final
+
+from crawlmill.urls.escapes import escape, unescape
+from crawlmill.urls.sessions import strip_path_session, strip_query_sessions
+
+__all__ = ["urlkey", "urlkey_bytes"]
+
+_USUAL: Final = re.compile(
+    rb"https?://(?:www[0-9]*\.)?((?:[a-z0-9_-]+\.)*[a-z][a-z0-9-]*)(/[!-\"$&->@-~]*)?(?:\?([!-\"$&-~]*))?(?:#[!-~]*)?"
+)
+"""A lower-case URL whose parts need neither escapes nor repair."""
+
+_TWICE: Final = re.compile(rb"\A(?:https?://)+(https?://)")
+_SCHEME: Final = re.compile(rb"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
+_PARTS: Final = re.compile(rb"(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?", re.DOTALL)
+_NUMBERS: Final = re.compile(rb"0[0-7]*(?:\.[0-7]+){1,3}|[1-9][0-9]*(?:\.[0-9]+){1,3}")
+_WWW: Final = re.compile(rb"www[0-9]*\.")
+_UNPRINTABLE: Final = re.compile(rb"[^!-~]")
+_PORTS: Final = {b"http": b"80", b"https": b"443"}
+
+_LONGEST_LABEL: Final = 1 << 10  # characters of which IDNA may make a label; it takes quadratic time
+
+
+def urlkey(url: str | bytes) -> str:
+    """The key of a URL.
+
+    Args:
+        url: As it is in a record; text is taken as its bytes in UTF-8 (with `surrogateescape`).
+    """
+    return urlkey_bytes(url if isinstance(url, bytes) else _encoded(url)).decode("ascii")
+
+
+def urlkey_bytes(url: bytes) -> bytes:
+    """The key of a URL, bytes for bytes."""
+    usual = _USUAL.fullmatch(url.lower())
+    if usual is None:
+        return _key(url)
+    host, path, query = usual.groups()
+    if path is None:
+        path = b"/"
+    elif b"//" in path or b"/." in path:
+        path = _without_dots(path)
+    if b".aspx" in path:
+        path = strip_path_session(path)
+    if len(path) > 1 and path.endswith(b"/"):
+        path = path[:-1]
+    key = b"%b)%b" % (b",".join(host.split(b".")[::-1]), path)
+    return b"%b?%b" % (key, ordered) if query and (ordered := _ordered(query)) else key
+
+
+def _encoded(url: str) -> bytes:
+    try:
+        return url.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return url.encode("utf-8", "surrogatepass")
+
+
+def _key(url: bytes) -> bytes:
+    """The key of any URL: what the rules have none for is its own, in lower case."""
+    if url.startswith(b"filedesc"):
+        return _UNPRINTABLE.sub(lambda found: escape(found[0]), url)
+    stripped = _TWICE.sub(rb"\1", re.sub(rb"[\t\r\n]+", b"", url.strip()))
+    if not stripped:
+        return b"-"
+    found = _SCHEME.fullmatch(stripped)
+    scheme, rest = found.groups() if found else (b"http", b"//" + stripped)
+    authority, path, query = _PARTS.match(rest).groups()  # type: ignore[union-attr] # it matches anything
+    host, port = _host_and_port(authority or b"")
+    if not host and scheme in _PORTS and path:
+        # `http:/host/`, `http:////host/`: the first segment, whole as it is, with what looks like user and port
+        host, _, path = path.lstrip(b"/").partition(b"/")
+        path = b"/" + path
+    if port and not (port.isdigit() and len(port) <= _LONGEST_LABEL and int(port) <= 0xFFFF):
+        return escape(unescape(stripped)).lower()
+    port = port.lstrip(b"0")
+    name = _name(host)
+    query = _ordered(escape(unescape(query)).lower()) if query else b""
+    path = unescape(path)
+    if name:
+        path = escape(_without_dots(path)).lower()
+        where = b",".join(name.split(b".")[::-1])
+        start = b"%b:%b)" % (where, port) if port and port != _PORTS.get(scheme.lower()) else where + b")"
+    else:
+        path = escape(path).lower()
+        start = scheme + b":"
+    path = strip_path_session(path)
+    if len(path) > 1 and path.endswith(b"/"):
+        path = path[:-1]
+    if query:
+        return b"%b%b?%b" % (start, path or b"/", query)
+    return start + path
+
+
+def _host_and_port(authority: bytes) -> tuple[bytes, bytes]:
+    authority = authority.rstrip(b":").rpartition(b"@")[2]
+    _, bracket, rest = authority.partition(b"[")
+    if bracket:
+        host, _, port = rest.partition(b"]")
+        return host, port.partition(b":")[2]
+    host, _, port = authority.partition(b":")
+    return host, port
+
+
+def _name(host: bytes) -> bytes:
+    """A host in the one form that it has in keys, not yet reversed."""
+    host = unescape(host)
+    if not host.isascii():
+        host = _punycode(host)
+    host = host.strip(b".").replace(b"..", b".")
+    host = _address(host) or escape(host.lower())
+    www = _WWW.match(host)
+    return host[www.end() :] if www else host
+
+
+def _punycode(host: bytes) -> bytes:
+    try:
+        text = host.decode(errors="ignore")
+        if max(map(len, text.split("."))) > _LONGEST_LABEL:
+            return host
+        return text.encode("idna")
+    except UnicodeError:
+        return host
+
+
+def _address(host: bytes) -> bytes | None:
+    """The address that a host of numbers means: one number counts modulo 2^32, several as `inet_aton` reads them."""
+    if host.isdigit():
+        return _dotted((_number(host) & 0xFFFFFFFF).to_bytes(4, "big"))
+    if not _NUMBERS.fullmatch(host):
+        return None
+    try:
+        return _dotted(socket.inet_aton(host.decode()))
+    except OSError:
+        return None
+
+
+def _number(digits: bytes) -> int:
+    """A decimal number modulo a power of two, however many digits it has (`int` refuses more than 4,300)."""
+    value = 0
+    for start in range(0, len(digits), 9):
+        piece = digits[start : start + 9]
+        value = (value * 10 ** len(piece) + int(piece)) & 0xFFFFFFFF
+    return value
+
+
+def _dotted(address: bytes) -> bytes:
+    return b"%d.%d.%d.%d" % tuple(address)
+
+
+def _without_dots(path: bytes) -> bytes:
+    """A path without empty segments, `.`, and `..` that have something to take back."""
+    kept: list[bytes] = []
+    for segment in path.split(b"/")[1:]:
+        if segment == b".":
+            continue
+        if segment == b".." and kept:
+            kept.pop()
+        else:
+            kept.append(segment)
+    if not kept:
+        return b"/"
+    last = kept.pop()
+    return b"/" + b"".join(segment + b"/" for segment in kept if segment) + last
+
+
+def _ordered(query: bytes) -> bytes:
+    """A lower-case query without session ids, its arguments in order of name and value."""
+    query = strip_query_sessions(query)
+    if b"&" not in query:
+        return query
+    # No blank or control is left in a query, so a name orders before whatever it begins.
+    arguments = query.split(b"&")
+    arguments.sort(key=lambda argument: argument.replace(b"=", b"\0", 1))
+    return b"&".join(arguments)
