@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SETTINGS := setup.cfg pyproject.toml
+# Processes that run tests: those of engines wait for daemons most of the time, and leave their cores to the others.
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+WITH_ENGINES = -n $(shell expr $(CORES) + 2)
 NATIVE := native/Cargo.toml native/Cargo.lock native/pyproject.toml $(wildcard native/src/*.rs)
 HAS_CARGO := command -v cargo >/dev/null 2>&1
 
@@ -13,12 +16,12 @@ demo: $(VENV)/.native
 
 # Engines that are not there (Java, Maven, Spark) are named skips, or failures with CRAWLMILL_REQUIRE_ENGINES=1.
 test: $(VENV)/.tested $(VENV)/.native
-	@echo "== running all tests: some minutes, and with Java and Maven there, a quarter of an hour on real engines"
-	@$(BIN)/python -m pytest -m "" $(TESTS)
+	@echo "== running all tests: some minutes, and with Java and Maven there, a quarter of an hour on real engines; now and then a line says what is running"
+	@$(BIN)/python -m pytest -m "" $(WITH_ENGINES) $(TESTS)
 
 test-quick: $(VENV)/.tested $(VENV)/.native
 	@echo "== running the tests that need no Hadoop and no Spark"
-	@$(BIN)/python -m pytest $(TESTS)
+	@$(BIN)/python -m pytest -n $(CORES) $(TESTS)
 
 pythons:
 	@bash tools/pythons.sh

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from crawlmill import core as cores
+from tests.progress import Progress
 
 # Tests of what either core may do; the others run with the one that is taken by itself.
 ON_BOTH_CORES = {
@@ -28,6 +29,22 @@ settings.load_profile("new" if os.environ.get("CRAWLMILL_FUZZ") == "1" else "sam
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in a shell's background; the jobs that tests stop by Ctrl-C would inherit it, and rightly heed nothing.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # not in a worker process of pytest-xdist
+        config.pluginmanager.register(Progress(config))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With pytest-xdist: the tests of an engine share one process, and so its daemons; the others go anywhere."""
+    for item in items:
+        marks = {mark.name for mark in item.iter_markers()}
+        if "hadoop" in marks:
+            on_emr = "emr" in item.nodeid
+            item.add_marker(pytest.mark.xdist_group("emr" if on_emr else "hadoop"))
+        elif "spark" in marks:
+            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

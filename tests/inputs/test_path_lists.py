@@ -72,7 +72,7 @@ def test_server_that_is_down_is_asked_once_which_lists_it_has():
         assert len(web.seen) == 1
 
 
-@pytest.mark.parametrize("data", [b"", gzip.compress(b""), gzip.compress(b"# nothing\n\n")])
+@pytest.mark.parametrize("data", [b"", gzip.compress(b"", mtime=0), gzip.compress(b"# nothing\n\n", mtime=0)])
 def test_list_that_is_empty_is_told(storage, mirror, data):
     path = mirror / "crawl-data" / IDS[0] / "wet.paths.gz"
     path.write_bytes(data)

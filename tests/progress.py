@@ -1,0 +1,70 @@
+"""Says now and then how far a test run is and what is running: engines take their time, and a dot says little."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Final
+
+import pytest
+
+__all__ = ["Progress"]
+
+_EVERY_S: Final = 20.0
+
+
+class Progress:
+    """Prints a line about a run of tests every 20 seconds, whichever processes run them."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._total = self._done = self._failed = 0
+        self._began: dict[str, float] = {}
+        self._start, self._over = time.monotonic(), threading.Event()
+        self._lock = threading.Lock()
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self._total = self._total or len(session.items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        if not self._total:
+            self._total = len(ids)
+
+    def pytest_sessionstart(self) -> None:
+        threading.Thread(target=self._say_often, daemon=True).start()
+
+    def pytest_sessionfinish(self) -> None:
+        self._over.set()
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        with self._lock:
+            self._began[_name(nodeid)] = time.monotonic()
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        with self._lock:
+            self._began.pop(_name(nodeid), None)
+            self._done += 1
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._failed += report.failed
+
+    def line(self, now: float) -> str:
+        """How far the run is, and what has been running for longer than a second, the oldest first."""
+        with self._lock:
+            running = sorted((began, name) for name, began in self._began.items() if now - began >= 1)
+        minutes, seconds = divmod(int(now - self._start), 60)
+        said = f"{minutes}:{seconds:02} {self._done:,} of {self._total:,} tests, {self._failed} failed"
+        names = ", ".join(f"{name} ({now - began:.0f} s)" for began, name in running)
+        return f"{said}; running: {names}" if names else said
+
+    def _say_often(self) -> None:
+        while not self._over.wait(_EVERY_S):
+            reporter = self._config.pluginmanager.getplugin("terminalreporter")
+            if self._total and reporter is not None:
+                reporter.ensure_newline()
+                reporter.write_line(self.line(time.monotonic()))
+
+
+def _name(nodeid: str) -> str:
+    return nodeid.partition("@")[0]  # pytest-xdist puts the group of a test behind it
