@@ -1,0 +1,1 @@
+"""Indexes of URLs: bytes to captures."""

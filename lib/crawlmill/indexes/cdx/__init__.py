@@ -1,0 +1,1 @@
+"""CDX and CDXJ files."""
