@@ -16,12 +16,14 @@ import pytest
 from tests.data import FOLDER, needs_data, shared
 from tests.formats.sequencefiles import (
     CODECS,
+    COMPRESSORS,
     ESCAPE,
     KINDS,
     SMALL,
     SYNC,
     TEXT,
     Source,
+    block,
     block_file,
     header,
     header_end,
@@ -294,3 +296,60 @@ def test_value_in_a_record_file_that_is_damaged_is_lost_alone():
     records, problems = read(data)
     assert pairs(records) == [(b"a", b"one"), (b"c", b"three")]
     assert [(problem.reason[:4], problem.offset) for problem in problems] == [("bad-", at - 10)]
+
+
+NULL = "org.apache.hadoop.io.NullWritable"
+
+# Hadoop 3.3.4 wrote this: SequenceFile.Writer, BLOCK, GzipCodec without native code, NullWritable keys, two Text values.
+# The body begins with the sync marker; its keys buffer has 0 bytes.
+NULL_KEYS = header(CODECS + "GzipCodec", block=True, key=NULL)[:-16] + bytes.fromhex(
+    "e5c863a0113740a7bfcf2ede5452a456ffffffffe5c863a0113740a7bfcf2ede5452a45602161f8b080000000000000063600000ff12d941"
+    "0200000000161f8b0800000000000000e3e00000c510db87020000001f1f8b0800000000000000632f4bcc294d55306087d086005e68c980"
+    "10000000"
+)
+
+
+def test_file_of_hadoop_without_keys_gives_its_records():
+    records, problems = read(NULL_KEYS)
+    assert problems == []
+    assert pairs(records) == [(b"", b"value 0"), (b"", b"value 1")]
+
+
+@pytest.mark.parametrize("codec", COMPRESSORS)
+@pytest.mark.parametrize("empty", ["keys", "values", "both"])
+def test_buffer_of_no_stored_bytes_holds_nothing(codec, empty):
+    compress = COMPRESSORS[codec]
+    lengths, content = {True: (b"\0\0", b""), False: (b"\3\2", b"\2ab\1c")}, []
+    for name in ("keys", "values"):
+        none = empty in (name, "both")
+        content += [compress(lengths[none][0]), b"" if none else compress(lengths[none][1])]
+    names = {"key": NULL if empty != "values" else TEXT, "value": NULL if empty != "keys" else TEXT}
+    data = header(CODECS + codec, block=True, **names) + block(2, content) + block(0, [b""] * 4) + block(2, content)
+    records, problems = read(data)
+    assert problems == []
+    keys = [b"", b""] if names["key"] == NULL else [b"ab", b"c"]
+    values = [b"", b""] if names["value"] == NULL else [b"ab", b"c"]
+    assert pairs(records) == list(zip(keys, values, strict=True)) * 2
+
+
+@pytest.mark.parametrize("codec", COMPRESSORS)
+def test_value_of_no_stored_bytes_is_nothing_where_its_class_may_be_that(codec):
+    """As Hadoop 3.3.4 stores NullWritable values with GzipCodec and "record" compression."""
+    body = struct.pack(">ii", 3, 3) + b"\2ab" + struct.pack(">ii", 2, 2) + b"\1c"
+    records, problems = read(header(CODECS + codec, value=NULL) + body)
+    assert problems == []
+    assert pairs(records) == [(b"ab", b""), (b"c", b"")]
+    records, problems = read(header(CODECS + codec) + body)
+    assert records == []
+    assert [problem.reason for problem in problems] == ["bad-length"] * 2
+
+
+@pytest.mark.parametrize("codec", COMPRESSORS)
+def test_buffer_of_no_stored_bytes_that_must_hold_something_is_damage(codec):
+    compress = COMPRESSORS[codec]
+    sound = [compress(b"\2"), compress(b"\1a"), compress(b"\2"), compress(b"\1b")]
+    for at in range(4):
+        broken = [b"" if at == n else part for n, part in enumerate(sound)]
+        records, problems = read(header(CODECS + codec, block=True) + block(1, broken) + block(1, sound))
+        assert [problem.reason for problem in problems] == ["bad-length"], at
+        assert pairs(records) == [(b"a", b"b")]

@@ -137,7 +137,7 @@ def _middle_block(change) -> bytes:
         (lambda _, z: [*z[:3], z[3][:-4]], "bad-compression"),
         (lambda _, z: [*z[:3], z[3][:-1] + b"\x7f"], "bad-checksum"),
         (lambda _, z: [z[0], z[1][:-8] + bytes(4) + z[1][-4:], *z[2:]], "bad-checksum"),
-        (lambda _, z: [*z[:3], b""], "bad-compression"),
+        (lambda _, z: [*z[:3], b""], "bad-length"),
         (lambda b, z: [*z[:3], gzip(b[3] + b"more")], "bad-length"),
         (lambda b, z: [*z[:3], gzip(b[3][:-1])], "bad-length"),
         (lambda b, z: [gzip(b[0][:-1]), *z[1:]], "bad-length"),

@@ -14,6 +14,9 @@ were produced}, again and again. One N may cover several chunks, and Hadoop ends
 zlib streams and gzip members are inflated by a fast library (`codecs.inflate`), which only says whether a buffer is
 whole; where it is not, zlib reads the buffer again, and zlib's verdict is the one that is reported.
 
+A compressed buffer of 0 stored bytes stands for 0 bytes, whatever the codec: some of Hadoop's streams write nothing
+where nothing is given to them, and what reads them there is not asked for anything.
+
 Deviations from Hadoop: bytes behind the compressed data, which Hadoop ignores, are an error.
 """
 
@@ -63,7 +66,7 @@ class Codec:
         Raises:
             FormatError: `bad-compression`, `bad-checksum`, `bad-length` (of something within it), or `too-large`.
         """
-        content = self._inflate(data, limit)
+        content = self._inflate(data, limit) if data else data
         if content is None:
             raise FormatError("compressed data", reason="too-large", expected=f"at most {limit} bytes", actual="more")
         return content
@@ -74,7 +77,7 @@ class Codec:
         Raises:
             FormatError: as `decode`; `bad-length` if the content has another size.
         """
-        content = self._inflate(data, size)
+        content = self._inflate(data, size) if data else data
         if content is None or len(content) != size:
             actual = "more" if content is None else len(content)
             raise FormatError("decoded bytes", reason="bad-length", expected=size, actual=actual)
