@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -281,6 +282,10 @@ def test_sample_into_a_folder_that_holds_something_is_a_mistake(run, crawl):
 
 def test_sample_writes_its_crawl_and_its_answers(run, tmp_path):
     code, _, err = run("sample", tmp_path / "s", "--pages", 5, "--files", 1, "--seed", 3)
+    last = err.splitlines()[-1]
+    path_list = tmp_path / "s" / "crawl-data" / "CC-SAMPLE-2026-01" / "warc.paths.gz"
+    assert path_list.exists()
+    assert last == f"next: python jobs/tag_count.py --top 10 {path_list}"
     assert code == 0
     assert "answers.json" in err
     assert set(json.loads((tmp_path / "s/answers.json").read_text())) == {"tags", "servers", "words"}
@@ -313,3 +318,15 @@ def test_closed_stdin_changes_nothing(crawl):
     usual = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=True)
     closed = subprocess.run(command, capture_output=True, preexec_fn=lambda: os.close(0), check=True)
     assert closed.stdout == usual.stdout
+
+
+@pytest.mark.parametrize(
+    ("formats", "job"),
+    [("wat", "server_count"), ("wet,wat", "word_count"), ("text", "word_count"), ("arc", "tag_count")],
+)
+def test_sample_names_a_job_and_a_list_that_fit_its_formats(run, tmp_path, formats, job):
+    _, _, err = run("sample", tmp_path / "s p", "--pages", 1, "--files", 1, "--formats", formats)
+    *_, name, top, ten, path_list = shlex.split(err.splitlines()[-1])
+    assert (name, top, ten) == (f"jobs/{job}.py", "--top", "10")
+    code, _, err = run("plan", path_list)
+    assert (code, err) == (0, "")

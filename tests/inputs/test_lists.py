@@ -54,8 +54,10 @@ def test_relative_lines_without_base_url_resolve_beside_their_list_but_keys_at_c
 
 
 @pytest.mark.parametrize(
-    "key", ["crawl-data/", "cc-index/", "crawl-001/", "crawl-002/", "parse-output/", "common-crawl/"]
-)
+    "key",
+    ["crawl-data/", "cc-index/", "crawl-001/", "crawl-002/", "parse-output/", "common-crawl/", "projects/",
+     "crawl-analysis/"],
+)  # fmt: skip
 def test_key_of_common_crawl_resolves_at_the_default_base_of_the_runner(crawl, key):
     inputs = read(write(crawl, "l", f"{key}x"), default_base="s3://commoncrawl/")
     assert locations(inputs) == [f"s3://commoncrawl/{key}x"]
@@ -168,3 +170,67 @@ def test_hundred_thousand_ranges_take_less_than_half_a_kilobyte_each(crawl):
     assert len(inputs) == 100_000
     assert held < 100_000 * 400
     assert peak < 100_000 * 700
+
+
+@pytest.fixture
+def mirror(tmp_path):
+    """A folder that holds a crawl as Common Crawl's bucket does, with KEY in it; the folder of its lists."""
+    file = tmp_path / "mirror" / KEY
+    file.parent.mkdir(parents=True)
+    file.touch()
+    return file.parent
+
+
+GONE = "crawl-data/CC-X/gone.warc.gz"
+
+
+def test_keys_of_a_list_below_a_local_folder_of_keys_resolve_there_where_they_exist(mirror):
+    root = mirror.parent.parent
+    other = root / "cc-index" / "part-0.gz"
+    other.parent.mkdir()
+    other.touch()
+    lst = write(mirror, "l", KEY, GONE, "cc-index/part-0.gz", f"{KEY}\t5\t7", "crawl-data/CC-X")
+    common = "https://data.commoncrawl.org"
+    here = f"{root}/{KEY}"
+    wanted = [here, f"{common}/{GONE}", str(other), here, f"{common}/crawl-data/CC-X"]
+    assert locations(read(lst)) == wanted
+    assert locations(read(lst.as_uri())) == wanted
+    assert locations(read(write(root / "cc-index", "l", KEY))) == [here]
+
+
+@pytest.mark.parametrize("name", ["l", "../CC-X/l", "./l"])
+def test_keys_of_a_list_named_from_within_the_folder_resolve_there(mirror, monkeypatch, name):
+    write(mirror, "l", KEY)
+    monkeypatch.chdir(mirror)
+    assert locations(read(name)) == [f"{mirror.parent.parent}/{KEY}"]
+    assert locations(read("-", stdin=f"{KEY}\n".encode())) == [f"{mirror.parent.parent}/{KEY}"]
+
+
+def test_keys_of_a_list_below_a_link_into_such_a_folder_resolve_there(mirror, tmp_path):
+    write(mirror, "l", KEY)
+    (tmp_path / "lists").symlink_to(mirror)
+    assert locations(read(tmp_path / "lists" / "l")) == [f"{mirror.parent.parent}/{KEY}"]
+
+
+def test_innermost_folder_of_keys_that_has_the_key_counts(tmp_path):
+    outer, inner = tmp_path / "projects", tmp_path / "projects" / "crawl-data"
+    for path in (tmp_path / KEY, outer / KEY, tmp_path / GONE):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert locations(read(write(inner, "l", KEY, GONE))) == [f"{outer}/{KEY}", f"{tmp_path}/{GONE}"]
+
+
+def test_given_base_url_wins_over_the_folder_that_the_list_lies_in(mirror):
+    assert locations(read(write(mirror, "l", KEY), base_url="https://e.org/")) == [f"https://e.org/{KEY}"]
+
+
+def test_keys_are_not_taken_from_this_machine_for_engines_that_cannot_read_it(mirror):
+    found = read(write(mirror, "l", KEY), default_base="s3://commoncrawl/", local_keys=False)
+    assert locations(found) == [f"s3://commoncrawl/{KEY}"]
+
+
+def test_keys_that_exist_beside_the_list_and_resolve_elsewhere_are_remembered(mirror):
+    root = mirror.parent.parent
+    found = read(write(root, "l", KEY, GONE))
+    assert locations(found) == [f"https://data.commoncrawl.org/{key}" for key in (KEY, GONE)]
+    assert found.beside == {f"https://data.commoncrawl.org/{KEY}": str(root)}

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from tests import builders
 from tests.mr.helpers import rows, run, run_here
+from tests.storage.faults import FaultServer
 
 import crawlmill
 from crawlmill.errors import SourceError
@@ -640,3 +641,21 @@ def test_formats_and_types_that_are_no_tuple_of_known_names_are_refused_before_l
     (line,) = ended.err.splitlines()
     assert f"`{attribute}` of Slip: expected " in line
     assert got in line
+
+
+def test_keys_that_fail_at_the_default_base_and_exist_beside_the_list_are_pointed_out(crawl, monkeypatch):
+    keys = [f"crawl-data/CC-X/{name}" for name in ("a.warc.gz", "b.warc.gz", "gone.warc.gz")]
+    for key in keys[:2]:
+        crawl.warc(key, "http://e.org/1")
+    beside, below = crawl.list(*keys), crawl.list(*keys[:2], name="crawl-data/CC-X/warc.paths")
+    with FaultServer() as web:
+        monkeypatch.setattr("crawlmill.mr.launch.COMMON_CRAWL", web.url)
+        ended = run_here(UriCount, *INLINE, beside)
+        hints = [line for line in ended.err.splitlines() if line.startswith("hint: ")]
+        assert ended.code == 2
+        assert hints == [
+            f"hint: 2 inputs that failed exist beside the list: --base-url {crawl.folder} reads from there"
+        ]
+        assert run_here(UriCount, *INLINE, below).pairs == {'"http://e.org/1"': 2}
+        ended = run_here(UriCount, *INLINE, "--base-url", crawl.folder, beside)
+        assert (ended.code, ended.pairs, "hint" in ended.err) == (2, {'"http://e.org/1"': 2}, False)

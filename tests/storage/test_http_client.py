@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -25,6 +26,49 @@ def reason(run) -> str:
 def web() -> Iterator[FaultServer]:
     with FaultServer({"/x": Thing(DATA)}) as server:
         yield server
+
+
+class Lookups:
+    """Looks up host names: all are this machine's, or none can be resolved; `of` are those asked for."""
+
+    def __init__(self) -> None:
+        self.of, self.failing = [], True
+        self._look_up = socket.getaddrinfo
+
+    def __call__(self, host, *given, **options):
+        self.of.append(host)
+        if self.failing:
+            raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+        return self._look_up("127.0.0.1", *given, **options)
+
+
+@pytest.fixture
+def lookups(monkeypatch) -> Lookups:
+    found = Lookups()
+    monkeypatch.setattr(socket, "getaddrinfo", found)
+    return found
+
+
+def test_host_that_cannot_be_resolved_is_given_up_soon_and_costs_later_inputs_one_look_up(storage_with, lookups, clock):
+    storage = storage_with()
+    for expected in (4, 5, 6):
+        with pytest.raises(SourceError, match="cannot be resolved") as caught:
+            storage.open_stream("http://nowhere.example/x")
+        assert (caught.value.reason, len(lookups.of)) == ("unavailable", expected)
+    assert len(clock.waits) == 3
+    assert sum(clock.waits) <= 0.5 + 1 + 2
+
+
+def test_host_that_was_reached_before_has_all_its_retries(storage_with, lookups, web, clock):
+    lookups.failing = False
+    storage = storage_with()
+    url = web.url.replace("127.0.0.1", "web.example")
+    web.things["/closing"] = Thing(DATA, every=(200, {"Connection": "close"}))
+    storage.open_stream(f"{url}/closing").close()
+    lookups.failing = True
+    del lookups.of[:]
+    with pytest.raises(SourceError, match="cannot be resolved, after 9 tries"):
+        storage.open_stream(f"{url}/x")
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

@@ -134,7 +134,7 @@ class _Account:
 def run(options: argparse.Namespace) -> int:
     """Download."""
     storage = make_storage(options)
-    inputs = read_lists([options.list], storage, base_url=options.base_url, stdin=sys.stdin.buffer)
+    inputs = read_lists([options.list], storage, base_url=options.base_url, local_keys=False, stdin=sys.stdin.buffer)
     folder: Path = options.folder
     ledger = options.ledger or str(folder / "_ledger.jsonl")
     plan = plan_downloads(inputs, folder, taken=_places_below(folder, ledger, _interrupted(folder)))

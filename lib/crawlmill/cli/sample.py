@@ -15,13 +15,20 @@ Examples:
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
+from typing import Final
 
 from crawlmill.mr.run.options import whole_number
-from crawlmill.sample import DEFAULT_FORMATS, FORMATS, write_sample
+from crawlmill.sample import CRAWL, DEFAULT_FORMATS, FORMATS, write_sample
 
 __all__ = ["READS", "add_arguments", "run"]
+
+_NEXT: Final = {
+    "warc": "tag_count", "wet": "word_count", "wat": "server_count",
+    "arc": "tag_count", "text": "word_count", "metadata": "metadata_statistics",
+}  # fmt: skip
 
 READS = False
 """Nothing is read from a location, so there are no options for it."""
@@ -51,6 +58,9 @@ def run(options: argparse.Namespace) -> int:
         total = sum(count for _, count in table)
         sys.stdout.write(f"{name}\t{len(table)} different\t{total} in all\n")
     sys.stderr.write(f"the crawl is in {options.folder}, the true answers in {options.folder / 'answers.json'}\n")
+    name = next(name for name in _NEXT if name in options.formats)
+    path_list = options.folder / f"crawl-data/{CRAWL}/{name}.paths.gz"
+    sys.stderr.write(f"next: python jobs/{_NEXT[name]}.py --top 10 {shlex.quote(str(path_list))}\n")
     return 0
 
 

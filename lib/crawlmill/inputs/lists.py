@@ -3,7 +3,9 @@
 How a line is written is the matter of `list_lines`; this module opens lists of any kind and resolves what they name:
 
 * an absolute location stands as it is;
-* a relative one that looks like a key of Common Crawl resolves against the base URL;
+* a relative one that looks like a key of Common Crawl resolves against the base URL; but where the list lies below a
+  local folder that is named as keys begin (`…/crawl-data/CC-X/warc.paths.gz`), against that folder's parent, if the
+  key exists there;
 * any other relative one against the folder of its list (for stdin: the working folder);
 * a base URL that the user gives applies to every relative line, but for those that exist beside the list. Nothing is
   looked up beside a remote list: that would cost a request per line.
@@ -14,20 +16,24 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import BinaryIO, Final
 
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.inputs.list_lines import read_entries
 from crawlmill.storage import Storage
-from crawlmill.storage.locations import absolute, canonical, is_remote, redact
+from crawlmill.storage.locations import absolute, canonical, is_remote, local_path, redact
 
 __all__ = ["COMMON_CRAWL", "Input", "Inputs", "is_absolute", "read_lists"]
 
 COMMON_CRAWL: Final = "https://data.commoncrawl.org/"
 """What keys of Common Crawl resolve against unless told otherwise."""
 
-_KEYS: Final = ("crawl-data/", "cc-index/", "crawl-001/", "crawl-002/", "parse-output/", "common-crawl/")
+_FIRST_PARTS: Final = (
+    "crawl-data", "cc-index", "crawl-001", "crawl-002", "parse-output", "common-crawl", "projects", "crawl-analysis",
+)  # fmt: skip
+_KEYS: Final = tuple(f"{part}/" for part in _FIRST_PARTS)
 _CHUNK: Final = 1 << 20
 _PERHAPS_SECRET: Final = re.compile(r"[?#;{]|://")
 
@@ -56,10 +62,14 @@ class Input:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The distinct inputs, in the order of the lists, and how many lines repeated one of them."""
+    """The distinct inputs, in the order of the lists, and how many lines repeated one of them.
+
+    `beside`: locations at the default base of files that exist beside their list too, with the folder of that list.
+    """
 
     items: list[Input]
     repeated: int = 0
+    beside: dict[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.items)
@@ -78,12 +88,14 @@ def read_lists(
     *,
     base_url: str | None = None,
     default_base: str = COMMON_CRAWL,
+    local_keys: bool = True,
     stdin: BinaryIO | None = None,
 ) -> Inputs:
     """The inputs that the lists name, `-` being stdin.
 
     Two lines are one input if location (in whatever spelling), offset and length agree; the first spelling stands.
-    `base_url` is what the user gave; without one, `default_base` serves for keys of Common Crawl.
+    `base_url` is what the user gave; without one, keys of Common Crawl are taken from the local folder that the list
+    lies in (unless `local_keys` is False: nobody can read it there), else from `default_base`.
 
     Raises:
         UsageError: A list is missing, is none, is wrong in a line; or the lists name nothing at all.
@@ -94,10 +106,12 @@ def read_lists(
     base_url = absolute(base_url, here) if base_url else None
     found: dict[tuple[str, int | None, int | None], Input] = {}
     repeated = 0
+    beside: dict[str, str] = {}
     for path in paths:
         name = "the list on stdin" if path == "-" else redact(path)
         folder = here if path == "-" else _folder(absolute(path, here))
-        resolve = _resolver(folder, base_url, default_base, storage)
+        keys = _Keys(folder, default_base, beside, local=local_keys)
+        resolve = _resolver(folder, base_url, keys, storage)
         for entry in read_entries(_chunks(path, name, storage, stdin), name):
             location, place = resolve(entry.location)
             key = (place, entry.offset, entry.length)
@@ -107,7 +121,7 @@ def read_lists(
                 found[key] = Input(entry.given, location, entry.offset, entry.length)
     if not found:
         raise UsageError(f"no input in {' '.join(map(redact, paths))}: the list is empty")
-    return Inputs(list(found.values()), repeated)
+    return Inputs(list(found.values()), repeated, beside)
 
 
 def _chunks(path: str, name: str, storage: Storage, stdin: BinaryIO | None) -> Iterator[bytes]:
@@ -123,9 +137,48 @@ def _chunks(path: str, name: str, storage: Storage, stdin: BinaryIO | None) -> I
         raise UsageError(f"cannot read the input list {name}: {error}") from error
 
 
-def _resolver(
-    folder: str, base_url: str | None, default_base: str, storage: Storage
-) -> Callable[[str], tuple[str, str]]:
+class _Keys:
+    """What keys of Common Crawl resolve to, in a list of this folder, where no base URL is given."""
+
+    def __init__(self, folder: str, default_base: str, beside: dict[str, str], *, local: bool) -> None:
+        self._default_base, self._beside = default_base, beside
+        self._folder: Path | None = None
+        self._roots: list[Path] = []
+        if not is_remote(folder):
+            try:
+                self._folder = Path(os.path.abspath(local_path(folder)))  # noqa: PTH100 - links stay as they are
+            except SourceError:  # of another host
+                return
+            self._roots = list(_roots(self._folder)) if local else []
+        self._has: dict[Path, bool] = {}
+
+    def resolve(self, key: str) -> str:
+        """The location of a key."""
+        for root in self._roots:
+            if self._there(root, key):
+                return str(root / key)
+        location = absolute(key, self._default_base)
+        if self._folder is not None and self._there(self._folder, key):
+            self._beside[location] = str(self._folder)
+        return location
+
+    def _there(self, root: Path, key: str) -> bool:
+        """Whether a file of this name exists; a look at its first folder spares most lists a look for each line."""
+        first = root / key.partition("/")[0]
+        if first not in self._has:
+            self._has[first] = os.path.isdir(first)  # noqa: PTH112
+        return self._has[first] and "\0" not in key and os.path.isfile(root / key)  # noqa: PTH113
+
+
+def _roots(folder: Path) -> Iterator[Path]:
+    """The folders that hold this one as a bucket holds keys, innermost first; a link to it may lie anywhere."""
+    for path in dict.fromkeys((folder, folder.resolve())):
+        for each in (path, *path.parents):
+            if each.name in _FIRST_PARTS:
+                yield each.parent
+
+
+def _resolver(folder: str, base_url: str | None, keys: _Keys, storage: Storage) -> Callable[[str], tuple[str, str]]:
     """A function from a location as written in a list of this folder to (absolute, canonical)."""
     places: dict[str, tuple[str, str]] = {}  # a million ranges lie in some thousand files: their names are kept once
 
@@ -134,7 +187,7 @@ def _resolver(
         if is_absolute(location):
             return beside
         if base_url is None:
-            return absolute(location, default_base) if location.startswith(_KEYS) else beside
+            return keys.resolve(location) if location.startswith(_KEYS) else beside
         return beside if not is_remote(beside) and _is_there(beside, storage) else absolute(location, base_url)
 
     def both(location: str) -> tuple[str, str]:

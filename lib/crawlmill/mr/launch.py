@@ -162,8 +162,10 @@ class _Launch:
     def _read_lists(self) -> Inputs:
         default_base = "s3://commoncrawl/" if self.options.runner == "emr" else COMMON_CRAWL
         inputs = read_lists(
-            self.lists, self.storage, base_url=self.options.base_url, default_base=default_base, stdin=self.job.stdin
-        )
+            self.lists, self.storage, base_url=self.options.base_url, default_base=default_base,
+            local_keys=self.options.runner != "emr", stdin=self.job.stdin,
+        )  # fmt: skip
+        self.ending.beside = inputs.beside
         if inputs.repeated and not self.options.quiet:
             self.console.say(f"{inputs.repeated:,} repeated line{'s' * (inputs.repeated > 1)} left out")
         return inputs

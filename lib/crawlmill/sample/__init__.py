@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from crawlmill.sample.answers import Answers
 from crawlmill.sample.crawl import DEFAULT_FORMATS, FORMATS, write_sample
+from crawlmill.sample.warc import CRAWL
 
-__all__ = ["DEFAULT_FORMATS", "FORMATS", "Answers", "write_sample"]
+__all__ = ["CRAWL", "DEFAULT_FORMATS", "FORMATS", "Answers", "write_sample"]

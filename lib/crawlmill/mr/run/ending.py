@@ -7,7 +7,9 @@ list and the rows can end the run as its launcher would have.
 from __future__ import annotations
 
 import os
+import shlex
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -98,6 +100,9 @@ class Ending:
 
     def __init__(self, run: RunInfo, storage: Storage, scratch: Path, console: Console, stdout: BinaryIO) -> None:
         self.inputs: list[Input] = []
+        self.beside: dict[str, str] = {}
+        """Locations of inputs that also exist in a folder of this machine, which is not where they were read from."""
+        self._missed: Counter[str] = Counter()
         self._run, self._storage, self._scratch = run, storage, scratch
         self._console, self._stdout = console, stdout
         self._settled = False  # whether the ledger is kept, as well as it can be
@@ -163,6 +168,8 @@ class Ending:
         with target.open("wb") as file:
             for row in complete(self._rows(files), self.inputs, why or "no task has accounted for this input"):
                 summary.add(row)
+                if row.location in self.beside and row.outcome == "failed":
+                    self._missed[self.beside[row.location]] += 1
                 file.write(encode_value(row.to_json()) + b"\n")
         return summary
 
@@ -207,6 +214,9 @@ class Ending:
                     self._console.say(f"step {number}, {name} = {count:,}")
         for line in summary.lines(time.time() - self._run.began_s):
             self._console.say(line)
+        for folder, count in self._missed.items():
+            exist = "1 input that failed exists" if count == 1 else f"{count:,} inputs that failed exist"
+            self._console.say(f"hint: {exist} beside the list: --base-url {shlex.quote(folder)} reads from there")
         if warning := unicode_warning(summary):
             self._console.say(warning)
         if place is not None:

@@ -38,6 +38,8 @@ __all__ = ["Answer", "HttpClient", "failure_of_error"]
 
 USER_AGENT = f"crawlmill/{__version__} (MapReduce jobs for Common Crawl; urllib3)"
 MOST_REDIRECTS = 10
+MOST_LOOKUPS = 4
+"""Look-ups of a host name in a row without success after which each further request does only one."""
 _CONNECT_TIMEOUT_S = 20.0
 _DRAINED_BYTES = 1 << 13
 _ORIGIN = "[A-Za-z]+://"
@@ -117,6 +119,8 @@ class HttpClient:
         self._timeout = urllib3.Timeout(connect=min(_CONNECT_TIMEOUT_S, read_timeout_s), read=read_timeout_s)
         self._managers: dict[tuple[str, str | None], urllib3.PoolManager] = {}
         self._by_host: dict[tuple[str, str], urllib3.PoolManager] = {}
+        self._failed_lookups: dict[str, int] = {}  # by host: in a row, since it was last reached
+        self._reached: set[str] = set()
 
     def request(
         self,
@@ -188,11 +192,21 @@ class HttpClient:
             )
         except (HTTPError, http.client.HTTPException, OSError, ValueError) as error:
             release()
-            raise failure_of_error(error) from error
+            failure = failure_of_error(error)
+            if isinstance(error, NameResolutionError):
+                self._judge_lookup(failure, target.host or "")
+            raise failure from error
         except BaseException:
             release()
             raise
+        self._reached.add(target.host or "")
         return Answer(response, target.url, release)
+
+    def _judge_lookup(self, failure: Failure, host: str) -> None:
+        """Whoever has no network, or names no host, is not kept waiting; a host once reached has all its retries."""
+        if host not in self._reached:
+            count = self._failed_lookups[host] = self._failed_lookups.get(host, 0) + 1
+            failure.most_retries = MOST_LOOKUPS - 1 if count <= MOST_LOOKUPS else 0
 
     def _manager(self, target: urllib3.util.Url) -> urllib3.PoolManager:
         key = (target.scheme or "", target.host or "")
