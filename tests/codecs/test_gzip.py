@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import random
+import struct
 import zlib
 
 import pytest
@@ -182,6 +183,48 @@ def test_member_that_runs_into_the_next_ones_is_reported_and_they_are_read():
     members, problems = read(b"".join(parts))
     assert [content for _, _, content in members] == [CONTENTS[0], *CONTENTS[3:]]
     assert problems == [("bad-compression", len(parts[0]))]
+
+
+def runaway(behind: bytes) -> bytes:
+    """What damage leaves of a member: a stored block that holds all that is `behind`, its end, and a trailer of 8."""
+    header, size = gzip_member(b"x", level=0)[:10], len(behind)
+    return header + b"\0" + struct.pack("<HH", size, size ^ 0xFFFF) + behind + b"\1\0\0\xff\xff" + b"trailer."
+
+
+@pytest.mark.parametrize("limit", [1000, 1 << 24])
+def test_true_members_that_a_false_stream_runs_over_are_read(monkeypatch, limit):
+    monkeypatch.setattr("crawlmill.codecs.gzip.MAX_WHOLE", limit)
+    monkeypatch.setattr("crawlmill.codecs.inflate.MAX_WHOLE", limit)
+    first, *true = (gzip_member(content) for content in CONTENTS)
+    members, problems = read(first + runaway(b"".join(true)))
+    assert [content for _, _, content in members] == CONTENTS
+    assert problems[0] == ("bad-checksum", len(first))
+
+
+@pytest.mark.parametrize("spoilt", [slice(-8, -4), slice(-4, None)])
+def test_member_of_which_only_checksum_or_length_is_wrong_is_not_looked_into(spoilt):
+    inner = b"record " + b"".join(gzip_member(content) for content in CONTENTS)
+    first, last = gzip_member(CONTENTS[0]), gzip_member(CONTENTS[1])
+    middle = bytearray(gzip_member(inner, level=0))
+    middle[spoilt] = b"\1\2\3\4"
+    members, problems = read(first + bytes(middle) + last)
+    assert [content for _, _, content in members] == CONTENTS[:2]
+    assert problems == [("bad-checksum", len(first))]
+
+
+def test_zeros_over_members_lose_no_other_one():
+    for seed in range(1500):
+        chance = random.Random(seed)
+        contents = [b"record %d " % n + chance.randbytes(chance.randrange(300)).hex().encode() for n in range(8)]
+        parts = [gzip_member(content) for content in contents]
+        data = bytearray(b"".join(parts))
+        begin = chance.randrange(len(data))
+        end = min(begin + chance.randrange(20, 700), len(data))
+        data[begin:end] = bytes(end - begin)
+        members, problems = read(bytes(data))
+        untouched = [place for place in places(parts) if place[0] + place[1] <= begin or place[0] >= end]
+        assert [place for place in untouched if place not in members] == [], seed
+        assert problems or len(members) == len(parts), seed  # nothing is lost if the zeros were zeros before
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ How a member is read:
    bytes up to there are one whole member, it is given out as it is (`codecs.inflate`).
 2. If not (a false boundary inside the data, an empty or a large member, damage), zlib reads it from its start. A member
    of up to 16 MiB is given out whole, after its proof; a larger one as a stream, whose proof comes at its end.
-3. If zlib finds damage, the next member is sought: right behind the member if only its checksum is wrong, otherwise at
-   the next place that looks like a member and inflates to something that `plausible` accepts, or is itself whole.
+3. If zlib finds damage, the next member is sought: right behind the member if either its checksum or its length is
+   right, so that its end is one; otherwise at the next place within or behind what was read that looks like a member
+   and inflates to something that `plausible` accepts, or is itself whole.
 
 With `heads`, only the first bytes of each member are inflated, and only its guessed end and its ISIZE are known;
 whoever reads it must compare these with what the head declares, and asks for `reread` where they disagree.
@@ -30,7 +31,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from crawlmill.codecs.gzip_member import MAGIC, MAX_HEADER, header_length, inflate_member
+from crawlmill.codecs.gzip_member import MAGIC, MAX_HEADER, ContentError, header_length, inflate_member
 from crawlmill.codecs.inflate import MAX_WHOLE, Content, inflate_head, inflate_whole
 from crawlmill.codecs.source import ByteSource, CannotGoBackError, Window
 from crawlmill.errors import FormatError
@@ -256,7 +257,7 @@ class GzipReader:
         """Report a damaged member and move to the next true one."""
         window = self._window
         behind = window.offset
-        if error.reason == "bad-checksum" and behind > offset and self._at_boundary():
+        if isinstance(error, ContentError) and self._at_boundary():
             self._on_problem(error)  # the framing held: the next member begins where this one ended
             return
         window.go_to(offset + 1)

@@ -20,13 +20,20 @@ from typing import Final
 from crawlmill.codecs.source import Window
 from crawlmill.errors import FormatError
 
-__all__ = ["MAGIC", "MAX_HEADER", "header_length", "inflate_member"]
+__all__ = ["MAGIC", "MAX_HEADER", "ContentError", "header_length", "inflate_member"]
 
 MAGIC: Final = b"\x1f\x8b\x08"
 MAX_HEADER: Final = 1 << 17  # an extra field holds up to 64 KiB; name and comment are given as much again
 
 _PIECE = 1 << 18  # bytes inflated at a time
 _FEED = 1 << 15  # compressed bytes given to zlib at a time: it copies what it does not use
+
+
+class ContentError(FormatError):
+    """Damage within a member that ends where its trailer stands: of its checksum and its length, one is right.
+
+    Where neither is, the deflate data may be those of another member, into which damage has led.
+    """
 
 
 def header_length(data: bytes) -> int | None:
@@ -65,7 +72,8 @@ def inflate_member(window: Window) -> Iterator[bytes]:
     """The content of the member at hand, in pieces; the window moves along, in the end behind the member.
 
     Raises:
-        FormatError: `truncated`, `bad-compression` or `bad-checksum`, with the member's offset.
+        FormatError: `truncated`, `bad-compression` or `bad-checksum`, with the member's offset; a `ContentError` if
+            the window is behind the member all the same.
     """
     offset = window.offset
     length = _read_header(window)
@@ -95,12 +103,14 @@ def inflate_member(window: Window) -> Iterator[bytes]:
     trailer = window.data[window.at : window.at + 8]
     window.at += 8
     stored_crc, stored_size = int.from_bytes(trailer[:4], "little"), int.from_bytes(trailer[4:], "little")
+    size &= 0xFFFFFFFF
     if stored_crc != crc:
-        raise FormatError("wrong checksum of a gzip member", reason="bad-checksum", offset=offset,
-                          expected=f"CRC32 {stored_crc:08x}", actual=f"{crc:08x}")  # fmt: skip
-    if stored_size != size & 0xFFFFFFFF:
-        raise FormatError("wrong length of a gzip member", reason="bad-checksum", offset=offset,
-                          expected=f"ISIZE {stored_size}", actual=size & 0xFFFFFFFF)  # fmt: skip
+        kind = ContentError if stored_size == size else FormatError
+        raise kind("wrong checksum of a gzip member", reason="bad-checksum", offset=offset,
+                   expected=f"CRC32 {stored_crc:08x}", actual=f"{crc:08x}")  # fmt: skip
+    if stored_size != size:
+        raise ContentError("wrong length of a gzip member", reason="bad-checksum", offset=offset,
+                           expected=f"ISIZE {stored_size}", actual=size)  # fmt: skip
 
 
 def _read_header(window: Window) -> int:
