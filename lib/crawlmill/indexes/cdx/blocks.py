@@ -1,0 +1,185 @@
+"""The lines of a CDX or CDXJ file as they stand, checked: plain, gzip, or a shard of a ZipNum cluster.
+
+A block holds whole lines, so that work on millions of lines need not handle them one by one. Headers (` CDX N b a …`)
+and blank lines are left out; a line that is no capture is reported with its number, and the others are given. The end
+of a gzip member is the end of a line, since the members of some clusters lack their last one; so is the end of a file.
+
+A gzip member of up to 16 MiB is proven before its lines are given, a larger one as it is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from crawlmill.codecs.gzip import GzipReader, Member
+from crawlmill.codecs.gzip_member import MAGIC
+from crawlmill.codecs.source import ByteSource, Replay
+from crawlmill.errors import FormatError
+from crawlmill.indexes.cdx.check import fault_of, is_header_or_blank
+
+__all__ = ["MAX_LINE", "Block", "begins_index", "read_blocks"]
+
+MAX_LINE: Final = 1 << 20
+"""Bytes of a line; a longer one is lost as `too-large`."""
+
+_PIECE: Final = 1 << 20
+_START: Final = re.compile(rb"[^ ]+ [0-9]{14} [^ ]")
+_TEXT: Final = rb'"[^"\\\x00-\x1f\x80-\xff]*+"'
+_PAIR: Final = _TEXT + rb": " + _TEXT
+_USUAL: Final = re.compile(rb"(?:[^ \n]++ [0-9]{14} \{" + _PAIR + rb"(?:, " + _PAIR + rb")*+\}\r?\n)*+")
+"""Lines of CDXJ as Common Crawl and pywb write them: nothing is wrong with these, and no parser needs to look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Captures that follow each other in a file.
+
+    `offset` is where the first of them begins in the file, or the gzip member that holds it; `data` are whole lines,
+    each with its LF; `lines` is how many.
+    """
+
+    offset: int
+    data: bytes
+    lines: int
+
+
+def begins_index(data: bytes) -> bool:
+    """Whether text begins with a header of CDX or a capture; `data` may end within its first line."""
+    line = data.lstrip(b"\r\n").split(b"\n", 1)[0]
+    if line.startswith(b" CDX "):
+        return True
+    return _START.match(line) is not None
+
+
+def read_blocks(source: ByteSource, *, start: int = 0, on_problem: Callable[[FormatError], None]) -> Iterator[Block]:
+    """The captures of a file, in blocks, in order.
+
+    Args:
+        source: The file, at offset `start`.
+        on_problem: Called with a FormatError for everything that is lost: `bad-header` with the number of the line,
+            `too-large`, and what is wrong with gzip members.
+    """
+    head = b""
+    while len(head) < len(MAGIC) and (piece := source.read(len(MAGIC) - len(head))):
+        head += piece
+    source = Replay(source, head)
+    lines = _Lines(on_problem)
+    if head != MAGIC:
+        yield from _of_plain(source, start, lines)
+        return
+    for member in GzipReader(source, start=start, on_problem=on_problem, plausible=begins_index):
+        yield from _of_member(member, lines)
+
+
+def _of_plain(source: ByteSource, start: int, lines: _Lines) -> Iterator[Block]:
+    offset = start
+    while piece := source.read(_PIECE):
+        yield from lines.take(piece, offset - len(lines.rest))
+        offset += len(piece)
+    yield from lines.end(offset - len(lines.rest))
+
+
+def _of_member(member: Member, lines: _Lines) -> Iterator[Block]:
+    if member.content is not None:
+        yield from lines.take(bytes(member.content), member.offset)
+        yield from lines.end(member.offset)
+        return
+    try:
+        while piece := member.read(_PIECE):
+            yield from lines.take(piece, member.offset)
+    except FormatError:
+        lines.drop()  # the reader of members reports it; a line that was cut is none
+        return
+    yield from lines.end(member.offset)
+
+
+class _Lines:
+    """Cuts text into blocks of whole lines that are captures, and counts the lines of the file."""
+
+    def __init__(self, on_problem: Callable[[FormatError], None]) -> None:
+        self.rest = b""
+        self._on_problem = on_problem
+        self._number = 0  # lines so far
+        self._too_long = False  # the line at hand: nothing of it is held
+
+    def take(self, piece: bytes, offset: int) -> Iterator[Block]:
+        """The captures that end within the next piece of the text; `offset` is that of what is held and the piece."""
+        if self._too_long:
+            end = piece.find(b"\n") + 1
+            if not end:
+                return
+            piece, self._too_long = piece[end:], False
+        cut = piece.rfind(b"\n") + 1
+        data, self.rest = self.rest + piece[:cut] if cut else b"", (b"" if cut else self.rest) + piece[cut:]
+        if data:
+            yield from self._block(data, offset)
+        if len(self.rest) > MAX_LINE:
+            self._number += 1
+            self._too_long, self.rest = True, b""
+            self._on_problem(_too_large(self._number, offset + len(data)))
+
+    def end(self, offset: int) -> Iterator[Block]:
+        """The last line, where its end is missing."""
+        self._too_long = False
+        if self.rest:
+            data, self.rest = self.rest + b"\n", b""
+            yield from self._block(data, offset)
+
+    def drop(self) -> None:
+        """Forget the beginning of a line that has no end."""
+        self.rest, self._too_long = b"", False
+
+    def _block(self, data: bytes, offset: int) -> Iterator[Block]:
+        lines = data.count(b"\n")
+        good = self._captures(data, offset)
+        self._number += lines
+        if good:
+            yield Block(offset, good, lines if good is data else good.count(b"\n"))
+
+    def _captures(self, data: bytes, offset: int) -> bytes:
+        """Of whole lines those that are captures: `data` itself, if all are."""
+        at = _end_of_usual(data, 0)
+        if at == len(data):
+            return data
+        kept: list[bytes] = []
+        begin = 0
+        while at < len(data):
+            end = data.index(b"\n", at)
+            line = data[at:end]
+            error = None if (nothing := is_header_or_blank(line)) else self._error(data, at, end, offset)
+            if error is not None:
+                self._on_problem(error)
+            if nothing or error is not None:
+                kept.append(data[begin:at])
+                begin = end + 1
+            at = _end_of_usual(data, end + 1)
+        if not kept:
+            return data
+        kept.append(data[begin:])
+        return b"".join(kept)
+
+    def _error(self, data: bytes, at: int, end: int, offset: int) -> FormatError | None:
+        """What is wrong with the line from `at` to `end`."""
+        if end - at > MAX_LINE:
+            return _too_large(self._number + data.count(b"\n", 0, at) + 1, offset)
+        fault = fault_of(data[at:end])
+        if fault is None:
+            return None
+        number = self._number + data.count(b"\n", 0, at) + 1
+        return FormatError(
+            f"line {number} is not a capture", reason="bad-header", offset=offset, expected=fault[0], actual=fault[1]
+        )
+
+
+def _too_large(number: int, offset: int) -> FormatError:
+    return FormatError(
+        f"line {number}", reason="too-large", offset=offset, expected=f"at most {MAX_LINE} bytes", actual="more"
+    )
+
+
+def _end_of_usual(data: bytes, at: int) -> int:
+    usual = _USUAL.match(data, at)
+    return usual.end() if usual is not None else at
