@@ -58,7 +58,8 @@ def read_blocks(source: ByteSource, *, start: int = 0, on_problem: Callable[[For
     """The captures of a file, in blocks, in order.
 
     Args:
-        source: The file, at offset `start`.
+        source: The file.
+        start: The offset of what it gives first.
         on_problem: Called with a FormatError for everything that is lost: `bad-header` with the number of the line,
             `too-large`, and what is wrong with gzip members.
     """
