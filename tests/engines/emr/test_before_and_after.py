@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Self
+from typing import Any, Self
 
 import pytest
 from tests import builders
@@ -26,8 +26,9 @@ from tests.engines.emr.double import KEYS
 from tests.mr.helpers import PROJECT, Ended, run
 
 from crawlmill.errors import CrawlmillError, SourceError
-from crawlmill.mr.engines.emr.aws import AwsError
-from crawlmill.mr.engines.emr.record import EmrRun, marker_of
+from crawlmill.mr.engines.emr.aws import Aws, AwsError
+from crawlmill.mr.engines.emr.cancel import cancel
+from crawlmill.mr.engines.emr.record import EmrRun, Step, marker_of
 from crawlmill.mr.engines.emr.runner import EmrRunner
 from crawlmill.mr.engines.emr.watch import EmrWatch, failure_of_task
 from crawlmill.mr.run.ending import RunInfo
@@ -178,6 +179,72 @@ def test_steps_that_must_follow_each_other_are_not_given_to_a_cluster_that_runs_
     assert "step concurrency" in line
 
 
+def their_step(emr, cluster: str) -> Any:
+    """A step of somebody else, on a cluster that was there before."""
+    jar = {"Jar": "command-runner.jar", "Args": ["hadoop-streaming"]}
+    step = {"Name": "theirs", "ActionOnFailure": "CONTINUE", "HadoopJarStep": jar}
+    emr.double.client("emr").add_job_flow_steps(JobFlowId=cluster, Steps=[step])
+    return emr.double.clusters[0].steps[-1]
+
+
+def test_steps_and_jobs_of_a_stopped_run_end_on_a_cluster_that_runs_several_and_nobody_elses(idle_emr, lst):
+    cluster = idle_emr.double.waiting_cluster(StepConcurrencyLevel=3)
+    theirs = their_step(idle_emr, cluster)
+    result = stopped_when_it_runs(idle_emr, lst, "--cluster-id", cluster, "-D", "mapreduce.job.tags=Mine")
+    assert result.code == 130, result.err
+    _, ours, end = idle_emr.double.clusters[0].steps
+    assert [ours.state, end.state, theirs.state] == ["CANCELLED", "COMPLETED", "RUNNING"]
+    key = end.name.removeprefix("end of ")
+    assert f"mapreduce.job.tags=Mine,{key}" in ours.args
+    assert f"yarn application -list -appTags {key}\n" in idle_emr.double.calls.read_text()
+    assert idle_emr.left == []
+
+
+def test_action_on_failure_that_a_cluster_refuses_is_one_line(idle_emr, lst, tmp_path):
+    cluster = idle_emr.double.waiting_cluster(StepConcurrencyLevel=2)
+    line = one_line(idle_emr.run(TAGS, "--cluster-id", cluster, "--emr-action-on-failure", "CANCEL_AND_WAIT", lst))
+    assert line.endswith("takes none with emr_action_on_failure: CANCEL_AND_WAIT; leave that setting out")
+
+
+def test_steps_behind_one_that_failed_are_cancelled_and_not_those_of_others(idle_emr, tmp_path):
+    (tmp_path / "x.wet.gz").write_bytes(builders.pack([builders.warcinfo()]))
+    (tmp_path / "x.paths").write_text("x.wet.gz\n")
+    cluster = idle_emr.double.waiting_cluster()
+    pairs = PROJECT / "jobs" / "near_duplicates.py"
+    with idle_emr.started(pairs, "--cluster-id", cluster, tmp_path / "x.paths") as process:
+        wait_for(lambda: "; its logs come to " in process.stderr.readline().decode(), process)
+        steps = idle_emr.double.clusters[0].steps
+        theirs = their_step(idle_emr, cluster)
+        said = (
+            b"2026-01-01 00:00:01,000 ERROR streaming.StreamJob: Error Launching job : no\nStreaming Command Failed!\n"
+        )
+        idle_emr.double.put(f"s3://tmp/mine/{cluster}/steps/{steps[0].id}/syslog", said)
+        wait_for(lambda: steps[0].state == "RUNNING", process)
+        steps[0].state = "FAILED"
+        wait_for(lambda: theirs.state == "RUNNING", process)
+        theirs.state = "COMPLETED"  # what ends our jobs comes after it
+        result = ended(process)
+    assert result.code == 1, result.err
+    assert "near_duplicates: Step 1 of 3 failed: no; logs, " in result.err
+    assert [step.state for step in steps[:3]] == ["FAILED", "CANCELLED", "CANCELLED"]
+    assert idle_emr.left == []
+
+
+def test_end_of_jobs_that_waits_behind_steps_of_others_is_told(idle_emr, monkeypatch):
+    for name, value in idle_emr.double.environment.items():
+        monkeypatch.setenv(name, value)
+    cluster = idle_emr.double.waiting_cluster()
+    ours, _ = their_step(idle_emr, cluster), their_step(idle_emr, cluster)
+    wait_for(lambda: ours.state == "RUNNING")
+    run = EmrRun(RunInfo("x", "emr", [], 0.0), "X.1", "s3://tmp/", "", "us-east-1", None, "s3://tmp/logs/",
+                 own_cluster=False, cluster=cluster, steps=(Step(ours.id, "theirs"),))  # fmt: skip
+    said = cancel(Aws(), run, every_s=0.05, within_s=0.2)
+    assert re.fullmatch(
+        rf"the jobs of this run on cluster {cluster} may still run until step s-\w+ has ended them \(it is pending\), "
+        r"or end its jobs there with `yarn application -list -appTags x\.1` and `-kill`", said
+    )  # fmt: skip
+
+
 def test_output_folder_that_exists(idle_emr, lst):
     idle_emr.double.put("s3://mine/out/x", b"")
     line = one_line(idle_emr.run(TAGS, "--output-dir", "s3://mine/out", lst))
@@ -271,18 +338,21 @@ def stopped_when_it_runs(emr, lst: Path, *options: object) -> Ended:
 
 @pytest.mark.parametrize("own", [True, False])
 def test_request_whose_answer_got_lost_is_not_sent_again_and_its_run_is_found(idle_emr, lst, own):
-    def drop(forward: Callable[[], bytes]) -> None:
-        forward()
+    answers: list[bytes] = []
+
+    def drop(forward: Callable[[], bytes]) -> bytes | None:
+        answers.append(forward())
+        return answers[-1] if len(answers) > 1 else None
 
     cluster = [] if own else ["--cluster-id", idle_emr.double.waiting_cluster()]
     operation = "RunJobFlow" if own else "AddJobFlowSteps"
     with Proxy(idle_emr.double.url, operation, drop) as proxy:
         result = stopped_when_it_runs(idle_emr, lst, "--emr-endpoint", proxy.url, *cluster)
     assert result.code == 130, result.err
-    assert proxy.asked.count(operation) == 1
+    assert proxy.asked.count(operation) == 1 + (not own)  # the other is for what ends its jobs
     (cluster,) = idle_emr.double.clusters
-    assert [step.state for step in cluster.steps] == ["CANCELLED"]
     wait_for(lambda: cluster.state == ("TERMINATED" if own else "WAITING"))
+    assert [step.state for step in cluster.steps] == ["CANCELLED", *["COMPLETED"] * (not own)]
     assert idle_emr.left == []
 
 
@@ -317,7 +387,7 @@ def test_run_that_is_stopped_while_emr_is_asked_for_it_ends_what_it_gets(idle_em
         result = ended(process)
     assert result.code == 143, result.err
     (cluster,) = idle_emr.double.clusters
-    wait_for(lambda: [step.state for step in cluster.steps] == ["CANCELLED"])
+    wait_for(lambda: cluster.steps[0].state == "CANCELLED")
     wait_for(lambda: cluster.state == ("TERMINATED" if own else "WAITING"))
     assert idle_emr.double.keys("s3://mine/") == ["s3://mine/out.interrupted.jsonl"]
     assert idle_emr.left == []

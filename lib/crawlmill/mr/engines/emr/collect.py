@@ -14,7 +14,8 @@ from typing import BinaryIO, Final
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.mr.engines.emr.aws import Aws
 from crawlmill.mr.engines.emr.record import EmrRun, marker_of
-from crawlmill.mr.engines.emr.watch import EmrWatch, submitted
+from crawlmill.mr.engines.emr.steps import submitted
+from crawlmill.mr.engines.emr.watch import EmrWatch
 from crawlmill.mr.run.ending import Ending
 from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.run.progress import Console, Progress

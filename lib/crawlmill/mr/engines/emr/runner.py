@@ -33,6 +33,7 @@ __all__ = ["EmrRunner"]
 _MRJobEMRRunner: Any = engine_runner("emr")
 _RELEASE: Final = "7.10.0"
 _USUAL: Final = "us-east-1"  # where S3 makes a bucket that is not told where
+_TAGS: Final = "mapreduce.job.tags"
 _CREDENTIALS: Final = {
     "aws_access_key_id": "AWS_ACCESS_KEY_ID",
     "aws_secret_access_key": "AWS_SECRET_ACCESS_KEY",
@@ -185,10 +186,18 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
         """What mrjob would ask the cluster."""
         return str(self._opts["release_label"]).removeprefix("emr-")
 
+    @property
+    def action_on_failure(self) -> str:
+        """What EMR does if a step fails: nothing to the steps of others. Ours that are left, the launcher cancels."""
+        return str(self._opts["emr_action_on_failure"] or ("TERMINATE_CLUSTER" if self.own_cluster else "CONTINUE"))
+
+    def tag_jobs(self, tag: str) -> None:
+        """Let the jobs carry this tag in YARN, besides the user's."""
+        tags = [*filter(None, [self._opts["jobconf"].get(_TAGS)]), tag]
+        self._opts["jobconf"] = {**self._opts["jobconf"], _TAGS: ",".join(tags)}
+
     def _action_on_failure(self) -> str:
-        return str(
-            self._opts["emr_action_on_failure"] or ("TERMINATE_CLUSTER" if self.own_cluster else "CANCEL_AND_WAIT")
-        )
+        return self.action_on_failure
 
     def _cleanup_cloud_tmp(self) -> None:
         """Ours to remove, with our storage."""

@@ -17,8 +17,6 @@ import re
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,12 +29,11 @@ from crawlmill.mr.run.progress import Progress
 from crawlmill.mr.task.failures import TaskError, task_failed
 from crawlmill.storage import Storage
 
-__all__ = ["EmrWatch", "cancel", "failure_of_task", "submitted"]
+__all__ = ["EmrWatch", "failure_of_task"]
 
 _MOST_LOG_BYTES: Final = 16 << 20
 _TICK_S: Final = 0.2
 _PATIENCE_S: Final = 3600.0
-_CLOCKS_DIFFER: Final = timedelta(hours=1)
 _BOOTSTRAP: Final = re.compile(r"\((?:including )?(i-\w+)[^)]*\).*?bootstrap action (\d+)", re.IGNORECASE)
 
 
@@ -191,42 +188,6 @@ class EmrWatch:
                 continue  # it is only looked for
             return content.decode("utf-8", "replace").splitlines()
         return []
-
-
-def submitted(aws: Aws, run: EmrRun) -> EmrRun:
-    """The run as EMR has it, which knows cluster and steps by the run's name; without steps if it has none.
-
-    Raises: AwsError.
-    """
-    cluster = run.cluster
-    if cluster is None:
-        since = datetime.fromtimestamp(run.info.began_s, UTC) - _CLOCKS_DIFFER
-        found = aws.pages("emr", "list_clusters", "Clusters", CreatedAfter=since)
-        cluster = next((str(each["Id"]) for each in found if each["Name"] == run.key), None)
-    return replace(run, cluster=cluster, steps=_steps_of(aws, run.key, cluster) if cluster is not None else ())
-
-
-def cancel(aws: Aws, run: EmrRun) -> None:
-    """Have EMR end the steps of a run, if it has them, and the cluster if it is the run's own. Raises: AwsError."""
-    known = run.cluster is not None if run.own_cluster else bool(run.steps)
-    run = run if known else submitted(aws, run)
-    if run.own_cluster and run.cluster is not None:
-        aws.ask("emr", "terminate_job_flows", JobFlowIds=[run.cluster])
-    elif run.steps:
-        ids = [step.id for step in run.steps]
-        aws.ask("emr", "cancel_steps", ClusterId=run.cluster, StepIds=ids, StepCancellationOption="TERMINATE_PROCESS")
-
-
-def _steps_of(aws: Aws, key: str, cluster: str) -> tuple[Step, ...]:
-    """The steps of a run, in their order."""
-    found = []
-    for step in aws.pages("emr", "list_steps", "Steps", ClusterId=cluster):
-        whose, _, name = step["Name"].partition(": ")
-        if whose == key:
-            found.append(Step(step["Id"], name))
-    # "Step 2 of 3"; one that prepares the master is called otherwise, and comes first.
-    found.sort(key=lambda step: [int(number) for number in re.findall(r"\d+", step.name)])
-    return tuple(found)
 
 
 def failure_of_task(attempts: list[str], report: Callable[[str], tuple[str, str]], logs: str) -> TaskError | None:

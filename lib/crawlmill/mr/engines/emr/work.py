@@ -17,9 +17,11 @@ from typing import Any, Final
 
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.mr.engines.emr.aws import AwsError
+from crawlmill.mr.engines.emr.cancel import cancel, tag_of
 from crawlmill.mr.engines.emr.record import EmrRun, marker_of
 from crawlmill.mr.engines.emr.runner import EmrRunner
-from crawlmill.mr.engines.emr.watch import EmrWatch, cancel, submitted
+from crawlmill.mr.engines.emr.steps import submitted
+from crawlmill.mr.engines.emr.watch import EmrWatch
 from crawlmill.mr.engines.shipping import zip_package
 from crawlmill.mr.run.conf import endpoint_url
 from crawlmill.mr.run.ending import RunInfo
@@ -68,6 +70,7 @@ class EmrWork:
         self._following: EmrWatch | None = None
         self._stage = _Stage.CHECKED
         self._runner.add_arguments(f"--ledger-folder={self._record.at('rows')}")
+        self._runner.tag_jobs(tag_of(self._runner.key))
         self._runner.add_properties({
             "mapreduce.job.name": f"crawlmill {job.name()}",
             "mapreduce.output.fileoutputformat.compress": "false",
@@ -146,13 +149,18 @@ class EmrWork:
         self._runner.cleanup()
 
     def _end(self) -> None:
+        # Of a named cluster, the steps after the one that failed are still there.
+        rest = self._stage is _Stage.FAILED and not self._runner.own_cluster
+        left = None
         try:
-            if self._stage is _Stage.ASKED:
-                cancel(self._aws, self._record)
+            if self._stage is _Stage.ASKED or rest:
+                left = cancel(self._aws, self._record)
         except AwsError as error:
             which = self._record.cluster or f"called {self._record.key}, if there is one,"
             self._watch.note(f"cluster {which} could not be told to end: {error}")
-        if self._stage >= _Stage.UPLOADING:
+        if left is not None:
+            self._watch.note(f"{left}; the run's files stay in {self._record.folder}")
+        elif self._stage >= _Stage.UPLOADING:
             try:
                 self._record.remove(self._storage, self._marker)
             except SourceError as error:
@@ -212,6 +220,11 @@ class EmrWork:
             raise UsageError(
                 f"-r emr: cluster {name} runs {at_a_time} steps at a time, but those of this job ({self._runner.jobs}) "
                 "must follow each other: set the cluster's step concurrency to 1"
+            )
+        if at_a_time > 1 and (action := self._runner.action_on_failure) != "CONTINUE":
+            raise UsageError(
+                f"-r emr: cluster {name} runs {at_a_time} steps at a time, and then takes none with "
+                f"emr_action_on_failure: {action}; leave that setting out"
             )
         if logs := cluster.get("LogUri"):
             self._record = replace(self._record, logs=str(logs).replace("s3n://", "s3://"))
