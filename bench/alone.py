@@ -17,6 +17,7 @@ from typing import Any
 from crawlmill import core
 from crawlmill.analysis.tags import TagCounter
 from crawlmill.analysis.words import WordCounter
+from crawlmill.formats.selection import Selection
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading
 from crawlmill.storage import Storage
@@ -36,7 +37,7 @@ def texts(paths: list[str]) -> list[bytes]:
 
 def reading(path: str, kind: str) -> Reading:
     """The records of a type."""
-    return Reading(Input(path, path), Storage(), types=frozenset([kind]))
+    return Reading(Input(path, path), Storage(), selection=Selection(types=frozenset([kind])))
 
 
 def tags(data: list[bytes]) -> Any:

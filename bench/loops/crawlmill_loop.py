@@ -16,6 +16,7 @@ from crawlmill.analysis.servers import ServerCounter, servers_of_headers, wat_se
 from crawlmill.analysis.tags import TagCounter
 from crawlmill.analysis.words import WordCounter
 from crawlmill.formats.record import Record
+from crawlmill.formats.selection import Selection
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.storage import Storage
@@ -24,7 +25,7 @@ from crawlmill.storage import Storage
 def records(paths: list[str], *types: str, heads_only: bool = False, counter: Any | None = None) -> Iterator[Record]:
     storage, options = Storage(), ReadOptions(heads_only=heads_only)
     for path in paths:
-        reading = Reading(Input(path, path), storage, options, types=frozenset(types) or None)
+        reading = Reading(Input(path, path), storage, options, Selection(types=frozenset(types) or None))
         reading.counter = counter
         yield from reading
         if reading.row.lost:

@@ -11,6 +11,7 @@ from tests.builders import gzip_member, http, record, response, sha1_of
 from tests.storage.faults import Fault, FaultServer, Thing
 
 from crawlmill.errors import FormatError, SourceError
+from crawlmill.formats.selection import Selection
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.storage import Storage, StorageOptions
@@ -183,7 +184,9 @@ def test_streamed_record_that_a_lost_source_has_cut_is_not_proven_and_ends_the_r
 def test_streamed_record_of_another_type_is_not_counted_if_it_is_cut(tmp_path):
     path = tmp_path / "file"
     path.write_bytes((LAST + large(BODY, kind="resource"))[:-1_000_000])
-    reading = Reading(Input(str(path), str(path)), Storage(), types=frozenset({"response"}), streamed=True)
+    reading = Reading(
+        Input(str(path), str(path)), Storage(), selection=Selection(types=frozenset({"response"})), streamed=True
+    )
     assert [found.uri for found in reading] == ["http://e.org/last"]
     assert (reading.row.records, lost(reading.row)) == (1, {"truncated": 1})
 
@@ -251,7 +254,10 @@ def test_no_record_of_an_unsupported_format_is_given(tmp_path, pack, after, want
     path = tmp_path / "x"
     path.write_bytes(pack([INFO, INFO, *after]))
     reading = Reading(
-        Input(str(path), str(path)), Storage(), ReadOptions(heads_only=heads_only), formats=frozenset(wanted)
+        Input(str(path), str(path)),
+        Storage(),
+        ReadOptions(heads_only=heads_only),
+        selection=Selection(frozenset(wanted)),
     )
     found = [(each.type, each.body()[:8]) for each in reading]
     assert [kind for kind, _ in found] == given
@@ -263,15 +269,15 @@ def test_no_record_of_an_unsupported_format_is_given(tmp_path, pack, after, want
 def test_records_before_the_format_is_known_are_given_where_the_file_is_cut(tmp_path):
     path = tmp_path / "x"
     path.write_bytes(gzip_member(INFO) + gzip_member(LAST)[:-20])
-    reading = Reading(Input(str(path), str(path)), Storage(), formats=frozenset({"warc"}))
+    reading = Reading(Input(str(path), str(path)), Storage(), selection=Selection(frozenset({"warc"})))
     assert ([each.type for each in reading], reading.row.records) == (["warcinfo"], 1)
     assert (reading.row.outcome, dict(reading.row.lost)) == ("partial", {"truncated": 1})
 
 
 def test_records_held_while_the_format_is_not_known_are_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr("crawlmill.inputs.reading._HELD_RECORDS", 3)
+    monkeypatch.setattr("crawlmill.formats.proven._MAX_WAITING", 3)
     path = tmp_path / "x"
     path.write_bytes(gzip_member(INFO) * 5)
     for wanted, given in (("warc", 5), ("wet", 0)):
-        reading = Reading(Input(str(path), str(path)), Storage(), formats=frozenset({wanted}))
+        reading = Reading(Input(str(path), str(path)), Storage(), selection=Selection(frozenset({wanted})))
         assert len(list(reading)) == given

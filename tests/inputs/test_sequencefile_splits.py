@@ -12,6 +12,7 @@ from tests.formats.metadata_values import FAILURE
 from tests.formats.sequencefiles import ESCAPE, SYNC, block_file, plain_file
 from tests.storage.faults import FaultServer, Thing
 
+from crawlmill.formats.selection import Selection
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading
 from crawlmill.storage import Storage, StorageOptions
@@ -33,10 +34,10 @@ class Asked(Storage):
         return super().open_stream(location, start, length)
 
 
-def read(path, offset=None, length=None, **options):
+def read(path, offset=None, length=None, **selected):
     """(reading, its records, the spans that were opened)."""
     storage = Asked()
-    reading = Reading(Input(str(path), str(path), offset, length), storage, **options)
+    reading = Reading(Input(str(path), str(path), offset, length), storage, selection=Selection(**selected))
     return reading, list(reading), storage.spans
 
 

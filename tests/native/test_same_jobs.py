@@ -19,6 +19,7 @@ from tests.native.test_same_reading import HOSTILE, mutated, mutations
 
 from crawlmill import core
 from crawlmill.formats.payload.encodings import _LABELS
+from crawlmill.formats.selection import Selection
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.storage import Storage
@@ -56,16 +57,16 @@ def file(tmp_path_factory):
 def counted(job, file, options=USUALLY):
     """(sums by key, ledger row, records that came to Python) of a job over a file."""
     job.mapper_init()
-    reading = Reading(Input("x", str(file)), Storage(), options, formats=frozenset(job.formats),
-                      types=frozenset(job.types))  # fmt: skip
-    given, usual = [], reading._records
+    given = []
 
-    def noted(*arguments):
-        for found in usual(*arguments):
-            given.append(found.offset)
-            yield found
+    class Noted(Reading):
+        def __iter__(self):
+            for found in super().__iter__():
+                given.append(found.offset)
+                yield found
 
-    reading._records = noted
+    selection = Selection(frozenset(job.formats), frozenset(job.types))
+    reading = Noted(Input("x", str(file)), Storage(), options, selection)
     sums = {}
     for key, value in [*job.read(reading), *job.mapper_final()]:
         numbers = value if isinstance(value, list) else [value]
@@ -356,7 +357,9 @@ def test_counter_is_drained_while_usual_records_go_by(file, monkeypatch):
     monkeypatch.setenv("CRAWLMILL_CORE", "native")
     core.native.cache_clear()
     job.mapper_init()
-    reading = Reading(Input("x", str(file)), Storage(), formats=frozenset(["wet"]), types=frozenset(["conversion"]))
+    reading = Reading(
+        Input("x", str(file)), Storage(), selection=Selection(frozenset(["wet"]), frozenset(["conversion"]))
+    )
     drained = sum(1 for _ in job.read(reading))
     rest = sum(1 for _ in job.mapper_final())
     monkeypatch.undo()

@@ -16,6 +16,7 @@ from tests.data import shared
 from crawlmill import core
 from crawlmill.errors import FormatError
 from crawlmill.formats.archive import read_archive
+from crawlmill.formats.selection import Selection
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.storage import Storage
@@ -238,7 +239,7 @@ def test_ledger_row_is_the_same(on, tmp_path, options, types):
         found = []
         for name in ("python", "native"):
             on(name)
-            reading = Reading(Input(str(file), str(file)), Storage(), options, types=types)
+            reading = Reading(Input(str(file), str(file)), Storage(), options, Selection(types=types))
             given = [(rec.offset, rec.type) for rec in reading]
             found.append((given, reading.row.to_json()))
         assert found[0] == found[1]
@@ -250,7 +251,7 @@ def test_format_that_a_job_does_not_count_ends_the_reading_at_once(on, tmp_path)
     rows = []
     for name in ("python", "native"):
         on(name)
-        reading = Reading(Input("x", str(file)), Storage(), formats=frozenset(["warc"]))
+        reading = Reading(Input("x", str(file)), Storage(), selection=Selection(frozenset(["warc"])))
         assert list(reading) == [] or name  # the warcinfo may be given
         rows.append(reading.row.to_json())
     assert rows[0] == rows[1]

@@ -18,15 +18,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from functools import partial
 
 from crawlmill.cli.arguments import make_storage
 from crawlmill.errors import CrawlmillError, FormatError, UsageError
-from crawlmill.formats.archive import read_archive
+from crawlmill.formats.reader import Request
 from crawlmill.formats.record import Record
 from crawlmill.formats.sequencefile.records import KeyValueRecord
 from crawlmill.inputs.lists import Input
-from crawlmill.inputs.reading import Reading, Span, is_in_sequencefile
+from crawlmill.inputs.opened import Opened
+from crawlmill.inputs.readers import find_reader
+from crawlmill.inputs.reading import Reading
 from crawlmill.storage import Storage, redact
 
 __all__ = ["add_arguments", "run"]
@@ -64,11 +65,14 @@ def run(options: argparse.Namespace) -> int:
 
 def _pieces(storage: Storage, options: argparse.Namespace) -> Iterator[bytes]:
     with storage.open_stream(options.location, options.offset, options.length) as stream:
-        span = Span(stream, options.offset)
-        records = read_archive(
-            span, start=options.offset, part=True, on_problem=_fail, on_format=lambda _: None,
-            other=partial(_key_values, storage, options, span),
-        )  # fmt: skip
+        location = options.location
+        opened = Opened(Input(location, location, options.offset, options.length), storage, stream, is_part=True)
+        reader = find_reader(opened, Record)
+        if reader.bytes_of_file:  # only from the beginning have its records the indexes that a listing shows
+            opened.pause()
+            records = _up_to(options.offset, Reading(Input(location, location), storage))
+        else:
+            records = reader.read(opened, Request(streamed=True), _Strict())
         record = _chosen(records, options.offset, options.index)
         if options.part != "raw":
             yield from _parts(record, options.part)
@@ -97,15 +101,6 @@ def _chosen(records: Iterator[Record], offset: int, index: int | None) -> Record
         "no record begins here", reason="bad-header", expected=f"record {index or 0} of a member or block",
         actual="none" if record is None or record.offset <= offset else f"the next one at {record.offset}",
     )  # fmt: skip
-
-
-def _key_values(storage: Storage, options: argparse.Namespace, span: Span, data: bytes) -> Iterator[Record] | None:
-    """The records of a SequenceFile from its beginning: only so have they the indexes that a listing shows."""
-    location: str = options.location
-    span.pause()
-    if not is_in_sequencefile(storage, location, options.offset, data):
-        return None
-    return _up_to(options.offset, Reading(Input(location, location), storage))
 
 
 def _up_to(offset: int, reading: Reading) -> Iterator[Record]:
@@ -138,5 +133,18 @@ def _parts(record: Record, part: str) -> Iterator[bytes]:
         yield record.text().encode("utf-8", "replace")
 
 
-def _fail(error: FormatError) -> None:
-    raise error
+class _Strict:
+    """An account of what must not have lost anything."""
+
+    format: str | None = None
+
+    def found(self, name: str, kinds: frozenset[str] = frozenset()) -> None:  # noqa: ARG002
+        """Any format will do."""
+        self.format = name
+
+    def count(self, items: int) -> None:
+        """Nobody asks."""
+
+    def lose(self, error: FormatError) -> None:
+        """Raise it."""
+        raise error

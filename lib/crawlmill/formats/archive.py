@@ -5,7 +5,6 @@
 | `1f 8b 08` | gzip members; what the first sound one holds decides |
 | `WARC/` | plain WARC |
 | a URL line | plain ARC |
-| none of these, or gzip that holds none of these | what else the caller knows, if it is that |
 
 Where the first bytes are damaged, the first MiB is searched for a true gzip member or a whole WARC record.
 """
@@ -16,7 +15,7 @@ import io
 import zlib
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 from crawlmill import core
 from crawlmill.codecs.gzip import GzipReader, Member
@@ -24,12 +23,14 @@ from crawlmill.codecs.gzip_member import MAGIC
 from crawlmill.codecs.source import ByteSource, Replay, Window
 from crawlmill.errors import FormatError
 from crawlmill.formats import arc
+from crawlmill.formats.proven import proven
+from crawlmill.formats.reader import Account, OpenInput, Reader, Request
 from crawlmill.formats.record import MAX_BODY, Record
 from crawlmill.formats.warc import reader as warc_reader
 from crawlmill.formats.warc.native import NativeReader
 from crawlmill.formats.warc.record import WarcRecord, classify, is_warc_start
 
-__all__ = ["HEADS", "is_crawl_data", "read_archive"]
+__all__ = ["ARCHIVE", "HEADS", "is_crawl_data", "read_archive"]
 
 HEADS = 3072
 """Bytes inflated of each member when only heads are read: nearly all record headers with their HTTP headers."""
@@ -61,7 +62,6 @@ def read_archive(
     on_left_out: Callable[[int], None] = lambda _: None,
     on_problem: OnProblem,
     on_format: Callable[[str], None],
-    other: Callable[[bytes], Iterator[Record] | None] = lambda _: None,
 ) -> Iterator[Record]:
     """The records of an archive, from the offset `start` on.
 
@@ -77,8 +77,6 @@ def read_archive(
         on_problem: Called for everything lost; reading goes on behind it.
         on_format: Called with `warc`, `wat`, `wet` or `arc` before the record that decides it is given. A warcinfo
             decides nothing.
-        other: Called with the first bytes where they do not begin a sound record: the records of something else than
-            these formats, or None.
 
     Raises:
         FormatError: `unknown-format`: no archive, or nothing of it could be read.
@@ -86,11 +84,6 @@ def read_archive(
     window = Window(source, start=start, chunk=_SNIFFED)
     window.hold(_SNIFFED)
     data = window.data
-    if not data:
-        raise FormatError("empty file", reason="unknown-format", offset=start, expected="an archive", actual="0 bytes")
-    if not _begins_record(data) and (records := other(data)) is not None:
-        yield from records
-        return
     container = _container(data)
     if container is None:
         window.hold(_SEARCHED)
@@ -111,6 +104,23 @@ def read_archive(
         yield from _named(read(source, start=start, part=part, on_problem=on_problem), container, on_format)
     else:
         raise _unknown(data, start)
+
+
+def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Record]:
+    options = request.options
+    records = read_archive(
+        opened.from_start(),
+        start=opened.start,
+        part=opened.is_part,
+        heads_only=options.heads_only and not options.verify,
+        types=request.native_types,
+        counter=request.native_counter,
+        max_body=options.max_body,
+        on_left_out=account.count,
+        on_problem=account.lose,
+        on_format=account.found,
+    )
+    return proven(records, request, account)
 
 
 def _begins_record(data: bytes) -> bool:
@@ -187,6 +197,10 @@ def _named(
     on_format(container)
 
 
+def _recovers(data: bytes) -> bool:
+    return data.startswith(MAGIC) or _holds_member(data) or warc_reader.holds_record(data)
+
+
 def _holds_member(data: bytes) -> bool:
     """Whether a gzip member that begins like a record lies somewhere within these bytes."""
     reader = GzipReader(io.BytesIO(data), on_problem=lambda _: None, plausible=_is_record_start)
@@ -195,5 +209,13 @@ def _holds_member(data: bytes) -> bool:
 
 
 def _unknown(data: bytes, offset: int) -> FormatError:
-    return FormatError("not an archive", reason="unknown-format", offset=offset, expected="WARC, ARC or a SequenceFile",
-                       actual=repr(data[:24])[2:-1])  # fmt: skip
+    return FormatError(
+        "not an archive",
+        reason="unknown-format",
+        offset=offset,
+        expected="WARC or ARC",
+        actual=repr(data[:24])[2:-1],
+    )
+
+
+ARCHIVE: Final = Reader(("WARC", "ARC"), ("warc", "arc", "wat", "wet"), _begins_record, _read, recovers=_recovers)

@@ -3,6 +3,8 @@
     for record in read_key_values(stream, size, on_problem=problems.append, on_format=print):
         print(record.offset, record.key, record.text())
 
+A range of a SequenceFile is a split of it, by Hadoop's rule: what it owns begins and ends at the file's own marks.
+
 A record has no header but its key; its block is the payload of its value, without a length prefix. What a file is
 for can only be told from what it holds:
 
@@ -25,11 +27,13 @@ from typing import Any, Final
 
 from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError
+from crawlmill.formats.proven import proven
+from crawlmill.formats.reader import Account, OpenInput, Reader, Request
 from crawlmill.formats.record import Block, Record
 from crawlmill.formats.sequencefile.reader import SequenceRecord, read_sequencefile
 from crawlmill.formats.sequencefile.writables import Value, Writable, writable_named
 
-__all__ = ["KINDS", "KeyValueRecord", "is_sequencefile", "read_key_values"]
+__all__ = ["KINDS", "SEQUENCEFILE", "KeyValueRecord", "is_sequencefile", "read_key_values"]
 
 KINDS: Final = frozenset({"metadata", "text_data"})
 """The kinds of SequenceFiles that jobs know."""
@@ -103,11 +107,6 @@ class KeyValueRecord(Record):
         return str(key) if isinstance(key, float) and not math.isfinite(key) else key
 
 
-def is_sequencefile(data: bytes) -> bool:
-    """Whether a file that begins so is, or was meant to be, a SequenceFile."""
-    return data[:3] == b"SEQ"
-
-
 def read_key_values(
     stream: ByteSource,
     size: int | None,
@@ -143,6 +142,26 @@ def read_key_values(
         yield KeyValueRecord(kind, reader.key, record)
 
 
+def is_sequencefile(data: bytes) -> bool:
+    """Whether a file that begins so is, or was meant to be, a SequenceFile."""
+    return data[:3] == b"SEQ"
+
+
+def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Record]:
+    return proven(_of_file(opened, account) if opened.length is None else _of_split(opened, account), request, account)
+
+
+def _of_file(opened: OpenInput, account: Account) -> Iterator[KeyValueRecord]:
+    return read_key_values(opened.from_start(), opened.size, on_problem=account.lose, on_format=account.found)
+
+
+def _of_split(opened: OpenInput, account: Account) -> Iterator[KeyValueRecord]:
+    start = opened.start
+    end = None if opened.length is None else start + opened.length
+    with opened.whole_file() as (source, size):
+        yield from read_key_values(source, size, start=start, end=end, on_problem=account.lose, on_format=account.found)
+
+
 def _first(records: Iterator[SequenceRecord]) -> list[SequenceRecord]:
     """The records that are looked at: up to and with the one that decides."""
     found: list[SequenceRecord] = []
@@ -166,3 +185,8 @@ def _is_metadata(value: bytes) -> bool:
 
 def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
+
+
+SEQUENCEFILE: Final = Reader(
+    ("a SequenceFile",), ("sequencefile", *sorted(KINDS)), is_sequencefile, _read, bytes_of_file=4
+)

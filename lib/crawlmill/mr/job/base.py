@@ -33,7 +33,7 @@ from typing import Any, BinaryIO, ClassVar, Final
 from crawlmill.errors import CrawlmillError, FormatError, UsageError
 from crawlmill.formats.record import Record
 from crawlmill.inputs.lists import Input
-from crawlmill.inputs.reading import Reading, ReadOptions
+from crawlmill.inputs.reading import ItemReading, Reading, ReadOptions, Selection
 from crawlmill.mr.compat import MRJob, MRJobRunner, RawValueProtocol
 from crawlmill.mr.job.help import describe, hide_rare
 from crawlmill.mr.run import options as declared
@@ -45,6 +45,7 @@ from crawlmill.mr.task.rows import Pair, RowsFile, without_rows
 from crawlmill.mr.task.task_list import decode_task
 from crawlmill.storage import Storage, StorageOptions, redact
 from crawlmill.storage.coalesce import CoalescingStorage
+from crawlmill.storage.interface import Opener
 
 __all__ = ["CrawlJob", "summing"]
 
@@ -66,6 +67,9 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     formats: ClassVar[tuple[str, ...]] = ()
     types: ClassVar[tuple[str, ...]] = ()
+    items: ClassVar[type[Any]] = Record
+    """The class of what `process` is given: records, or the items of another reader (`crawlmill.formats.reader`)."""
+
     heads_suffice: ClassVar[bool] = False
     """Whether the job can do without the bodies of records."""
 
@@ -118,12 +122,12 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     def mapper(self, _key: None, line: str) -> Iterator[Pair]:
         """The pairs of one line of the task list, and a ledger row for each of its inputs."""
-        formats, types = frozenset(self.formats) or None, frozenset(self.types) or None
+        selection = Selection(frozenset(self.formats) or None, frozenset(self.types) or None)
         task = decode_task(line)
         ranges = [(item.location, item.offset or 0, item.length) for _, item in task if item.length is not None]
         with closing(CoalescingStorage(self.storage, ranges, self.options.coalesce)) as storage:
             for rank, item in task:
-                reading = Reading(item, storage, self.read_options, formats=formats, types=types)
+                reading = self._reading(item, storage, selection)
                 self._offset = None
                 try:
                     with self.monitor.alive(lambda reading=reading: reading.reached):  # type: ignore[misc]
@@ -132,6 +136,11 @@ class CrawlJob(MRJob):  # type: ignore[misc]
                     error.add_note(f"(at {self._place_in(item)})")
                     raise
                 yield from self.monitor.account(rank, reading.row)
+
+    def _reading(self, item: Input, storage: Opener, selection: Selection) -> Any:
+        if issubclass(self.items, Record):
+            return Reading(item, storage, self.read_options, selection)
+        return ItemReading(item, storage, self.items, self.read_options, selection)
 
     def _place_in(self, item: Input) -> str:
         place = "" if self._offset is None else f"offset {self._offset} of "

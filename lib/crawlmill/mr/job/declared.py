@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from crawlmill.errors import UsageError
+from crawlmill.inputs.readers import READERS
 
-__all__ = ["FORMATS", "TYPES", "check_declared"]
-
-FORMATS: Final = ("warc", "arc", "wat", "wet", "sequencefile", "metadata", "text_data")
-"""Formats that a job can name; `metadata` and `text_data` are the SequenceFiles of 2012."""
+__all__ = ["TYPES", "check_declared"]
 
 TYPES: Final = (
     "warcinfo", "response", "resource", "request", "metadata", "revisit", "conversion", "continuation",
@@ -24,7 +22,8 @@ def check_declared(job: Any) -> None:
     Raises:
         UsageError: The message names the attribute.
     """
-    for attribute, known, example in (("formats", FORMATS, '("warc",)'), ("types", TYPES, '("response",)')):
+    formats = tuple(name for reader in READERS for name in reader.formats)
+    for attribute, known, example in (("formats", formats, '("warc",)'), ("types", TYPES, '("response",)')):
         names = getattr(job, attribute)
         where = f"`{attribute}` of {type(job).__name__}"
         if not isinstance(names, tuple):

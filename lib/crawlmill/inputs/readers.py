@@ -1,0 +1,77 @@
+"""The readers there are, and which of them an input is for: that is found from its first bytes, never from its name.
+
+To add a format, write a `Reader` (see `crawlmill.formats.reader`) and name it in `READERS`. A script with a format of
+its own calls `register` where it defines it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from crawlmill.errors import FormatError
+from crawlmill.formats.archive import ARCHIVE
+from crawlmill.formats.reader import Reader
+from crawlmill.formats.sequencefile.records import SEQUENCEFILE
+from crawlmill.inputs.opened import Opened
+
+__all__ = ["READERS", "either", "find_reader", "readers_of", "register"]
+
+READERS: Final[list[Reader]] = [ARCHIVE, SEQUENCEFILE]
+"""All readers. Where the first bytes could be of several, the first one stands."""
+
+
+def register(reader: Reader) -> None:
+    """Add a reader, for this process. The script of a job does it where it is imported, so that its tasks do too."""
+    if reader not in READERS:
+        READERS.append(reader)
+
+
+def readers_of(gives: type[Any]) -> list[Reader]:
+    """The readers of items of a class."""
+    return [reader for reader in READERS if issubclass(reader.gives, gives)]
+
+
+def either(readers: Iterable[Reader]) -> str:
+    """The names of formats as messages list them: "WARC, ARC or a SequenceFile"."""
+    *first, last = dict.fromkeys(name for reader in readers for name in reader.names)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def find_reader(opened: Opened, gives: type[Any]) -> Reader:
+    """The reader for an input.
+
+    Readers of the wanted items come first. A reader of other items is returned where only that knows the first bytes.
+
+    Raises:
+        FormatError: `unknown-format`: nothing there, or nothing that any reader knows.
+        SourceError: The first bytes cannot be read.
+    """
+    data = opened.data
+    if not data:
+        raise FormatError(
+            "empty file", reason="unknown-format", offset=opened.start, expected="an archive", actual="0 bytes"
+        )
+    wanted = readers_of(gives)
+    others = [reader for reader in READERS if reader not in wanted]
+    for readers in (wanted, others):
+        for reader in readers:
+            if (not opened.start or not reader.bytes_of_file) and reader.begins(data):
+                return reader
+    if opened.start:
+        of_file = opened.first_of_file(max(reader.bytes_of_file for reader in READERS))
+        for readers in (wanted, others):
+            for reader in readers:
+                if reader.bytes_of_file and reader.begins(of_file):
+                    return reader
+    data = opened.more()
+    for reader in wanted:
+        if reader.recovers(data):
+            return reader
+    raise FormatError(
+        "not an archive",
+        reason="unknown-format",
+        offset=opened.start,
+        expected=either(wanted),
+        actual=repr(data[:24])[2:-1],
+    )
