@@ -109,6 +109,18 @@ def test_summary_counts_outcomes_records_and_bytes_and_shows_the_first_ten_bad_i
     assert lines[11] == "and 5 more"
 
 
+def test_summary_shows_what_was_lost_before_what_was_not_read():
+    summary = Summary()
+    for n in range(20):
+        summary.add(row(f"a{n}", lost=("unaccounted",)))
+    summary.add(row("z", lost=("truncated",)))
+    lines = summary.lines()
+    assert lines[0] == "21 inputs: 21 failed (20 unaccounted); 0 records, 0 B read"
+    assert lines[1] == "failed  z: truncated: truncated it is"
+    assert [line.split()[1] for line in lines[2:11]] == [f"a{n}:" for n in range(9)]
+    assert lines[11] == "and 11 more"
+
+
 def test_summary_of_one_input_is_in_the_singular():
     summary = Summary()
     summary.add(row(records=1, read=5, lost=("truncated",)))

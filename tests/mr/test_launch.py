@@ -114,7 +114,7 @@ def test_bad_inputs_above_the_limit_fail_the_job_and_publish_nothing(mixed, tmp_
     assert out.exists() == (code == 2)
     assert set(rows(place)) == set(OUTCOMES)
     if code == 1:
-        assert re.search(r"(\d) of 4 inputs are bad, more than --\S+ \S+ allows; nothing is published\n$", ended.err)
+        assert re.search(r"more than --\S+ \S+ allows;( \d (was|were) not read;)? nothing is published\n$", ended.err)
 
 
 def test_run_stops_as_soon_as_too_many_inputs_are_bad(crawl, tmp_path):
@@ -123,6 +123,18 @@ def test_run_stops_as_soon_as_too_many_inputs_are_bad(crawl, tmp_path):
     ended = run_here(UriCount, *INLINE, "--max-bad-inputs", "1", "--ledger", tmp_path / "l", lst)
     assert ended.code == 1
     assert rows(tmp_path / "l")["z.warc.gz"]["lost"] == {"unaccounted": 1}
+    lines = ended.err.splitlines()
+    assert lines[0].startswith("3 inputs: 3 failed (1 unaccounted); ")
+    said = "2 of 3 inputs are bad, more than --max-bad-inputs 1 allows; 1 was not read; nothing is published"
+    assert lines[-1].partition(": ")[2] == said
+
+
+def test_share_of_bad_inputs_is_of_those_that_were_read_and_lost_something(crawl):
+    lst = crawl.list(*(f"{name}-gone" for name in range(50)), *(crawl.warc(f"z{name}") for name in range(50)))
+    ended = run_here(UriCount, *INLINE, "--max-bad-inputs", "2%", lst)
+    assert ended.code == 1
+    said = "3 of 100 inputs are bad, more than --max-bad-inputs 2% allows; 97 were not read; nothing is published"
+    assert ended.err.splitlines()[-1].partition(": ")[2] == said
 
 
 def test_few_bad_inputs_under_fail_still_end_with_0_if_there_are_none(crawl):

@@ -102,6 +102,8 @@ class Summary:
     bytes: int = 0
     unaccounted: int = 0
     bad: list[str] = field(default_factory=list)
+    """A line for each of the first inputs that something was lost of; those that nobody has read come after them."""
+    _unread: list[str] = field(default_factory=list)
     unicodes: set[str] = field(default_factory=set)
 
     @property
@@ -123,21 +125,24 @@ class Summary:
         self.unaccounted += row.lost["unaccounted"]
         if row.unicode is not None:
             self.unicodes.add(row.unicode)
-        if outcome != "ok" and len(self.bad) < _MOST_SHOWN:
-            self.bad.append(f"{outcome:7} {_name_of(row)}: {_losses(row)}")
+        shown = self._unread if row.lost["unaccounted"] else self.bad
+        if outcome != "ok" and len(shown) < _MOST_SHOWN:
+            shown.append(f"{outcome:7} {_name_of(row)}: {_losses(row)}")
 
     def counts(self) -> str:
         """`12 inputs: 10 ok, 1 partial, 1 failed; 9,812 records, 41.2 MB`; outcomes that did not occur are left out."""
         outcomes = ", ".join(
             f"{self.outcomes[kind]:,} {kind}" for kind in ("ok", "partial", "failed") if self.outcomes[kind]
         )
+        outcomes += f" ({self.unaccounted:,} unaccounted)" if self.unaccounted else ""
         return f"{_plural(self.inputs, 'input')}: {outcomes}; {_plural(self.records, 'record')}, {size(self.bytes)}"
 
     def lines(self, seconds: float | None = None) -> list[str]:
         """The lines that end a run: the counts, and the first ten inputs that are not ok."""
         took = "" if seconds is None else f" in {seconds:,.1f} s"
-        more = self.not_ok - len(self.bad)
-        return [f"{self.counts()} read{took}", *self.bad, *([f"and {more:,} more"] if more else [])]
+        bad = [*self.bad, *self._unread][:_MOST_SHOWN]
+        more = self.not_ok - len(bad)
+        return [f"{self.counts()} read{took}", *bad, *([f"and {more:,} more"] if more else [])]
 
 
 def complete(rows: Iterable[tuple[int, LedgerRow]], inputs: list[Input], why: str) -> Iterator[LedgerRow]:

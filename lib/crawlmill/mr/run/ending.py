@@ -131,7 +131,8 @@ class Ending:
                 self._settled = True
         self._say_how_it_ended(work, summary, place)
         if failed:
-            self._console.say(f"{run.name}: {self._excess(summary)}; nothing is published")
+            unread = summary.unaccounted if ended else 0
+            self._console.say(f"{run.name}: {self._excess(summary, unread)}; nothing is published")
         return 1 if failed or not in_place else 2 if summary.not_ok else 0
 
     def keep_so_far(self, work: Done, stopped_by: str) -> None:
@@ -222,13 +223,15 @@ class Ending:
         if place is not None:
             self._console.say(f"ledger: {place}")
 
-    def _excess(self, summary: Summary) -> str:
+    def _excess(self, summary: Summary, unread: int) -> str:
         allowed = (
             "--on-bad-input fail"
             if self._run.on_bad_input == "fail"
             else f"--max-bad-inputs {self._run.max_bad_inputs}"
         )
-        return f"{summary.not_ok:,} of {summary.inputs:,} inputs are bad, more than {allowed} allows"
+        bad = summary.not_ok - unread
+        text = f"{bad:,} of {summary.inputs:,} inputs {'is' if bad == 1 else 'are'} bad, more than {allowed} allows"
+        return text + (f"; {unread:,} {'was' if unread == 1 else 'were'} not read" if unread else "")
 
     def _report(self, summary: Summary) -> bytes:
         run = self._run
