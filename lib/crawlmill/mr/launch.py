@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from crawlmill import core
 from crawlmill.codecs.inflate import decoders
@@ -94,10 +94,8 @@ class _Launch:
         if options.runner == "emr" and not options.s3_endpoint:
             options.s3_endpoint = endpoint_url(conf_setting(options.conf_paths, "emr", "s3_endpoint"))
         storage_options = declared.storage_options(options, limits_folder=str(scratch / "limits"))
-        # Tasks on other machines cannot share this one's folder.
-        for_tasks = storage_options if self._on_this_machine else replace(storage_options, limits_folder=None)
-        job.hand_on("--storage", json.dumps(for_tasks.to_json()))
         self.storage = Storage(storage_options)
+        job.hand_on("--storage", self._storage_for_tasks())
         self.ending = Ending(self.info, self.storage, scratch, console, job.stdout)
 
     def run(self) -> int:
@@ -195,8 +193,17 @@ class _Launch:
         if host is not None and most < tasks and not self.options.quiet:
             self.console.say(f"at most {most} map tasks run at a time: more connections to {host} are not allowed")
         most = min(most, tasks)  # a share that nobody runs for would be lost
-        for_tasks = replace(self.storage.options, limits_folder=None, share=most)
-        work.limit_tasks(most, f"--storage={json.dumps(for_tasks.to_json())}")
+        work.limit_tasks(most, f"--storage={self._storage_for_tasks(share=most)}")
+
+    def _storage_for_tasks(self, **more: Any) -> str:
+        """What storage is to do in tasks. Those on other machines cannot share this one's folder."""
+        if not self._on_this_machine:
+            more["limits_folder"] = None
+        if self.options.runner == "emr":
+            more["s3_credentials_required"] = True
+            if self.options.retries is None:
+                more["retries"] = declared.RETRIES_ON_EMR
+        return json.dumps(replace(self.storage.options, **more).to_json())
 
     def _judge(self, totals: Totals) -> None:
         if self.limit.exceeded(totals.bad, len(self.ending.inputs)):

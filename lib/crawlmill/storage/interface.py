@@ -115,7 +115,8 @@ class StorageOptions:
     `retries`: tries that may fail in a row after the first. `limits_folder`: a local folder through which the
     processes of one run share their politeness limits; None, or a folder that is not there (as on another machine),
     keeps them to the process. The limits themselves: None means the defaults of `limits.py`. `share`: how many tasks
-    on machines of their own keep to the limits together, each to its share.
+    on machines of their own keep to the limits together, each to its share. `s3_credentials_required`: S3 is never read
+    without credentials; if they are missing, that is no trouble of an input but a CrawlmillError.
     """
 
     read_timeout_s: float = 60.0
@@ -125,6 +126,7 @@ class StorageOptions:
     s3_endpoint: str | None = None
     s3_region: str | None = None
     s3_requester_pays: bool = False
+    s3_credentials_required: bool = False
     webhdfs: str | None = None
     limits_folder: str | None = None
     share: int = 1

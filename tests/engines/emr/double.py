@@ -144,6 +144,7 @@ class EmrDouble:
 
     def start(self) -> None:
         self._server.start()
+        urllib.request.urlopen(f"{self.url}/moto-api/reset", data=b"").close()  # of what an earlier one held
         threading.Thread(target=self._watch, daemon=True).start()
 
     def stop(self) -> None:
@@ -260,7 +261,6 @@ def emr_double(home: Path, hadoop: Any = None) -> Iterator[EmrDouble]:
         stack.enter_context(double.metadata)
         stack.callback(double.stop)
         double.start()
-        urllib.request.urlopen(f"{double.url}/moto-api/reset", data=b"").close()  # of what an earlier one held
         for bucket in ("tmp", "mine"):
             double.client("s3").create_bucket(Bucket=bucket)
         yield double

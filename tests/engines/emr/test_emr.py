@@ -29,6 +29,7 @@ def test_run_gives_what_inline_gives_and_is_published_on_s3(emr, tmp_path):
     emr.double.put("s3://mine/crawl/cut.warc.gz", warc("http://e.org/3", "http://e.org/4", cut=9))
     lst = tmp_path / "x.paths"
     lst.write_text(f"{good}\n# c\n\ns3://mine/crawl/cut.warc.gz\ns3://mine/crawl/gone.warc.gz\n{good}\n")
+    emr.double.metadata.slow = 1
     there = emr.run(TAGS, "--output-dir", "s3://mine/out", lst)
     here = run(TAGS, "-r", "inline", "--ledger", tmp_path / "inline", lst, **emr.double.environment)
     assert (there.code, here.code) == (2, 2), there.err

@@ -28,10 +28,11 @@ def reported(tmp_path: Path, aws: str | None) -> Ended:
 
 
 def test_error_is_put_beside_the_run_under_the_attempts_name(tmp_path):
-    ended = reported(tmp_path, 'echo "$@" > "$PLACE/args"; cat > "$PLACE/put"; echo noise')
+    ended = reported(tmp_path, 'echo "$@" > "$PLACE/args"; cat > "$PLACE/put"; echo "noise$PYTHONPATH"')
     assert (ended.code, ended.out) == (0, "")
     assert (tmp_path / "args").read_text() == "s3 cp --only-show-errors - s3://b/run/reports/attempt_1_2_m_3_4\n"
     assert (tmp_path / "put").read_text() == "Error: what\ntrace\n"
+    assert ended.err == "noise\n"  # the PYTHONPATH of tasks is not for the Python of `aws`
 
 
 @pytest.mark.parametrize("aws", ["exit 3", None])

@@ -21,6 +21,7 @@ from crawlmill.storage.coalesce import COALESCE
 from crawlmill.storage.shares import MOST_TASKS
 
 __all__ = [
+    "RETRIES_ON_EMR",
     "BadLimit",
     "add_base_url",
     "add_ending",
@@ -38,6 +39,8 @@ __all__ = [
 Add = Callable[..., Any]
 
 _MAX_BODY_MIB: Final = 64
+RETRIES_ON_EMR: Final = 60
+"""Tries of a task: S3 throttles a whole cluster for minutes, and half an hour without a byte ends a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +114,9 @@ def add_storage(add: Add) -> None:
     """How bytes are fetched."""
     add("--read-timeout", type=positive("a number of seconds"), default=60.0, metavar="S",
         help="seconds without a byte after which a read is tried again (default: 60)")  # fmt: skip
-    add("--retries", type=whole_number(0), default=8, metavar="N",
-        help="tries without progress after which an input is given up (default: 8)")  # fmt: skip
+    add("--retries", type=whole_number(0), metavar="N",
+        help=f"tries without progress after which an input is given up (default: {StorageOptions.retries}; of tasks on "
+        f"EMR, {RETRIES_ON_EMR}: ten minutes or so)")  # fmt: skip
     add("--max-requests-per-second", type=positive("a number"), metavar="N",
         help="requests a second to one host of HTTP or S3, of all processes together; on a cluster, each of N running "
         "tasks keeps to an Nth of it (default: 5 to data.commoncrawl.org, 1 to index.commoncrawl.org, else "
@@ -174,7 +178,7 @@ def storage_options(options: argparse.Namespace, **more: Any) -> StorageOptions:
     """What storage is to do; `more` are settings that have no option."""
     return StorageOptions(
         read_timeout_s=options.read_timeout,
-        retries=options.retries,
+        retries=StorageOptions.retries if options.retries is None else options.retries,
         max_requests_per_second=options.max_requests_per_second,
         max_connections_per_host=options.max_connections_per_host,
         s3_endpoint=options.s3_endpoint,

@@ -74,9 +74,11 @@ def _put_on_s3(location: str, content: bytes) -> None:
     import subprocess  # noqa: PLC0415
 
     command = ["aws", "s3", "cp", "--only-show-errors", "-", location]
+    # `aws` has a Python of its own, for which our packages are not made.
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
     # Whatever it prints on stdout must not become a result.
     try:
-        subprocess.run(command, input=content, stdout=sys.stderr, timeout=3 * _TIMEOUT_S, check=True)
+        subprocess.run(command, input=content, stdout=sys.stderr, env=environment, timeout=3 * _TIMEOUT_S, check=True)
     except subprocess.SubprocessError as error:
         raise OSError(f"aws s3 cp: {error}") from error
 

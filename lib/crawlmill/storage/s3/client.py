@@ -22,7 +22,7 @@ from crawlmill.storage.http.client import HttpClient, failure_of_error
 from crawlmill.storage.interface import StorageOptions
 from crawlmill.storage.limits import Limiter
 from crawlmill.storage.retry import Failure, parse_retry_after
-from crawlmill.storage.s3.errors import failure_of_refusal
+from crawlmill.storage.s3.errors import failure_of_refusal, no_credentials
 
 try:
     import boto3
@@ -50,6 +50,7 @@ _ERRORS: tuple[type[Exception], ...] = (
     *(ValueError, OverflowError),  # what a server says is no number or no date
     RuntimeError,  # credentials that have expired
 )
+_NO_CREDENTIALS = (NoCredentialsError, PartialCredentialsError, CredentialRetrievalError, RuntimeError)
 _LARGEST_ANSWER = 16 << 20  # a thousand of the longest keys, each byte of them escaped
 
 
@@ -83,6 +84,8 @@ class S3Client:
             self.anonymous = self._session.get_credentials() is None
         except _ERRORS as error:
             raise UsageError(f"S3 cannot be set up: {error}") from error
+        if self.anonymous and options.s3_credentials_required:
+            raise no_credentials("none are found")
         self._http = HttpClient(options.read_timeout_s, Limiter(), certificates=self.certificates)
         self._client = self._new(options.s3_region)
         self._client.meta.events.register("before-send.s3", self._send)
@@ -96,7 +99,7 @@ class S3Client:
         try:
             return cast(dict[str, Any], getattr(self._client, operation)(**arguments))
         except _ERRORS as error:
-            raise _failure_of(error) from error
+            raise self._failure_of(error) from error
 
     def signed(self, operation: str, region: str | None, **arguments: Any) -> tuple[str, dict[str, str]]:
         """URL and headers of the request that would be sent to this region (None: that of the settings), unsent.
@@ -114,7 +117,7 @@ class S3Client:
         except _HeldBackError as held:
             return held.request.url, _texts(held.request.headers)
         except _ERRORS as error:
-            raise _failure_of(error) from error
+            raise self._failure_of(error) from error
         raise AssertionError("boto3 has sent a request that was to be held back")
 
     def close(self) -> None:
@@ -135,6 +138,11 @@ class S3Client:
         finally:
             answer.close()
         return AWSResponse(request.url, answer.status, dict(answer.headers), said)
+
+    def _failure_of(self, error: Exception) -> Exception:
+        if self._options.s3_credentials_required and isinstance(error, _NO_CREDENTIALS):
+            return no_credentials(str(error))
+        return _failure_of(error)
 
     def _new(self, region: str | None) -> Any:
         options = self._options
@@ -181,7 +189,7 @@ def _failure_of(error: Exception) -> Failure:
             str(error.response.get("Error", {}).get("Code", "")),
             parse_retry_after(answer.get("HTTPHeaders", {}).get("retry-after")),
         )
-    if isinstance(error, NoCredentialsError | PartialCredentialsError | CredentialRetrievalError | RuntimeError):
+    if isinstance(error, _NO_CREDENTIALS):
         return Failure(f"the AWS credentials cannot be used: {type(error).__name__}", reason="denied")
     if isinstance(error, HTTPClientError | NoConnectionError):
         return Failure(f"the connection to S3 failed: {type(error).__name__}", transient=True)

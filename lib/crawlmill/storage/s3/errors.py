@@ -6,10 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from crawlmill.errors import SourceError
+from crawlmill.errors import CrawlmillError, SourceError
 from crawlmill.storage.retry import Failure, failure_of_status
 
-__all__ = ["failure_of_refusal", "said"]
+__all__ = ["HAS_EXPIRED", "failure_of_refusal", "no_credentials", "said"]
+
+HAS_EXPIRED = ("ExpiredToken", "InvalidToken", "TokenRefreshRequired")
+"""What S3 says of credentials that are no good any more."""
 
 _CODE = "[A-Za-z][A-Za-z0-9.]{0,60}"
 # What a code means where the HTTP status beside it says something else, or nothing.
@@ -28,6 +31,11 @@ def failure_of_refusal(status: int, code: str, retry_after_s: float | None) -> F
     failure = failure_of_status(_MEANINGS.get(code, status), "", "", retry_after_s)
     failure.what = f"HTTP {status}" + (f" {code}" if re.fullmatch(_CODE, code) else "")
     return failure
+
+
+def no_credentials(why: str) -> CrawlmillError:
+    """What ends work that must have credentials: another try, some minutes later, may find them."""
+    return CrawlmillError(f"the AWS credentials cannot be used: {why} (environment, ~/.aws, role of the machine)")
 
 
 def said(answer: Mapping[str, Any], name: str, location: str) -> Any:

@@ -16,7 +16,7 @@ from crawlmill.storage.interface import StorageOptions
 from crawlmill.storage.limits import Limiter, limited_name
 from crawlmill.storage.resume import Body, Identity, NothingLeft
 from crawlmill.storage.retry import Failure, parse_retry_after
-from crawlmill.storage.s3.errors import failure_of_refusal
+from crawlmill.storage.s3.errors import HAS_EXPIRED, failure_of_refusal, no_credentials
 from crawlmill.storage.s3.signing import new_signer
 
 __all__ = ["S3Objects"]
@@ -36,6 +36,7 @@ class S3Objects:
         self._signer = new_signer(options)
         self._http = HttpClient(options.read_timeout_s, limiter, certificates=self._signer.certificates)
         self._payer = {"x-amz-request-payer": "requester"} if options.s3_requester_pays else {}
+        self._credentials_required = options.s3_credentials_required
         self._regions: dict[str, str] = {}
 
     @property
@@ -84,8 +85,11 @@ class S3Objects:
             if region is None or elsewhere:
                 break
             self._regions[bucket] = region
-        code = re.search(_CODE, said)
-        raise failure_of_refusal(answer.status, code[1].decode() if code else "", wait_s)
+        found = re.search(_CODE, said)
+        code = found[1].decode() if found else ""
+        if self._credentials_required and code in HAS_EXPIRED:
+            raise no_credentials(f"S3 says {code}")
+        raise failure_of_refusal(answer.status, code, wait_s)
 
     def _send(self, method: str, bucket: str, key: str, headers: dict[str, str]) -> Answer:
         region = self._regions.get(bucket)

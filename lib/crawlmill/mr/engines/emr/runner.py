@@ -34,6 +34,8 @@ _MRJobEMRRunner: Any = engine_runner("emr")
 _RELEASE: Final = "7.10.0"
 _USUAL: Final = "us-east-1"  # where S3 makes a bucket that is not told where
 _TAGS: Final = "mapreduce.job.tags"
+# A node that is busy answers later than botocore's one second, and a task without credentials has nothing to read.
+_METADATA_SERVICE: Final = {"AWS_METADATA_SERVICE_TIMEOUT": "5", "AWS_METADATA_SERVICE_NUM_ATTEMPTS": "5"}
 _CREDENTIALS: Final = {
     "aws_access_key_id": "AWS_ACCESS_KEY_ID",
     "aws_secret_access_key": "AWS_SECRET_ACCESS_KEY",
@@ -181,6 +183,9 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
     def own_cluster(self) -> bool:
         """Whether the job has a cluster for itself."""
         return not self._opts["cluster_id"]
+
+    def _cmdenv(self) -> dict[str, str]:
+        return {**_METADATA_SERVICE, **super()._cmdenv()}
 
     def get_image_version(self) -> str:
         """What mrjob would ask the cluster."""
