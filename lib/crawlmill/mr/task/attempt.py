@@ -5,6 +5,7 @@ An attempt leaves all it has to say in a folder of its own, which counts once th
     spill-N    sorted runs of pairs, one per partition (see `shuffle`), if a reducer follows
     part       else: the pairs of the step's output
     _rows      ledger rows, sorted by rank (first step only)
+    _of-NAME   named files that the job has written (see `files`)
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from crawlmill.mr.task.contract import Job
+from crawlmill.mr.task.files import ROWS, FolderFiles
 from crawlmill.mr.task.monitor import TaskMonitor, Totals
 from crawlmill.mr.task.rows import encode_rows
 from crawlmill.mr.task.shuffle import Partitioner, Run, Spill, merge
@@ -107,12 +109,12 @@ def run_attempt(
     folder = Path(attempt.folder)
     folder.mkdir(parents=True)
     stderr = _TaskStderr()
-    monitor = TaskMonitor(report)
+    monitor, files = TaskMonitor(report), FolderFiles(folder)
     spills: tuple[Spill, ...] = ()
 
     def make_job(kind: str) -> Job:
         job = job_class([f"--step-num={attempt.step}", f"--{kind}", *arguments])
-        job.monitor = monitor
+        job.monitor, job.task_files = monitor, files
         return job
 
     def run(kind: str, lines: Iterable[bytes], output: Any) -> None:
@@ -142,7 +144,7 @@ def run_attempt(
             with (folder / "part").open("wb", _BUFFER) as part:
                 run("mapper", lines, part)
     if monitor.rows:
-        with (folder / "_rows").open("wb", _BUFFER) as file:
+        with files.write(ROWS) as file:
             encode_rows(monitor.rows, file)
     return Result(spills, monitor.totals, dict(stderr.counters))
 
