@@ -25,6 +25,7 @@ from crawlmill.mr.task.files import ROWS, FolderFiles
 from crawlmill.mr.task.monitor import TaskMonitor, Totals
 from crawlmill.mr.task.rows import encode_rows
 from crawlmill.mr.task.shuffle import Partitioner, Run, Spill, merge
+from crawlmill.sorting import SortedLines
 
 __all__ = ["Attempt", "Result", "run_attempt"]
 
@@ -119,7 +120,7 @@ def run_attempt(
 
     def run(kind: str, lines: Iterable[bytes], output: Any) -> None:
         job = make_job(kind)
-        job.sandbox(stdin=iter(lines), stdout=output, stderr=stderr)
+        job.sandbox(stdin=lines, stdout=output, stderr=stderr)
         getattr(job, f"run_{kind}")(attempt.step)
 
     def combine(lines: list[bytes]) -> list[bytes]:
@@ -129,8 +130,8 @@ def run_attempt(
 
     with _environment(attempt.variables()):
         lines = _input(attempt, folder)
-        if attempt.kind == "reduce":
-            with (folder / "part").open("wb", _BUFFER) as part:
+        if isinstance(lines, SortedLines):
+            with lines, (folder / "part").open("wb", _BUFFER) as part:
                 run("reducer", lines, part)
         elif attempt.partitions:
             combiner = combine if "combiner" in attempt.substeps else None
@@ -149,14 +150,18 @@ def run_attempt(
     return Result(spills, monitor.totals, dict(stderr.counters))
 
 
-def _input(attempt: Attempt, folder: Path) -> Iterator[bytes]:
+def _input(attempt: Attempt, folder: Path) -> SortedLines | Iterator[bytes]:
+    """What the attempt reads; sorted, if it reduces."""
     if attempt.kind == "reduce":
-        yield from merge(attempt.runs, folder, memory=attempt.memory)
-    elif attempt.line is not None:
-        yield attempt.line.encode()
-    else:
-        with open(attempt.source or os.devnull, "rb", _BUFFER) as part:  # noqa: PTH123
-            yield from part
+        return merge(attempt.runs, folder, memory=attempt.memory)
+    if attempt.line is not None:
+        return iter([attempt.line.encode()])
+    return _lines_of(attempt.source or os.devnull)
+
+
+def _lines_of(path: str) -> Iterator[bytes]:
+    with open(path, "rb", _BUFFER) as file:  # noqa: PTH123
+        yield from file
 
 
 class _Lines:

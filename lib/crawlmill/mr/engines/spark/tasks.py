@@ -1,7 +1,7 @@
 """What a task on Spark does: an attempt as the runners of one machine run it (`attempt`), its files sent through Spark.
 
     map       the sorted runs of its spills, as pieces of whole lines, each with the number of its partition
-    reduce    takes the pieces of its partition into a file, and goes on from there as on one machine
+    reduce    takes the pieces of its partition, which come in no order, into a file, and sorts that again
     output    a file in the step's folder, of a name that no other attempt has; the driver says which of them count
 
 So neither side ever holds more than a piece, and what the attempt holds for sorting. Knows nothing of pyspark.
@@ -169,7 +169,7 @@ def reduce_to_part(task: Task, number: int, pieces: Iterable[tuple[int, bytes]])
         with shuffled.open("wb") as file:
             for _, piece in pieces:
                 file.write(piece)
-        made, _ = run(runs=(Run(str(shuffled), 0, shuffled.stat().st_size),))
+        made, _ = run(runs=(Run(str(shuffled), 0, shuffled.stat().st_size, in_order=False),))
         yield task.deliver(made, number)
 
 
