@@ -23,6 +23,7 @@ __all__ = ["COMMANDS", "main"]
 
 COMMANDS = {
     "check": "read every member and record of archives to its end, and say what is lost",
+    "index": "print the captures of archives: a URL index, a line per record",
     "records": "list the records of archives, a row each",
     "cat": "print one record, or a part of it",
     "crawls": "list the crawls that Common Crawl has published",

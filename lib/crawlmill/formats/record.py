@@ -143,10 +143,11 @@ class Record:
 
     `offset` is the byte of the file at which its gzip member, or in a plain file the record itself, begins; `length`
     the bytes of that member (of the record's header and block in a plain file), None while a streamed member is being
-    read; `index` counts the records of one member from 0; `head` is the header as it stands.
+    read; `index` counts the records of one member from 0; `head` is the header as it stands; `is_plain` says whether it
+    is in a plain file.
     """
 
-    __slots__ = ("_http", "block", "head", "index", "length", "max_body", "offset", "type")
+    __slots__ = ("_http", "block", "head", "index", "is_plain", "length", "max_body", "offset", "type")
 
     format: str = ""
     plain_bodies = False
@@ -157,7 +158,7 @@ class Record:
     ) -> None:
         self.type, self.head, self.block = kind, head, block
         self.offset, self.length, self.index = offset, length, index
-        self.max_body = MAX_BODY
+        self.max_body, self.is_plain = MAX_BODY, False
         self._http: HttpMessage | None = None
 
     @property

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["escape", "unescape"]
+__all__ = ["escape", "escape_unprintable", "unescape"]
 
 _ESCAPE: Final = re.compile(rb"%([0-9A-Fa-f]{2})")
+_UNPRINTABLE: Final = re.compile(rb"[^!-~]")
 _UNSAFE: Final = re.compile(rb"[^!-\"$&-~]")
 _BYTE: Final = {b"%02x" % value: bytes([value]) for value in range(256)}
 _ESCAPED: Final = {bytes([value]): b"%%%02x" % value for value in range(256)}
@@ -18,6 +19,11 @@ _HEX: Final = frozenset(b"0123456789abcdefABCDEF")
 def escape(text: bytes) -> bytes:
     """Text with all but printable ASCII, `%` and `#` as escapes (of lower-case digits)."""
     return _UNSAFE.sub(lambda found: _ESCAPED[found[0]], text)
+
+
+def escape_unprintable(text: bytes) -> bytes:
+    """Text with blanks, control characters and all but ASCII as escapes; escapes that are there stay as they are."""
+    return _UNPRINTABLE.sub(lambda found: _ESCAPED[found[0]], text)
 
 
 def unescape(text: bytes) -> bytes:

@@ -20,7 +20,7 @@ import re
 import socket
 from typing import Final
 
-from crawlmill.urls.escapes import escape, unescape
+from crawlmill.urls.escapes import escape, escape_unprintable, unescape
 from crawlmill.urls.sessions import strip_path_session, strip_query_sessions
 
 __all__ = ["urlkey", "urlkey_bytes"]
@@ -35,7 +35,6 @@ _SCHEME: Final = re.compile(rb"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 _PARTS: Final = re.compile(rb"(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?", re.DOTALL)
 _NUMBERS: Final = re.compile(rb"0[0-7]*(?:\.[0-7]+){1,3}|[1-9][0-9]*(?:\.[0-9]+){1,3}")
 _WWW: Final = re.compile(rb"www[0-9]*\.")
-_UNPRINTABLE: Final = re.compile(rb"[^!-~]")
 _PORTS: Final = {b"http": b"80", b"https": b"443"}
 
 _LONGEST_LABEL: Final = 1 << 10  # characters of which IDNA may make a label; it takes quadratic time
@@ -78,7 +77,7 @@ def _encoded(url: str) -> bytes:
 def _key(url: bytes) -> bytes:
     """The key of any URL: what the rules have none for is its own, in lower case."""
     if url.startswith(b"filedesc"):
-        return _UNPRINTABLE.sub(lambda found: escape(found[0]), url)
+        return escape_unprintable(url)
     stripped = _TWICE.sub(rb"\1", re.sub(rb"[\t\r\n]+", b"", url.strip()))
     if not stripped:
         return b"-"

@@ -5,7 +5,6 @@ An attempt leaves all it has to say in a folder of its own, which counts once th
     spill-N    sorted runs of pairs, one per partition (see `shuffle`), if a reducer follows
     part       else: the pairs of the step's output
     _rows      ledger rows, sorted by rank (first step only)
-    _of-NAME   named files that the job has written (see `files`)
 """
 
 from __future__ import annotations
@@ -21,11 +20,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from crawlmill.mr.task.contract import Job
-from crawlmill.mr.task.files import ROWS, FolderFiles
 from crawlmill.mr.task.monitor import TaskMonitor, Totals
 from crawlmill.mr.task.rows import encode_rows
 from crawlmill.mr.task.shuffle import Partitioner, Run, Spill, merge
-from crawlmill.sorting import SortedLines
 
 __all__ = ["Attempt", "Result", "run_attempt"]
 
@@ -110,17 +107,17 @@ def run_attempt(
     folder = Path(attempt.folder)
     folder.mkdir(parents=True)
     stderr = _TaskStderr()
-    monitor, files = TaskMonitor(report), FolderFiles(folder)
+    monitor = TaskMonitor(report)
     spills: tuple[Spill, ...] = ()
 
     def make_job(kind: str) -> Job:
         job = job_class([f"--step-num={attempt.step}", f"--{kind}", *arguments])
-        job.monitor, job.task_files = monitor, files
+        job.monitor = monitor
         return job
 
     def run(kind: str, lines: Iterable[bytes], output: Any) -> None:
         job = make_job(kind)
-        job.sandbox(stdin=lines, stdout=output, stderr=stderr)
+        job.sandbox(stdin=iter(lines), stdout=output, stderr=stderr)
         getattr(job, f"run_{kind}")(attempt.step)
 
     def combine(lines: list[bytes]) -> list[bytes]:
@@ -130,8 +127,8 @@ def run_attempt(
 
     with _environment(attempt.variables()):
         lines = _input(attempt, folder)
-        if isinstance(lines, SortedLines):
-            with lines, (folder / "part").open("wb", _BUFFER) as part:
+        if attempt.kind == "reduce":
+            with (folder / "part").open("wb", _BUFFER) as part:
                 run("reducer", lines, part)
         elif attempt.partitions:
             combiner = combine if "combiner" in attempt.substeps else None
@@ -145,23 +142,19 @@ def run_attempt(
             with (folder / "part").open("wb", _BUFFER) as part:
                 run("mapper", lines, part)
     if monitor.rows:
-        with files.write(ROWS) as file:
+        with (folder / "_rows").open("wb", _BUFFER) as file:
             encode_rows(monitor.rows, file)
     return Result(spills, monitor.totals, dict(stderr.counters))
 
 
-def _input(attempt: Attempt, folder: Path) -> SortedLines | Iterator[bytes]:
-    """What the attempt reads; sorted, if it reduces."""
+def _input(attempt: Attempt, folder: Path) -> Iterator[bytes]:
     if attempt.kind == "reduce":
-        return merge(attempt.runs, folder, memory=attempt.memory)
-    if attempt.line is not None:
-        return iter([attempt.line.encode()])
-    return _lines_of(attempt.source or os.devnull)
-
-
-def _lines_of(path: str) -> Iterator[bytes]:
-    with open(path, "rb", _BUFFER) as file:  # noqa: PTH123
-        yield from file
+        yield from merge(attempt.runs, folder, memory=attempt.memory)
+    elif attempt.line is not None:
+        yield attempt.line.encode()
+    else:
+        with open(attempt.source or os.devnull, "rb", _BUFFER) as part:  # noqa: PTH123
+            yield from part
 
 
 class _Lines:

@@ -62,19 +62,12 @@ class SparkEvents:
             counters[step].update(told.counters)
         return [dict(each) for each in counters]
 
-    def write_rows(self, target: Path) -> list[tuple[str, str]]:
-        """Write the rows of the tasks that are done, also of a run that has not come to its end.
-
-        Gives the names of the other files of these tasks, and where they are.
-        """
-        files: list[tuple[str, str]] = []
+    def write_rows(self, target: Path) -> None:
+        """Write the rows of the tasks that are done, also of a run that has not come to its end."""
         with self._path.open("rb") as events, target.open("w", encoding="utf-8") as file:
             for told in self._tasks.values():
                 events.seek(told.offset)
-                done = Done(**json.loads(events.read(told.length))["task"])
-                file.write(done.rows)
-                files += ((name, place) for name, place in done.files)
-        return files
+                file.write(json.loads(events.read(told.length))["task"]["rows"])
 
     def _take(self, event: dict[str, Any], length: int) -> None:
         if "task" in event:

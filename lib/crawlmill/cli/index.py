@@ -1,0 +1,130 @@
+"""Print the captures of archives: a URL index of WARC and ARC files, a line per record.
+
+A line is the URL's key, the time, and what the record says of itself as JSON, as in Common Crawl's index: url, mime,
+mime-detected, status, digest, length, offset, filename, charset, languages, truncated, redirect. Lines are in the order
+of the files; --sort puts them in the order of an index. Damage is reported on stderr, records after it are still
+indexed, and the exit code is 2.
+
+Examples:
+  crawlmill index --sort crawl.warc.gz > crawl.cdxj
+  crawlmill index --heads-only --fields +recordid s3://bucket/a.warc.gz s3://bucket/b.warc.gz
+  crawlmill index --records conversion crawl.warc.wet.gz
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from typing import Final
+
+from crawlmill.cli.arguments import make_storage
+from crawlmill.errors import UsageError
+from crawlmill.indexes.cdx.archive import ALL_TYPES, DEFAULT_TYPES, IndexOptions, archive_lines
+from crawlmill.indexes.cdx.fields import EXTRA_FIELDS
+from crawlmill.indexes.cdx.lines import FORMATS, HEADERS
+from crawlmill.indexes.cdx.names import file_name
+from crawlmill.inputs.lists import Input
+from crawlmill.inputs.reading import Reading, ReadOptions
+from crawlmill.storage import Storage
+
+__all__ = ["add_arguments", "run"]
+
+
+_SORTED_IN_MEMORY: Final = 256 << 20
+_LINE_COST: Final = 60  # bytes that a line in memory costs beyond its own
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a WARC, WAT, WET or ARC file at any location")
+    parser.add_argument("--sort", action="store_true", help="sort the lines by their bytes, in bounded memory")
+    parser.add_argument("--format", choices=FORMATS, default="cdxj", help="the format of lines (default cdxj)")
+    usual, more = (", ".join(sorted(types)) for types in (DEFAULT_TYPES, ALL_TYPES - DEFAULT_TYPES))
+    parser.add_argument("--records", metavar="TYPES", type=_types, default=DEFAULT_TYPES,
+                        help=f"the types of records to index, separated by commas (default {usual}; also {more}, or "
+                        "all of these)")  # fmt: skip
+    parser.add_argument("--heads-only", action="store_true",
+                        help="prove boundaries and lengths only, which is several times faster; bodies are read where "
+                        "a record has no digest")  # fmt: skip
+    added = ", ".join(f"+{name}" for name in EXTRA_FIELDS)
+    parser.add_argument("--fields", metavar="+A,+B", type=_fields, default=(),
+                        help=f"fields to add to CDXJ lines: {added}")  # fmt: skip
+    names = parser.add_mutually_exclusive_group()
+    names.add_argument("--dir-root", metavar="DIR", help="name the files relative to this folder")
+    names.add_argument("--filename-prefix", metavar="P", help="begin the names of files with this")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the lines."""
+    if options.fields and options.format != "cdxj":
+        raise UsageError("only CDXJ lines can have more fields", expected="--format cdxj", actual=options.format)
+    root, prefix = options.dir_root, options.filename_prefix
+    named = [(each, file_name(each, root=root, prefix=prefix)) for each in options.files]
+    index = _Index(make_storage(options), options)
+    lines = (line + "\n" for location, name in named for line in index.lines(location, name))
+    if options.format in HEADERS:
+        sys.stdout.write(HEADERS[options.format] + "\n")
+    for line in _sorted(lines) if options.sort else lines:
+        sys.stdout.write(line)
+    return 2 if index.bad else 0
+
+
+def _sorted(lines: Iterable[str]) -> Iterator[str]:
+    """Lines in the order of their bytes, which all are ASCII: sorted in memory, run by run, and merged from files."""
+    runs: list[Iterable[bytes]] = []
+    held: list[bytes] = []
+    cost = 0
+    with ExitStack() as files:
+        for line in lines:
+            held.append(line.encode("ascii"))
+            cost += len(line) + _LINE_COST
+            if cost > _SORTED_IN_MEMORY:
+                held.sort()
+                file = files.enter_context(tempfile.TemporaryFile())
+                file.writelines(held)
+                file.seek(0)
+                runs.append(file)
+                held, cost = [], 0
+        held.sort()
+        for each in heapq.merge(*runs, held):
+            yield each.decode("ascii")
+
+
+class _Index:
+    """Indexes files, and remembers whether one was not whole."""
+
+    def __init__(self, storage: Storage, options: argparse.Namespace) -> None:
+        self._storage, self._read = storage, ReadOptions(heads_only=options.heads_only)
+        self._options = IndexOptions(options.records, options.format, options.fields)
+        self.bad = False
+
+    def lines(self, location: str, name: str) -> Iterator[str]:
+        """The lines of a file; its problems are on stderr after that."""
+        item, selection = Input(location, location), self._options.selection
+        reading = Reading(item, self._storage, self._read, selection, streamed=True)
+        yield from archive_lines(reading, name, self._options)
+        for problem in reading.row.problems:
+            sys.stderr.write(f"{problem.reason}: {problem.message}\n")
+        self.bad = self.bad or reading.row.outcome != "ok"
+
+
+def _types(text: str) -> frozenset[str]:
+    names = frozenset(text.split(","))
+    if names == {"all"}:
+        return ALL_TYPES
+    if unknown := names - ALL_TYPES:
+        known = ", ".join(sorted(ALL_TYPES))
+        raise argparse.ArgumentTypeError(f"not a type of record: {', '.join(sorted(unknown))}; expected {known} or all")
+    return names
+
+
+def _fields(text: str) -> tuple[str, ...]:
+    names = [name.removeprefix("+") for name in text.split(",")]
+    if unknown := set(names) - set(EXTRA_FIELDS):
+        known = ", ".join(f"+{name}" for name in EXTRA_FIELDS)
+        raise argparse.ArgumentTypeError(f"not a field: {', '.join(sorted(unknown))}; expected {known}")
+    return tuple(name for name in EXTRA_FIELDS if name in names)

@@ -1,0 +1,127 @@
+"""One line of an index, a capture: its key, its time, its fields, under the names that CDXJ has on disk.
+
+    com,example)/ 20240101000000 {"url": "http://example.com/", "mime": "text/html", …}                      CDXJ
+    com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 - - 1024 4096 x.warc.gz              CDX 11
+    com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 - 4096 x.warc.gz                     CDX 9
+
+The columns of CDX files with other numbers of columns: 10 lacks the length, 7 and 8 lack redirect and robot flags too.
+Each may be followed by three columns for the original of a revisit. A `-` stands for nothing.
+
+Spec: https://archive.org/web/researcher/cdx_file_format.php for the columns; CDXJ as Common Crawl publishes it. A key
+may hold `{`, so that a line is cut at its first two blanks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from crawlmill.errors import FormatError
+
+__all__ = ["ALIASES", "FIELDS", "Capture", "disk_name", "parse_capture"]
+
+FIELDS: Final = (
+    "urlkey", "timestamp", "url", "mime", "mime-detected", "status", "digest", "length", "offset", "filename",
+    "charset", "languages", "truncated", "redirect",
+)  # fmt: skip
+"""The usual fields, in the order of Common Crawl's lines."""
+
+ALIASES: Final = {"original": "url", "mimetype": "mime", "statuscode": "status", "encoding": "charset"}
+"""What CDX APIs call a field, and what it is called on disk."""
+
+_API_NAMES: Final = {disk: api for api, disk in ALIASES.items()}
+_ORIGINAL: Final = ("orig.length", "orig.offset", "orig.filename")
+_COLUMNS: Final = {
+    11: ("url", "mime", "status", "digest", "redirect", "robotflags", "length", "offset", "filename"),
+    10: ("url", "mime", "status", "digest", "redirect", "robotflags", "offset", "filename"),
+    9: ("url", "mime", "status", "digest", "redirect", "offset", "filename"),
+    8: ("url", "mime", "status", "digest", "offset", "filename"),
+    7: ("url", "mime", "status", "digest", "offset"),
+}
+_COLUMNS_BY_NUMBER: Final = _COLUMNS | {14: _COLUMNS[11] + _ORIGINAL, 12: _COLUMNS[9] + _ORIGINAL}
+_TIMESTAMP: Final = re.compile(rb"[0-9]{14}")
+_SHOWN: Final = 60
+
+
+def disk_name(field: str) -> str:
+    """The name on disk of a field that may be given by the name of an API."""
+    return ALIASES.get(field, field)
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """One capture. `fields` are those of the line, in its order; texts, unless the JSON of the line says otherwise."""
+
+    urlkey: str
+    timestamp: str
+    fields: dict[str, Any]
+
+    def get(self, field: str) -> str | None:
+        """The text of a field, by its name on disk or in an API; None if the line does not have it."""
+        name = ALIASES.get(field, field)
+        if name == "urlkey":
+            return self.urlkey
+        if name == "timestamp":
+            return self.timestamp
+        value = self.fields.get(name)
+        if value is None and name in _API_NAMES:
+            value = self.fields.get(_API_NAMES[name])
+        return value if value is None or isinstance(value, str) else json.dumps(value)
+
+    def to_json(self) -> dict[str, Any]:
+        """A flat object: `urlkey`, `timestamp`, and the fields by their names on disk; what is `-` is left out."""
+        flat = {"urlkey": self.urlkey, "timestamp": self.timestamp}
+        for name, value in self.fields.items():
+            if value is not None and value != "-":
+                flat.setdefault(ALIASES.get(name, name), value)
+        return flat
+
+
+def parse_capture(line: bytes) -> Capture:
+    """The capture of a line, with or without its line end.
+
+    Raises:
+        FormatError: `bad-header`: it has fewer than three fields, no timestamp of 14 digits, or a number of columns
+            that no CDX file has; `bad-json`: its JSON is no object.
+    """
+    line = line.rstrip(b"\r\n")
+    parts = line.split(b" ", 2)
+    if len(parts) < 3 or not _TIMESTAMP.fullmatch(parts[1]) or not parts[0]:
+        raise FormatError(
+            "not a line of an index", reason="bad-header", expected="a urlkey, 14 digits, and JSON or columns",
+            actual=_shown(line),
+        )  # fmt: skip
+    key, timestamp, rest = parts
+    if rest.startswith(b"{"):
+        fields = _of_json(rest)
+    else:
+        columns = rest.decode("utf-8", "surrogateescape").split(" ")
+        names = _COLUMNS_BY_NUMBER.get(len(columns) + 2)
+        if names is None:
+            raise FormatError(
+                "not a line of an index", reason="bad-header", expected="JSON, or 7 to 12 or 14 columns of CDX",
+                actual=f"{len(columns) + 2} columns in {_shown(line)}",
+            )  # fmt: skip
+        fields = dict(zip(names, columns, strict=True))
+    return Capture(key.decode("utf-8", "surrogateescape"), timestamp.decode("ascii"), fields)
+
+
+def _of_json(text: bytes) -> dict[str, Any]:
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        what = str(error).partition(":")[0] if isinstance(error, json.JSONDecodeError) else type(error).__name__
+        raise FormatError(
+            "the JSON of an index line does not parse", reason="bad-json", actual=f"{what} in {_shown(text)}"
+        ) from None
+    if not isinstance(fields, dict):  # cannot be: it begins with a brace
+        raise FormatError("the JSON of an index line is no object", reason="bad-json", actual=_shown(text))
+    return fields
+
+
+def _shown(line: bytes) -> str:
+    text = line[: _SHOWN + 1].decode("utf-8", "backslashreplace")
+    text = "".join(char if char.isprintable() else "\ufffd" for char in text)
+    return repr(text[:_SHOWN] + ("…" if len(text) > _SHOWN else ""))

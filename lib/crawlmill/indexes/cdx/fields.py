@@ -1,0 +1,197 @@
+"""What an index says of a record: the fields of its capture, as Common Crawl's index has them.
+
+| field | is |
+|---|---|
+| `url` | the target URI as written |
+| `mime` | the media type of the HTTP header as sent, `unk` without one; `warc/revisit`; of other records their own |
+| `mime-detected` | `WARC-Identified-Payload-Type`; revisits have none |
+| `status` | the HTTP status |
+| `digest` | `WARC-Payload-Digest` without `sha1:`; where there is none, the SHA-1 of the payload as it is stored |
+| `length`, `offset`, `filename` | where the record is |
+| `charset`, `languages` | what the crawler detected, see `formats.exchange` |
+| `truncated` | why the crawler cut the payload |
+| `redirect` | the Location of a redirect, resolved |
+
+Spec: https://commoncrawl.org/blog/august-2018-crawl-archive-now-available and the index' own lines.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Final
+from urllib.parse import urljoin, urlsplit
+
+from crawlmill.errors import FormatError
+from crawlmill.formats.payload.http import HttpMessage
+from crawlmill.formats.record import HEAD_BYTES, Record
+from crawlmill.formats.warc.record import WarcRecord
+
+__all__ = ["EXTRA_FIELDS", "capture_fields", "extra_fields", "stored_length", "timestamp_of"]
+
+EXTRA_FIELDS: Final = ("recordid", "last-modified")
+"""Fields that a line has on request, after the usual ones."""
+
+_DATE: Final = re.compile(
+    r"(\d{4})(?:-?(\d\d)(?:-?(\d\d)(?:[T ]?(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d*)?)?)?)?)?\s*(Z|z|[+-]\d\d:?\d\d)?",
+    re.ASCII,
+)
+_DIGITS: Final = re.compile(r"\d{14}(?:\d{3})?", re.ASCII)
+_MEDIA_TYPE: Final = re.compile(r"[^;\s]*")
+_EMPTY_LINE: Final = re.compile(rb"\n\r*\n")
+_ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_NOT_MODIFIED: Final = 304
+_ARC_TRUNCATED: Final = "x-commoncrawl-ContentTruncated"
+
+
+def timestamp_of(date: str | None) -> str | None:
+    """A date of a record as 14 digits; None if it is none.
+
+    Dates are those of WARC 1.1, which may be less precise than a second (what is missing is the earliest) or more, of
+    ARC (14 digits), and what some writers made of them: other zones are turned into UTC.
+    """
+    date = (date or "").strip()
+    if len(date) == 20 and date[10] == "T" and date[19] == "Z":  # as nearly always
+        digits = date[:4] + date[5:7] + date[8:10] + date[11:13] + date[14:16] + date[17:19]
+        if digits.isascii() and digits.isdigit():
+            return digits
+    if _DIGITS.fullmatch(date):
+        return date[:14]
+    found = _DATE.fullmatch(date)
+    if found is None:
+        return None
+    year, month, day, hour, minute, second, zone = found.groups()
+    digits = f"{year}{month or '01'}{day or '01'}{hour or '00'}{minute or '00'}{second or '00'}"
+    if zone in (None, "Z", "z"):
+        return digits
+    try:
+        moment = datetime.strptime(digits + zone, "%Y%m%d%H%M%S%z").astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return f"{moment:%Y%m%d%H%M%S}".zfill(14)
+
+
+def capture_fields(record: Record, filename: str) -> dict[str, str]:
+    """The fields of a record's capture but for what the crawler detected, in the order of a line.
+
+    `length` is still to be filled in if the record is streamed.
+
+    Raises:
+        FormatError, SourceError: The block is damaged, cut, or cannot be read.
+    """
+    message = _http(record)
+    kind = record.type
+    fields = {"url": record.uri or ""}
+    if kind == "revisit":
+        fields["mime"] = "warc/revisit"
+    else:
+        said = message.content_type if message is not None else None if record.holds_http else record.content_type
+        fields["mime"] = _media_type(said)
+    warc = record if isinstance(record, WarcRecord) else None
+    if warc is not None and kind != "revisit" and (identified := warc.get("WARC-Identified-Payload-Type")):
+        fields["mime-detected"] = identified
+    if message is not None and message.status is not None:
+        fields["status"] = f"{message.status:03d}"
+    if digest := _digest(record):
+        fields["digest"] = digest
+    fields["length"] = stored_length(record)
+    fields["offset"] = str(record.offset)
+    fields["filename"] = filename
+    cut = warc.get("WARC-Truncated") if warc is not None else message and message.get(_ARC_TRUNCATED)
+    if cut:
+        fields["truncated"] = cut
+    if message is not None and (redirect := _redirect(fields["url"], message)):
+        fields["redirect"] = redirect
+    return fields
+
+
+def extra_fields(record: Record, wanted: tuple[str, ...]) -> dict[str, str]:
+    """Those of `EXTRA_FIELDS` that are wanted and there, in their order."""
+    fields = {}
+    if "recordid" in wanted and isinstance(record, WarcRecord) and (name := record.get("WARC-Record-ID")):
+        fields["recordid"] = name.strip("<>").removeprefix("urn:uuid:")
+    message = _http(record) if "last-modified" in wanted else None
+    if message is not None and (moment := _http_date(message.get("Last-Modified"))):
+        fields["last-modified"] = moment
+    return fields
+
+
+def _http(record: Record) -> HttpMessage | None:
+    if not record.holds_http:
+        return None
+    try:
+        return record.http
+    except FormatError as error:
+        if error.reason == "bad-header":
+            return None  # whatever it is, it is no HTTP response: a fact, not damage
+        raise
+
+
+def _media_type(value: str | None) -> str:
+    found = _MEDIA_TYPE.match((value or "").strip())
+    return (found[0] if found else "") or "unk"
+
+
+def stored_length(record: Record) -> str:
+    """Bytes of the member; in a plain file those of the record with its closing line ends."""
+    return "" if record.length is None else str(record.length + (len(record.closing) if record.is_plain else 0))
+
+
+def _digest(record: Record) -> str | None:
+    if isinstance(record, WarcRecord):
+        said = record.get("WARC-Payload-Digest")
+        if not said and not (record.content_type or "").lower().startswith("application/http"):
+            said = record.get("WARC-Block-Digest")  # the block is the payload
+        if said:
+            name, _, value = said.partition(":")
+            return value.strip() if name.strip().lower() in ("sha1", "sha-1") and value.strip() else said
+        if record.type == "revisit":
+            return None  # it would be the original's, which is not here
+    hasher = hashlib.sha1(usedforsecurity=False)
+    skip = _payload_start(record)
+    for piece in record.block.pieces():
+        hasher.update(memoryview(piece)[min(skip, len(piece)) :])
+        skip = max(skip - len(piece), 0)
+    return base64.b32encode(hasher.digest()).decode("ascii")
+
+
+def _payload_start(record: Record) -> int:
+    """Where the payload begins: after the header of an HTTP message, request or response."""
+    if isinstance(record, WarcRecord):
+        if not (record.content_type or "").lower().startswith("application/http"):
+            return 0
+    elif _http(record) is None:
+        return 0
+    head = record.block.head(HEAD_BYTES)
+    end = _EMPTY_LINE.search(head)
+    return end.end() if end else len(head)
+
+
+def _redirect(url: str, message: HttpMessage) -> str | None:
+    status = message.status
+    if status is None or not 300 <= status < 400 or status == _NOT_MODIFIED:
+        return None
+    location = message.get("Location")
+    if not location:
+        return None
+    try:
+        if _ABSOLUTE.match(location):
+            urlsplit(location)
+            return location
+        resolved = urljoin(url, location)
+    except ValueError:  # brackets that hold no address
+        return None
+    return resolved if _ABSOLUTE.match(resolved) else None
+
+
+def _http_date(value: str | None) -> str | None:
+    try:
+        moment = parsedate_to_datetime(value) if value else None
+        if moment is not None and moment.tzinfo is not None:
+            moment = moment.astimezone(UTC)
+    except (TypeError, ValueError, OverflowError, IndexError):
+        return None
+    return f"{moment:%Y%m%d%H%M%S}".zfill(14) if moment is not None else None
