@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::letters::{characters, irregular_questions, Stop, IRREGULAR_CHUNK, LETTERS};
+use crate::pairs::Lines;
 use crate::servers::ServerCounts;
 use crate::tags::TagCounts;
 use crate::words::{utf8_lossy, Counts, WordCounts};
@@ -49,6 +50,16 @@ impl TagCounter {
     fn drain(&mut self) -> Vec<(String, u64)> {
         std::mem::take(&mut self.counts).into_names().into_iter().collect()
     }
+
+    /// The same as bytes: lines of JSON, some of them in each.
+    fn drain_lines<'py>(&mut self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        let counts = std::mem::take(&mut self.counts);
+        lines(py, |lines| {
+            for (name, count) in counts.into_names() {
+                lines.push(Some(name.as_bytes()), count, None);
+            }
+        })
+    }
 }
 
 /// Counts the servers of responses, of which it is given records by a `RecordReader`.
@@ -73,6 +84,16 @@ impl ServerCounter {
     fn drain(&mut self) -> Vec<(Option<String>, u64)> {
         let counts = std::mem::take(&mut self.counts).into_counts();
         counts.map(|(name, count)| (name.map(String::from), count)).collect()
+    }
+
+    /// The same as bytes: lines of JSON, some of them in each.
+    fn drain_lines<'py>(&mut self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        let counts = std::mem::take(&mut self.counts);
+        lines(py, |lines| {
+            for (name, count) in counts.into_counts() {
+                lines.push(name.as_deref().map(str::as_bytes), count, None);
+            }
+        })
     }
 }
 
@@ -114,6 +135,17 @@ impl WordCounter {
     fn drain(&mut self) -> DrainedWords {
         let counts = std::mem::take(&mut self.counts).into_counts();
         DrainedWords { counts: Box::new(counts), document_frequency: self.document_frequency }
+    }
+
+    /// The same as bytes: lines of JSON, some of them in each.
+    fn drain_lines<'py>(&mut self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        let counts = std::mem::take(&mut self.counts);
+        let document_frequency = self.document_frequency;
+        lines(py, |lines| {
+            counts.each(|word, counts| {
+                lines.push(Some(word), counts.words, document_frequency.then_some(counts.documents));
+            });
+        })
     }
 }
 
@@ -175,6 +207,16 @@ impl WordCounter {
             }
         }
     }
+}
+
+/// What `write` puts there, as Python has it; other threads run meanwhile.
+fn lines<'py>(py: Python<'py>, write: impl FnOnce(&mut Lines) + Send) -> Vec<Bound<'py, PyBytes>> {
+    let chunks = py.detach(|| {
+        let mut lines = Lines::default();
+        write(&mut lines);
+        lines.into_chunks()
+    });
+    chunks.iter().map(|chunk| PyBytes::new(py, chunk)).collect()
 }
 
 /// Ask this Python what it takes for lower-cased parts of words.

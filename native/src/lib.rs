@@ -13,10 +13,12 @@ mod letters;
 mod lines;
 mod member;
 mod page;
+mod pairs;
 #[cfg(feature = "python")]
 mod reader;
 mod records;
 mod servers;
+mod sort;
 mod tags;
 mod tokenizer;
 mod warc;
@@ -35,6 +37,8 @@ mod crawlmill_native {
     use super::counters::{ServerCounter, TagCounter, WordCounter};
     #[pymodule_export]
     use super::reader::RecordReader;
+    #[pymodule_export]
+    use super::sort::python::{merge_runs, LineSorter, LineSpiller, LineSums, SortedBlocks};
 
     /// wat_servers(envelope) -> the servers that a WAT record counts under ([None] without one), or None
     ///
@@ -53,7 +57,7 @@ mod crawlmill_native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // Raised with every change of what Python calls here; `crawlmill.core` takes only its own.
-        module.add("API_VERSION", 3)?;
+        module.add("API_VERSION", 4)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

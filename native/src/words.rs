@@ -105,6 +105,17 @@ impl WordCounts {
         self.short.len() + self.long.len()
     }
 
+    /// Calls `take` with the bytes of each word and its counts.
+    pub fn each(self, mut take: impl FnMut(&[u8], Counts)) {
+        for (word, counts) in self.short {
+            let bytes = word.bytes();
+            take(&bytes[..first_zero(u128::from_le_bytes(bytes)).min(SHORT)], counts);
+        }
+        for (word, counts) in self.long {
+            take(&word, counts);
+        }
+    }
+
     /// Each word with its counts.
     pub fn into_counts(self) -> impl Iterator<Item = (String, Counts)> + Send + Sync {
         let short = self.short.into_iter().map(|(word, counts)| (word.bytes().into(), counts));

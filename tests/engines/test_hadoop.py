@@ -17,6 +17,7 @@ from tests import builders
 from tests.engines.conftest import ended, wait_for
 from tests.engines.jobs import counters, unlucky, warc
 from tests.mr.helpers import PROJECT, rows, run
+from tests.mr.task.test_files import OURS, SHARDS, URLS, WANTED, published
 from tests.storage.faults import FaultServer, Thing
 
 pytestmark = pytest.mark.hadoop
@@ -66,6 +67,23 @@ def test_run_on_hdfs_gives_what_inline_gives_and_is_published_whole(hadoop, fold
     assert "1 repeated line left out" in there.err
     assert re.search(r"^5 inputs: 3 ok, 1 partial, 1 failed; ", there.err, re.MULTILINE)
     assert len(list(hadoop.storage.list(f"hdfs://{folder}"))) == 3 + len(names)
+    assert nothing_is_left(hadoop)
+
+
+def test_files_of_tasks_are_published_by_rename_but_not_those_of_attempts_that_failed(hadoop, folder, tmp_path):
+    """Of map and reduce tasks; a reduce attempt is killed after its shard is written."""
+    lst = tmp_path / "x.paths"
+    for name, *uris in (("a", *URLS[:2]), ("b", *URLS[2:]), ("c", "http://kill/")):
+        (tmp_path / name).write_bytes(warc(*uris))
+    lst.write_text("a\nb\nc\n")
+    there = hadoop.run(SHARDS, "--output-dir", f"hdfs://{folder}/out", "-D", "mapreduce.job.reduces=2", lst)
+    here = run(SHARDS, "-r", "local", "--output-dir", tmp_path / "out", lst)
+    assert (there.code, here.code) == (0, 0), there.err + here.err
+    names = [name for name in hadoop.storage.list(f"hdfs://{folder}/out") if name not in OURS]
+    found = {name: hadoop.storage.read_all(f"hdfs://{folder}/out/{name}", limit=9999).decode() for name in names}
+    assert found == published(tmp_path / "out")
+    assert found["inputs/name=a"] == WANTED["inputs/name=a"]
+    assert "task reduce-" in there.err
     assert nothing_is_left(hadoop)
 
 

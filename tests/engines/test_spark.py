@@ -18,6 +18,7 @@ from tests import builders
 from tests.engines.conftest import ended, wait_for
 from tests.engines.jobs import counters, started, unlucky, warc
 from tests.mr.helpers import PROJECT, Ended, rows, run
+from tests.mr.task.test_files import SHARDS, URLS, published
 
 pytestmark = pytest.mark.spark
 
@@ -90,6 +91,17 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def alike(there: Ended, here: Ended) -> bool:
     """Whether both ended alike; reducers split the keys in as many ways as there are."""
     return there.code == here.code and sorted(there.out.splitlines()) == sorted(here.out.splitlines())
+
+
+def test_files_of_tasks_are_published_but_not_those_of_attempts_that_failed(spark, tmp_path):
+    lst = tmp_path / "x.paths"
+    for name, *uris in (("a", *URLS[:2]), ("b", *URLS[2:]), ("c", "http://raise/")):
+        (tmp_path / name).write_bytes(warc(*uris))
+    lst.write_text("a\nb\nc\n")
+    there = spark.run(SHARDS, "--num-cores", "2", "--output-dir", tmp_path / "spark", lst)
+    here = run(SHARDS, "-r", "local", "--output-dir", tmp_path / "out", lst)
+    assert (there.code, here.code) == (0, 0), there.err + here.err
+    assert published(tmp_path / "spark") == published(tmp_path / "out")
 
 
 @pytest.mark.parametrize("version", ["older_spark", "spark"])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
 from tests.builders import arc, gzip_member, http
 from tests.formats.archives import Read
 
 from crawlmill.errors import FormatError
-from crawlmill.formats.arc import parse_url_line, read_plain
+from crawlmill.formats.arc import is_arc_start, parse_url_line
 
 PAGE = http([("Content-Type", "text/html")], b"<html><p>page</html>\n")
 URLS = ["http://e.org/1", "http://e.org/a b  c?d=e f", "http://e.org/漢字"]
@@ -132,15 +130,98 @@ def test_damaged_member_is_reported_and_the_others_are_read():
     assert [uri for _, uri in read.uris[1:]] == [URLS[0], URLS[2]]
 
 
-def test_cut_last_record_of_a_plain_file_is_given_as_far_as_it_goes_and_reported():
+@pytest.mark.parametrize("held", [10, 1 << 20])
+def test_record_that_is_reported_is_not_given(monkeypatch, held):
+    monkeypatch.setattr("crawlmill.formats.runs.HELD", held)
     whole = b"http://e.org/a 192.0.2.1 20100106101235 text/html 5\nwhole\n"
     cut = b"http://e.org/b 192.0.2.1 20100106101235 text/html 30\nno more"
-    problems = []
-    records = read_plain(io.BytesIO(whole + cut), on_problem=problems.append)
-    assert [(r.uri, r.length, r.content_length, b"".join(r.block.pieces())) for r in records] == [
-        ("http://e.org/a", len(whole) - 1, 5, b"whole"),
-        ("http://e.org/b", len(cut), 7, b"no more"),
+    liar = b"http://e.org/c 192.0.2.1 20100106101235 text/html 2\nmuch longer than that\n"
+    open_end = b"http://e.org/d 192.0.2.1 20100106101235 text/html 5\nwhole"
+    for data, reason, at in [
+        (whole + cut, "truncated", len(whole)),
+        (liar + whole, "bad-length", 0),
+        (whole + open_end, "truncated", len(whole)),
+    ]:
+        read = Read(data)
+        assert read.problems == [(reason, at)]
+        assert ([uri for _, uri in read.uris], read.blocks) == (["http://e.org/a"], [b"whole"])
+
+
+# No line feed between records: Heritrix, 2008
+
+BINARY = [b"\x89PNG\r\n\x1a\n\0\0 \xff http://in.org/", b"text without its end", b"\xff\xd8\n\xe0\0"]
+
+
+def tight(blocks=tuple(BINARY), *, wrong: int = 0, first: bytes = b"1 0 InternetArchive\nURL IP-address\n") -> bytes:
+    """A plain ARC whose declared lengths are those of the blocks, with no line feed behind them; one may be `wrong`."""
+    whole = b"filedesc://t.arc 0.0.0.0 20080430204825 text/plain %d\n" % len(first) + first
+    for number, (url, block) in enumerate(zip(URLS, blocks, strict=True)):
+        declared = len(block) + (wrong if number == 1 else 0)
+        whole += f"{url} 192.0.2.1 20080430204826 image/png {declared}\n".encode() + block
+    return whole
+
+
+@pytest.mark.parametrize("held", [10, 1 << 20])
+def test_records_that_follow_without_a_line_feed_are_read(monkeypatch, held):
+    monkeypatch.setattr("crawlmill.formats.runs.HELD", held)
+    data = tight()
+    read = Read(data)
+    assert read.problems == []
+    assert [uri for _, uri in read.uris[1:]] == URLS
+    assert read.blocks[1:] == BINARY
+    offsets = [row[0] for row in read.rows]
+    assert [row[1] for row in read.rows[1:]] == [
+        end - at for at, end in zip(offsets[1:], [*offsets[2:], len(data)], strict=True)
     ]
-    assert [(p.reason, p.offset, p.expected, p.actual) for p in problems] == [
-        ("truncated", len(whole), "30 bytes", "7 bytes")
-    ]
+    for offset, length, *_ in read.rows[1:]:
+        assert Read(data[offset : offset + length], start=offset, part=True).rows[0][:2] == (offset, length)
+
+
+def test_every_cut_of_a_file_without_line_feeds_is_reported():
+    data = tight()
+    rows = Read(data).rows
+    ends = [row[0] for row in rows[1:]] + [len(data)]
+    tight_from = rows[2][0] + rows[2][1]  # from then on the file has shown what it is
+    for cut in range(ends[0] + 1, len(data)):
+        read = Read(data[:cut])
+        assert bool(read.problems) == (cut < tight_from or cut not in ends), cut
+
+
+@pytest.mark.parametrize("wrong", [-9, -1, 1, 9, 40])
+def test_wrong_length_in_a_file_without_line_feeds_loses_its_record_alone(wrong):
+    blocks = [BINARY[0], BINARY[2] * 4, BINARY[1]]
+    read = Read(tight(blocks, wrong=wrong))
+    assert [reason for reason, _ in read.problems] == ["bad-length"]
+    assert [uri for _, uri in read.uris[1:]] == [URLS[0], URLS[2]]
+    assert read.blocks[1::2] == [BINARY[0]] if len(read.blocks) == 3 else True
+
+
+@pytest.mark.parametrize("gap", [0, 1, -2])
+@pytest.mark.parametrize("flip", [0x01, 0x20, 0xFF])
+def test_damaged_line_feed_between_records_loses_no_other_one(gap, flip):
+    data = bytearray(plain(gap))
+    second = data.index(URLS[1].encode())
+    data[second - 1] ^= flip
+    read = Read(bytes(data))
+    assert [reason for reason, _ in read.problems] in (["bad-length"], [])
+    assert [uri for _, uri in read.uris if "lie" not in uri][-2:] == URLS[1:]
+    assert bool(read.problems) == (URLS[0] not in [uri for _, uri in read.uris])
+
+
+@pytest.mark.parametrize(
+    ("line", "starts"),
+    [
+        (b"http://e.org/a b 192.0.2.1 20080430204826 text/html 5\n", True),
+        (b"www.e.org/a 192.0.2.1 20080430204826 text/html 5\n", True),
+        (b"redirect?u=http://e.org/ 192.0.2.1 20080430204826 text/html 5\n", True),
+        (b"http://a.org/?u=http://e.org/ 192.0.2.1 20080430204826 text/html 5\n", True),
+        ("http://e.org/\u6f22 192.0.2.1 20080430204826 text/html 5\n".encode(), True),
+        (b"\0\x89 nothing 192.0.2.1 20080430204826 text/html 5\n", True),  # no good line is in it
+        (b"\0\x89http://e.org/ 192.0.2.1 20080430204826 text/html 5\n", False),
+        (b"</html>http://e.org/ 192.0.2.1 20080430204826 text/html 5\n", False),
+        (b"\xff\xd8http://e.org/ 192.0.2.1 20080430204826 text/html 5\n", False),
+        (b"http:\0http://e.org/ 192.0.2.1 20080430204826 text/html 5\n", False),
+    ],
+)
+def test_line_that_holds_other_bytes_before_a_good_one_is_no_beginning(line, starts):
+    assert is_arc_start(line) is starts

@@ -97,7 +97,7 @@ def test_length_that_is_too_small_loses_no_other_record(kind, size):
         behind = b"".join(response(url, b"<p>small</p>") for url in NEXT)
     read = Read(liar + behind)
     assert read.problems == [("bad-length", 0)]
-    assert [uri for _, uri in read.uris] == ["http://e.org/liar", *NEXT]
+    assert [uri for _, uri in read.uris] == NEXT
 
 
 @pytest.mark.parametrize("kind", ["arc", "warc"])

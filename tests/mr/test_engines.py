@@ -10,7 +10,9 @@ import pytest
 from tests.mr.helpers import rows, run_here
 from tests.mr.test_counting import HostCount, MapOnly
 
+from crawlmill.mr.engines.run_folder import listed_files, rows_apart
 from crawlmill.mr.task.failures import TaskError
+from crawlmill.storage import Storage
 
 
 class Engine:
@@ -23,8 +25,8 @@ class Engine:
     def __init__(self, job, scratch, storage, watch, info):
         self.job, self.scratch = type(job), scratch
         self.settings = job._runner_kwargs()
-        self.arguments = [*self.settings["extra_args"], f"--ledger-folder={scratch}/cloud"]
-        self.parts, self.rows = [], []
+        self.arguments = [*self.settings["extra_args"], f"--files-folder={scratch}/cloud"]
+        self.parts, self.rows, self.files = [], [], []
 
     def write_to(self, output):
         pass
@@ -50,11 +52,14 @@ class Engine:
                 lines = [out for n, part in enumerate(parts) for out in self.task("reducer", number, part, n)]
         (self.scratch / "part").write_bytes(b"".join(lines))
         self.parts = [self.scratch / "part"]
-        self.rows = sorted((self.scratch / "cloud").iterdir())
+        storage = Storage()
+        self.rows, self.files = rows_apart(storage, listed_files(storage, f"{self.scratch}/cloud"), self.scratch)
 
     def task(self, kind, step, lines, number):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("mapreduce_task_partition", str(number))
+            patch.setenv("mapreduce_task_ismap", str(kind == "mapper").lower())
+            patch.setenv("mapreduce_task_attempt_id", f"attempt_1_{step:04}_{kind[0]}_{number:06}_0")
             made = self.job([f"--{kind}", f"--step-num={step}", *self.arguments])
             made.sandbox(stdin=iter(lines), stdout=io.BytesIO())
             made.execute()

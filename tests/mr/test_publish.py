@@ -63,7 +63,7 @@ def test_published_folder_outlives_discard(tmp_path):
     (output.work / "step" / "t").mkdir(parents=True)
     part = output.work / "step" / "t" / "part"
     part.write_bytes(b"x")
-    output.publish([part], {"_run.json": b"{}"})
+    output.publish([part], {}, {"_run.json": b"{}"})
     output.discard()
     assert {path.name for path in (tmp_path / "a" / "out").iterdir()} == {"part-00000", "_run.json", "_SUCCESS"}
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["out"]
@@ -74,7 +74,7 @@ def test_folder_that_somebody_else_makes_meanwhile_is_left_alone(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine").touch()
     with pytest.raises(CrawlmillError, match="made by somebody else"):
-        output.publish([], {})
+        output.publish([], {}, {})
     output.discard()
     assert [path.name for path in tmp_path.rglob("*")] == ["out", "mine"]
 

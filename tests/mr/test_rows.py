@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 
 from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.lists import Input
+from crawlmill.mr.engines.run_folder import listed_files
 from crawlmill.mr.job.base import CrawlJob, summing
 from crawlmill.mr.task.rows import decode_row, encode_rows, row_pair, without_rows
 from crawlmill.mr.task.task_list import encode_task
+from crawlmill.storage import Storage
 
 
 class UriCount(CrawlJob):
@@ -49,7 +52,9 @@ def tasks(crawl):
 
 
 def ledger_of(folder):
-    lines = sorted(line for path in folder.iterdir() for line in path.read_bytes().splitlines())
+    files = listed_files(Storage(), str(folder))
+    assert {file.name for file in files} == {"_rows"}
+    lines = sorted(line for file in files for line in Path(file.place).read_bytes().splitlines())
     return [(rank, row.outcome, row.records) for rank, row in map(decode_row, lines)]
 
 
@@ -70,10 +75,9 @@ def test_rows_pass_map_combine_and_reduce_and_are_set_aside_by_the_reducer(tmp_p
     for number in (0, 1):
         monkeypatch.setenv("mapreduce_task_partition", str(number))
         part = [line for line in mapped if hash_of(line) % 2 == number]
-        reduced += step(UriCount, "reducer", part, f"--ledger-folder={folder}")[0]
+        reduced += step(UriCount, "reducer", part, f"--files-folder={folder}")[0]
     assert sorted(reduced) == [b'"http://e.org/1"\t2\n', b'"http://e.org/2"\t1\n']
     assert ledger_of(folder) == WANTED
-    assert {path.name for path in folder.iterdir()} <= {"rows-00000", "rows-00001"}
 
 
 def hash_of(line):
@@ -86,7 +90,7 @@ def test_rows_of_a_job_without_reducer_are_set_aside_by_each_map_task_and_again_
     folder = tmp_path / "ledger"
     for number, line in enumerate(tasks * 2):
         monkeypatch.setenv("mapreduce_task_partition", str(number % 3))
-        lines, _ = step(UriList, "mapper", [line], f"--ledger-folder={folder}")
+        lines, _ = step(UriList, "mapper", [line], f"--files-folder={folder}")
         assert not any(b"ledger" in line for line in lines)
     assert ledger_of(folder) == WANTED
 

@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.mr.scripts.shards import Shards
 from tests.mr.test_counting import HostCount, MapOnly
 
 from crawlmill.inputs.lists import Input
@@ -75,6 +76,21 @@ def test_map_task_without_a_reducer_delivers_its_part(make, crawl, tmp_path):
     assert delivered == (4, "part-00004-7")
     assert (tmp_path / "out" / "part-00004-7").read_text()
     assert make.done[0].rows
+
+
+def test_named_files_are_delivered_under_names_that_no_other_attempt_has(make, crawl, tmp_path):
+    (delivered,) = reduce_to_part(make(Shards), 2, [(2, b'0\t"http://e.org/22"\n')])
+    assert delivered == (2, "part-00002-7")
+    ((name, place),) = make.done[0].files
+    assert (name, Path(place).read_text()) == ("cdx-00000", "http://e.org/22\n")
+    assert Path(place).parent == tmp_path / "out"
+    ((_, other),) = reduced_again(make)
+    assert other != place
+
+
+def reduced_again(make) -> list[tuple[str, str]]:
+    list(reduce_to_part(make(Shards, unique=8), 2, [(2, b'0\t"http://e.org/22"\n')]))
+    return make.done[1].files
 
 
 def test_error_of_a_task_ends_with_a_line_for_the_launcher(make):

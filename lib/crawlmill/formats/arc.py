@@ -9,7 +9,9 @@ The declared length means three things (Common Crawl 2008-2010; July 2012: two b
 September 2012: the line feed more). In a gzip member it is ignored: the block is what the member holds behind the URL
 line, less one closing line feed; this holds for the first record of a member behind which no URL line follows where it
 declares its end. In a plain file, or a member of several records, the declared length is the only one there is, and is
-taken to be right if a URL line, or the end, follows within three bytes; if not, see `runs`.
+taken to be right if a URL line, or the end, follows within three bytes; if not, see `runs`. Some crawlers (Heritrix of
+2008) wrote no line feed between records: there the next URL line begins where the block ends, and a file may end so.
+A line feed at the declared end of a block is taken for the closing one in any case.
 
 Bodies of Common Crawl's ARC files are stored decoded, under the headers that say otherwise; they are never decoded on a
 header's word alone.
@@ -41,6 +43,14 @@ _DATED = re.compile(rb" (?=(\S+) (\d{12,17}) (?:\S|\Z))")
 _V2_FIELDS = re.compile(rb"(\S+) (\d{12,17}) (\S+) \S+ \S+ \S+ \d+ \S+ (\d{1,18})")
 _ODD_FIELDS = re.compile(rb"([0-9a-fA-F.:]+) (\S+) (\S*) (\d{1,18})")
 _SCHEME = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]*:")
+_KNOWN_SCHEME = re.compile(
+    rb"(?:https?|ftps?|gopher|news|mailto|whois|rtsp|mms|dns|filedesc|warcinfo|metadata):", re.IGNORECASE
+)
+_IP = re.compile(rb"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]*")
+_CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
+_NOT_IN_URL = re.compile(rb"[\x00-\x20\x7f<>\"]")
+_NOT_IN_ODD_URL = re.compile(rb"[\x00-\x1f\x7f<>\"]")
+_BEFORE_URL_IN_URL: Final = (b"=", b"/", b"?", b"&", b":", b";", b",", b"(", b"@", b"#", b"!")
 _LINE_END = re.compile(rb" \d{12,17} [^\n]{0,200} \d{1,18}\r?\n")
 
 
@@ -103,9 +113,49 @@ def _text(value: bytes) -> str:
 
 
 def is_arc_start(data: bytes, at: int = 0) -> bool:
-    """Whether a URL line begins at byte `at`; of a cut one, whether it begins with `filedesc://`."""
+    """Whether a URL line begins at byte `at`; of a cut one, whether it begins with `filedesc://`.
+
+    A line of which the URL would hold other bytes in front of a good URL line begins there, and not at `at`.
+    """
     end = data.find(b"\n", at, at + MAX_LINE)
-    return _fields(data[at:end]) is not None if end >= 0 else data.startswith(b"filedesc://", at)
+    if end < 0:
+        return data.startswith(b"filedesc://", at)
+    fields = _fields(data[at:end])
+    return fields is not None and _begin_of(fields) == 0
+
+
+def _begin_of(fields: tuple[bytes, ...]) -> int:
+    """Where the URL line begins within a line that holds these fields: behind bytes that are no part of a URL.
+
+    Bytes are none where a good line follows them, and they are binary or text of a page. A URL within a URL follows
+    such as "=" or "/".
+    """
+    url = fields[0]
+    good = _good_line(fields)
+    if not good or not (_CONTROL.search(url) or _KNOWN_SCHEME.match(url) is None):
+        return 0
+    before = url[:good]
+    return 0 if before[-1:] in _BEFORE_URL_IN_URL and not _NOT_IN_ODD_URL.search(before) and _is_text(before) else good
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _good_line(fields: tuple[bytes, ...]) -> int | None:
+    """Where within a line with these fields one begins that has a known scheme, an address, a date and a type."""
+    url, ip, date, mime, _ = fields
+    if not (_IP.fullmatch(ip) and len(date) >= 14 and mime.strip()):
+        return None
+    for odd in (_NOT_IN_URL, _NOT_IN_ODD_URL):  # July 2012 has blanks in URLs
+        begin = max((found.end() for found in odd.finditer(url)), default=0)
+        if scheme := _KNOWN_SCHEME.search(url, begin):
+            return scheme.start()
+    return None
 
 
 class ArcRecord(Record):
@@ -197,9 +247,22 @@ def read_plain(source: ByteSource, *, start: int = 0, part: bool = False, on_pro
 def _find_line(data: Content, at: int, end: int) -> int | None:
     """Where the first URL line begins, at `at` or behind it, that ends before `end`."""
     for match in _LINE_END.finditer(data, at, end):
-        start = data.rfind(b"\n", max(at - 1, 0), match.start()) + 1
-        if start and match.end() - start <= MAX_LINE and is_arc_start(bytes(data[start : match.end()])):
-            return start
+        behind_feed = data.rfind(b"\n", max(at - 1, 0), match.start()) + 1
+        begin = behind_feed or at  # without a line feed in front of it, what `at` cuts may hold a line
+        if match.end() - begin > MAX_LINE:
+            begin, behind_feed = match.end() - MAX_LINE, 0
+        line = bytes(data[begin : match.end() - 1])
+        blanks = len(line) - len(line.lstrip())
+        fields = _fields(line[blanks:])
+        if fields is None:
+            continue
+        if blanks:
+            begin, behind_feed = begin + blanks, 0
+        if behind_feed:
+            return begin + _begin_of(fields)
+        good = _good_line(fields)
+        if good is not None:
+            return begin + good
     return None
 
 
@@ -209,8 +272,10 @@ class ArcCutter(RunCutter[UrlLine, ArcRecord]):
     length_field = "length in a URL line"
     behind = _SLACK + 1 + MAX_LINE
     early = 1  # September 2012 counts the closing line feed
-    gives_cut = True
     longest_start = MAX_LINE
+
+    _tight = False
+    """Whether a record began right behind the block of the one before."""
 
     def head(self) -> tuple[UrlLine, int, int]:
         window = self.window
@@ -237,13 +302,13 @@ class ArcCutter(RunCutter[UrlLine, ArcRecord]):
             # More line feeds than one are none of the block: the Internet Archive's own files have them.
             more = gap - 1 if data[at : at + gap].strip(b"\n") else min(gap - 1, 0)
             return RecordEnd(max(more, -length), gap - 1, closed=at + gap <= len(data))
-        if at >= len(data) and window.ended:
+        if self._ends_tight(at):
+            self._tight = True
+            return RecordEnd(closed=False)
+        if window.ended and at >= len(data):
             window.at = len(data)
-            short = len(data) - at
-            if self.fills_member(0):
-                return RecordEnd(closed=False)
             self.problem(self.cut("record", "a line feed behind its block", "the end"), offset)
-            return RecordEnd(short, short, closed=False)
+            return None
         self.problem(
             FormatError("wrong length in a URL line", reason="bad-length",
                         expected=f"a record behind {length} bytes", actual=repr(data[at : at + 20])[2:-1]),
@@ -251,8 +316,17 @@ class ArcCutter(RunCutter[UrlLine, ArcRecord]):
         )  # fmt: skip
         return None
 
+    def _ends_tight(self, at: int) -> bool:
+        """Whether a good URL line begins right here, or the end of such a file or of a member, without a line feed."""
+        data = self.window.data
+        if self.window.ended and at == len(data):
+            return self._tight or self.member is not None
+        end = data.find(b"\n", at, at + MAX_LINE)
+        fields = _fields(data[at:end]) if end >= 0 else None
+        return fields is not None and _CONTROL.search(fields[0]) is None and _good_line(fields) == 0
+
     def _gap(self, at: int) -> int | None:
-        """Bytes from the declared end of a block to the next record, or to the end; None if there is neither."""
+        """Bytes from the declared end of a block behind its line feed, where a record or the end follows; or None."""
         data, ended = self.window.data, self.window.ended
         for gap in (1, 0, 3, 2, 4):
             follows = at + gap
@@ -289,5 +363,8 @@ class ArcCutter(RunCutter[UrlLine, ArcRecord]):
         if length > PROVEN:
             return None
         window.hold(size + length + self.behind)
-        gap = self._gap(window.at + size + length)
-        return None if gap is None else window.offset + size + length + gap
+        end = window.at + size + length
+        gap = self._gap(end)
+        if gap is None:
+            return window.offset + size + length if self._ends_tight(end) else None
+        return window.offset + size + length + gap

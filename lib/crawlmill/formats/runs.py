@@ -8,14 +8,14 @@ it was read to its end.
 
 A declared length that leads to no end is wrong, or the bytes are:
 
-* If the source ends before the block does, the record is lost. Where a whole record lies within what is there, the
-  length was too great, and reading goes on at that record; where none does, the source is cut. (Of a cut ARC record
-  what is there is given all the same: nothing but its own line says how long it should be.)
+* If the source ends before the block does: where a whole record lies within what is there, the length was too great,
+  and reading goes on at that record; where none does, the source is cut.
 * If whole records begin inside the block, one behind the other, and the last ends behind it, the length was too great
   as well.
-* Otherwise the record is given as declared, and reading goes on at the next place that begins a record.
+* Otherwise reading goes on at the next place that begins a record.
 
-For this a source is read again where it can go back; a streamed gzip member cannot.
+The record itself is lost in each case: it is reported, and not given, since nobody knows what it held. For this a
+source is read again where it can go back; a streamed gzip member cannot.
 """
 
 from __future__ import annotations
@@ -80,9 +80,6 @@ class RunCutter(ABC, Generic[S, R]):
     early: ClassVar[int] = 0
     """Bytes before its declared end at which a block may end."""
 
-    gives_cut: ClassVar[bool] = False
-    """Whether of the last record of a file, if it is cut and was held, what is there is given."""
-
     longest_start: ClassVar[int]
     """Bytes that are enough for `find_start`."""
 
@@ -116,7 +113,10 @@ class RunCutter(ABC, Generic[S, R]):
 
     @abstractmethod
     def take_end(self, offset: int, length: int) -> RecordEnd | None:
-        """Step from the declared end of a block behind the end of its record; None, and a problem, if it is no end."""
+        """Step from the declared end of a block behind the end of its record; None, and a problem, if it is no end.
+
+        The record is lost then; `seek` finds the next one.
+        """
 
     @abstractmethod
     def find_start(self, data: bytes, at: int) -> int | None:
@@ -132,6 +132,10 @@ class RunCutter(ABC, Generic[S, R]):
 
     def fills_member(self, _declared: int, /) -> bool:
         """Whether what is at hand, and declares to be so long from here on, goes on to its member's end instead."""
+        return False
+
+    def step_to_next(self) -> bool:
+        """Step from the declared end of a block over a damaged end to the header that follows, if one does."""
         return False
 
     def leave_open(self, record: R) -> None:
@@ -168,20 +172,16 @@ class RunCutter(ABC, Generic[S, R]):
         """The record at hand, held whole; the window moves behind it. None if it is lost."""
         window = self.window
         if not window.hold(size + length + self.behind) and window.held < size + length - self.early:
-            rest = window.data[window.at :]
-            if self._beyond_end(offset, size, length) or not self.gives_cut or self.member is not None:
-                return None
-            record = self._made(said, rest[:size], Block(len(rest) - size, rest, size), offset)
-            self.leave_open(record)
-            return record
+            self._beyond_end(offset, size, length)
+            return None
         window.at += size + length
         end = self.take_end(offset, length)
-        size_of_block = length if end is None else length + end.block
-        at = offset - window.start
-        content = window.data[at : at + size + size_of_block]
-        if end is None and not self._go_on(offset, size):
+        if end is None:
+            self._go_on(offset, size)
             return None
-        block = Block(size_of_block, content, size)
+        at = offset - window.start
+        content = window.data[at : at + size + length + end.block]
+        block = Block(length + end.block, content, size)
         record = self._made(said, content[:size], block, offset)
         return record if end is AS_DECLARED else self._finished(record, size + length, end)
 
@@ -215,11 +215,12 @@ class RunCutter(ABC, Generic[S, R]):
             window.keep(begin)
             window.at += left
             end = self.take_end(offset, length)
-            at = begin - window.start
-            piece = window.data[at : at + left + (0 if end is None else end.block)]
-            window.keep(None)
-            if end is None and not self._go_on(offset, size):
+            if end is None:
+                self._go_on(offset, size)
                 raise _LostError
+            at = begin - window.start
+            piece = window.data[at : at + left + end.block]
+            window.keep(None)
             self._finished(record, size + length, end)
             yield piece
 
@@ -241,25 +242,21 @@ class RunCutter(ABC, Generic[S, R]):
             return record
         return self.make(said, head, block, member.offset, member.length)
 
-    def _finished(self, record: R, declared: int, end: RecordEnd | None) -> R:
+    def _finished(self, record: R, declared: int, end: RecordEnd) -> R:
         """The record, told what only its end shows."""
         member = self.member
         if member is not None:
             record.length = member.length
-        elif end is not None:
+        else:
             record.length = declared + end.stored
-        if end is not None and not end.closed:
+        if not end.closed:
             self.leave_open(record)
         return record
 
     # Behind damage
 
-    def _beyond_end(self, offset: int, size: int, length: int) -> bool:
-        """Report a record that declares more than there is, and go to a whole record inside of what it claims.
-
-        Returns:
-            Whether there is one.
-        """
+    def _beyond_end(self, offset: int, size: int, length: int) -> None:
+        """Report a record that declares more than there is; go to a whole record in what it claims, or the end."""
         window = self.window
         if self._ends_at is None:
             self._ends_at = window.start + len(window.data)
@@ -276,22 +273,22 @@ class RunCutter(ABC, Generic[S, R]):
             what, reason = "truncated record block", "truncated"
         actual = f"{self._ends_at - offset - size} bytes"
         self.problem(FormatError(what, reason=reason, expected=f"{length} bytes", actual=actual), offset)
-        return found
 
-    def _go_on(self, offset: int, size: int) -> bool:
-        """Go on behind a block that has no end; False if its record is lost, since others begin inside of it."""
+    def _go_on(self, offset: int, size: int) -> None:
+        """Go on behind a block that has no end: at records that begin inside of it, or else behind it."""
         window = self.window
         behind = window.offset
+        if self.step_to_next():
+            return
         try:
             window.go_to(offset + size - 1)
             if self._seek_across(behind):
-                return False
+                return
             window.go_to(behind)
         except CannotGoBackError:
             pass
         window.keep(None)
         self.seek()
-        return True
 
     def _seek_across(self, behind: int) -> bool:
         """Move to the first of a row of whole records that begins before this offset and ends behind it."""

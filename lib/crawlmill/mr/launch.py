@@ -17,7 +17,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from crawlmill import core
 from crawlmill.codecs.inflate import decoders
 from crawlmill.errors import CrawlmillError, UsageError
-from crawlmill.inputs.lists import COMMON_CRAWL, Inputs, read_lists
+from crawlmill.inputs.lists import COMMON_CRAWL, Input, Inputs, read_lists
 from crawlmill.mr.engines.machine.runner import InlineRunner, LocalRunner, MachineRunner
 from crawlmill.mr.run import options as declared
 from crawlmill.mr.run.conf import conf_paths, conf_setting, endpoint_url
@@ -85,7 +85,7 @@ class _Launch:
         self.info = RunInfo(
             job.name(), options.runner or LocalRunner.alias, sys.argv[1:], self.began_s, options.output_dir,
             options.ledger, options.on_bad_input, options.max_bad_inputs.text, options.cat_output,
-            bool(options.quiet), bool(options.verbose),
+            bool(options.quiet), bool(options.verbose), job.ends_with(),
         )  # fmt: skip
         self.limit = self.info.limit
         self.progress = Progress(console, self._judge, shown=options.progress and not options.quiet)
@@ -96,7 +96,8 @@ class _Launch:
         storage_options = declared.storage_options(options, limits_folder=str(scratch / "limits"))
         self.storage = Storage(storage_options)
         job.hand_on("--storage", self._storage_for_tasks())
-        self.ending = Ending(self.info, self.storage, scratch, console, job.stdout)
+        self.inputs: list[Input] = []  # in the order of the ledger
+        self.beside: Mapping[str, str] = {}
 
     def run(self) -> int:
         """Do it all; gives the exit code."""
@@ -121,6 +122,8 @@ class _Launch:
     def _check_places(self) -> None:
         """Find out now, not after hours of work, that the ledger or a checkpoint cannot be written."""
         declared.read_options(self.options)
+        if self.job.writes_files and not self.output_dir:
+            raise UsageError(f"{self.job.name()} writes files: it needs --output-dir")
         core.name()
         decoders()
         if self.options.ledger:
@@ -163,15 +166,15 @@ class _Launch:
             self.lists, self.storage, base_url=self.options.base_url, default_base=default_base,
             local_keys=self.options.runner != "emr", stdin=self.job.stdin,
         )  # fmt: skip
-        self.ending.beside = inputs.beside
+        self.beside = inputs.beside
         if inputs.repeated and not self.options.quiet:
             self.console.say(f"{inputs.repeated:,} repeated line{'s' * (inputs.repeated > 1)} left out")
         return inputs
 
     def _write_tasks(self, inputs: Inputs) -> int:
         """Rank the inputs by the order of the ledger, cut them into tasks, write the task list; gives their number."""
-        self.ending.inputs = inputs.ledger_order()
-        ranks = {id(item): rank for rank, item in enumerate(self.ending.inputs)}
+        self.inputs = inputs.ledger_order()
+        ranks = {id(item): rank for rank, item in enumerate(self.inputs)}
         ranked = ((ranks[id(item)], item) for item in inputs)
         most = MOST_TASKS_HERE if self._on_this_machine else MOST_TASKS_ON_ENGINES
         number = 0
@@ -206,18 +209,22 @@ class _Launch:
         return json.dumps(replace(self.storage.options, **more).to_json())
 
     def _judge(self, totals: Totals) -> None:
-        if self.limit.exceeded(totals.bad, len(self.ending.inputs)):
+        if self.limit.exceeded(totals.bad, len(self.inputs)):
             raise TooManyBadError("too many inputs are bad")
 
     def _to_the_end(self, work: Work, output: OutputFolder | None) -> int:
         """Run the tasks and end the run; gives the exit code. Whatever comes between, the ledger is kept."""
+        ending = Ending(
+            self.info, self.inputs, self.job, self.storage, self.scratch, self.console, self.job.stdout,
+            beside=self.beside,
+        )  # fmt: skip
         try:
-            return self.ending.finish(work, output, self._execute(work))
+            return ending.finish(work, output, self._execute(work))
         except Stopped as stopped:
-            self.ending.keep_so_far(work, signal.Signals(stopped.signal_number).name)
+            ending.keep_so_far(work, signal.Signals(stopped.signal_number).name)
             raise
         except BaseException:
-            self.ending.keep_of_failed(work)
+            ending.keep_of_failed(work)
             raise
 
     def _execute(self, work: Work) -> TaskError | TooManyBadError | None:

@@ -2,7 +2,8 @@
 
 A member that holds one record, which is nearly every member there is, is cut by `read_members` itself. Everything else
 is a run of records, cut by `WarcCutter`: a plain file, a member of several records, a member of a whole file. Behind
-damage it does what `runs` says of all formats; a block has no end where its two line ends do not follow.
+damage it does what `runs` says of all formats; a block has no end where its two line ends do not follow. If a header
+stands where it would stand behind them, only they are damaged, and reading goes on there.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ __all__ = ["holds_record", "read_members", "read_plain"]
 
 _END = b"\r\n\r\n"
 _EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
-_START = re.compile(rb"(?:\A|(?<=\n))WARC/[01]\.\d+[ \t]*\r?\n")
+_VERSION = re.compile(rb"WARC/[01]\.\d+[ \t]*\r?\n")
+_START = re.compile(rb"(?:\A|(?<=\n))" + _VERSION.pattern)
 
 
 def read_members(
@@ -156,13 +158,23 @@ class WarcCutter(RunCutter[str, WarcRecord]):
         if self.member is None and len(found) < 4 and (_END.startswith(found) or found == b"\n"):
             self.problem(self.cut("record", "two line ends behind its block", f"{len(found)} bytes"), offset)
             window.at += len(found)
-            return AS_DECLARED
+            return None
         self.problem(
             FormatError("wrong Content-Length", reason="bad-length",
                         expected=f"two line ends behind {length} bytes", actual=found.hex() or "the end of the member"),
             offset,
         )  # fmt: skip
         return None
+
+    def step_to_next(self) -> bool:
+        window = self.window
+        window.hold(len(_END) + self.longest_start)
+        for size in (4, 2):
+            window.at += size
+            if _VERSION.match(window.data, window.at) and self._is_head():
+                return True
+            window.at -= size
+        return False
 
     def find_start(self, data: bytes, at: int) -> int | None:
         found = _START.search(data, at)
@@ -178,6 +190,13 @@ class WarcCutter(RunCutter[str, WarcRecord]):
             return True
         held = window.hold(size + length + 4)
         return not held or self._closing(size + length) > 0
+
+    def _is_head(self) -> bool:
+        try:
+            self._found_head()
+        except FormatError:
+            return False
+        return True
 
     def whole_end(self) -> int | None:
         window = self.window

@@ -1,7 +1,8 @@
-"""What tasks of a cluster leave for the launcher in the run's folder: parts of the output, rows, reports."""
+"""What tasks of a cluster leave for the launcher in the run's folder: parts of the output, files, rows, reports."""
 
 from __future__ import annotations
 
+import json
 import posixpath
 import shutil
 from collections.abc import Iterable
@@ -10,18 +11,56 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from crawlmill.errors import SourceError
+from crawlmill.errors import FormatError, SourceError
+from crawlmill.mr.task.files import LIST, ROWS, TaskFile, committed_name
 from crawlmill.storage import Storage
 
-__all__ = ["fetch_rows", "parts_in", "report_of"]
+__all__ = ["committed_files", "fetch_rows", "listed_files", "parts_in", "report_of", "rows_apart"]
 
 _AT_ONCE: Final = 16
 _MOST_REPORT_BYTES: Final = 1 << 20
+_MAX_LIST_BYTES: Final = 16 << 20
 
 
 def parts_in(storage: Storage, folder: str) -> list[str]:
     """The locations of the parts of the output in a folder, in their order. Raises: SourceError."""
     return [posixpath.join(folder, name) for name in storage.list(folder) if not name.startswith(("_", "."))]
+
+
+def committed_files(storage: Storage, folder: str) -> list[TaskFile]:
+    """The files of tasks (`CommittedFiles`) that Hadoop has committed to a step's output. Raises: SourceError."""
+    found = ((committed_name(path), posixpath.join(folder, path)) for path in storage.list(folder))
+    return [TaskFile(name, place) for name, place in found if name is not None]
+
+
+def listed_files(storage: Storage, folder: str) -> list[TaskFile]:
+    """The files of tasks (`AttemptFiles`) of the attempts that count. Raises: SourceError, FormatError."""
+    try:
+        tasks = [posixpath.dirname(path) for path in storage.list(folder) if posixpath.basename(path) == LIST]
+    except SourceError as error:
+        if error.reason != "not-found":
+            raise
+        return []
+
+    def read(task: str) -> list[TaskFile]:
+        place = posixpath.join(folder, task, LIST)
+        try:
+            files: dict[str, str] = json.loads(storage.read_all(place, limit=_MAX_LIST_BYTES))["files"]
+        except (ValueError, LookupError, TypeError) as error:
+            raise FormatError("not a list of a task's files", reason="bad-json", source=place) from error
+        return [TaskFile(name, posixpath.join(folder, task, path)) for name, path in files.items()]
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return [file for files in pool.map(read, tasks) for file in files]
+
+
+def rows_apart(storage: Storage, files: Iterable[TaskFile], scratch: Path) -> tuple[list[Path], list[TaskFile]]:
+    """Of the files of a run those of rows, fetched into a local folder, and the others. Raises: SourceError."""
+    rows: list[TaskFile] = []
+    others: list[TaskFile] = []
+    for file in files:
+        (rows if file.name == ROWS else others).append(file)
+    return fetch_rows(storage, (str(file.place) for file in rows), scratch), others
 
 
 def fetch_rows(storage: Storage, locations: Iterable[str], scratch: Path) -> list[Path]:

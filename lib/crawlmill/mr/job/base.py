@@ -25,7 +25,7 @@ import sys
 import time
 from argparse import SUPPRESS, Namespace, RawDescriptionHelpFormatter, _ArgumentGroup
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Final
@@ -37,8 +37,9 @@ from crawlmill.inputs.reading import ItemReading, Reading, ReadOptions, Selectio
 from crawlmill.mr.compat import MRJob, MRJobRunner, RawValueProtocol
 from crawlmill.mr.job.help import describe, hide_rare
 from crawlmill.mr.run import options as declared
-from crawlmill.mr.task.contract import ROWS_BESIDE_OUTPUT
+from crawlmill.mr.run.results import Results
 from crawlmill.mr.task.failure_report import report
+from crawlmill.mr.task.files import TaskFiles, check_name, files_of_streaming
 from crawlmill.mr.task.monitor import EngineMonitor, Monitor
 from crawlmill.mr.task.pairs import JsonPairs
 from crawlmill.mr.task.rows import Pair, RowsFile, without_rows
@@ -86,13 +87,23 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         "mapreduce.task.timeout": 1_800_000,
     }
 
+    writes_files: ClassVar[bool] = False
+    """Whether the results are, or are also, files that tasks write (`write_file`); needs an output folder."""
+
+    publishes_pairs: ClassVar[bool] = True
+    """Whether what the last step yields is published as `part-N`; else it is for `finish` alone."""
+
     monitor: Monitor
+    task_files: TaskFiles | None
+    """Where this task's files go; None in a task that has no launcher."""
+
     _cl_args: list[str]
     _stdout: Any
 
     def __init__(self, args: list[str] | None = None) -> None:
         super().__init__(args)
         self.monitor = EngineMonitor(self.set_status, self.increment_counter)
+        self.task_files = None
         self._offset: int | None = None  # of the record that is at work
 
     def process(self, record: Record) -> Iterable[Pair]:
@@ -136,6 +147,32 @@ class CrawlJob(MRJob):  # type: ignore[misc]
                     error.add_note(f"(at {self._place_in(item)})")
                     raise
                 yield from self.monitor.account(rank, reading.row)
+
+    def write_file(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """A file of the output, to be written within a `with` block in a map or reduce task.
+
+        It is published as OUTPUT_DIR/NAME if the attempt counts; `name` may have folders (`year=2024/x.parquet`). What
+        is written is streamed. No two tasks may write a file of the same name.
+
+        Raises:
+            ValueError: The name is none, or this task has written one of that name.
+        """
+        if not self.writes_files:
+            raise TypeError(f"{type(self).__name__} writes a file, but does not say so: writes_files = True")
+        check_name(name)
+        if self.task_files is None:
+            raise UsageError(f"{name}: a task that was not launched has no place for files")
+        return self.task_files.write(name)
+
+    def finish(self, results: Results) -> None:
+        """Add files to the output that are made of what tasks have left. Runs in the launcher, before publishing."""
+
+    @classmethod
+    def ends_with(cls) -> str | None:
+        """What has to be recorded of a job by whoever may end its run without its launcher."""
+        if cls.finish is CrawlJob.finish and cls.publishes_pairs:
+            return None
+        return f"{cls.__module__}:{cls.__qualname__}"
 
     def _reading(self, item: Input, storage: Opener, selection: Selection) -> Any:
         if issubclass(self.items, Record):
@@ -213,8 +250,12 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     def _run(self, kind: str, transform: Callable[[Iterable[Pair], int], Iterator[Pair]], step_num: int) -> None:
         # mrjob writes twice per pair; this writes as many pairs at once as the buffer takes.
         read, write = self.pick_protocols(step_num, kind)
+        if self.task_files is None and kind != "combiner" and (folder := self.options.files_folder):
+            self.task_files = files_of_streaming(self.storage, folder, os.environ)
         pairs = transform((read(line.rstrip(b"\r\n")) for line in self._read_input()), step_num)
         self.stdout.writelines(write(key, value) + b"\n" for key, value in pairs)
+        if self.task_files is not None:
+            self.task_files.commit()
 
     def map_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
         """The pairs of a map task; rows stay among them if a reducer follows, which will set them aside."""
@@ -232,20 +273,12 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         return super().reduce_pairs(pairs, step_num) if step_num else self._reduced_without_rows(pairs)
 
     def _reduced_without_rows(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
-        with RowsFile(self.storage, self._place_of_rows()) as rows:
+        with RowsFile(self.task_files) as rows:
             yield from super().reduce_pairs(without_rows(pairs, rows.add), 0)
 
     def _rows_set_aside(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
-        with RowsFile(self.storage, self._place_of_rows()) as rows:
+        with RowsFile(self.task_files) as rows:
             yield from without_rows(pairs, rows.add)
-
-    def _place_of_rows(self) -> str | None:
-        """Where the launcher looks for this task's rows: a file per task, the same for each of its attempts."""
-        folder: str | None = self.options.ledger_folder
-        number = int(os.environ.get("mapreduce_task_partition", "0"))  # noqa: SIM112 - Hadoop's name
-        if folder == ROWS_BESIDE_OUTPUT:
-            return f"{os.environ['mapreduce_task_output_dir']}/_rows-{number:05}"  # noqa: SIM112
-        return f"{folder}/rows-{number:05}" if folder else None
 
     # Options and runners
 
@@ -264,7 +297,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         declared.add_reading(partial(self._pass_on, inputs))
         declared.add_ending(parser.add_argument_group("bad inputs").add_argument)
         declared.add_running(parser.add_argument_group("running").add_argument)
-        for hidden in ("--storage", "--ledger-folder"):
+        for hidden in ("--storage", "--files-folder"):
             self.add_passthru_arg(hidden, help=SUPPRESS)
         parser.add_argument("--worker", type=int, help=SUPPRESS)
 

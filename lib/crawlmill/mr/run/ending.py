@@ -10,21 +10,25 @@ import os
 import shlex
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol, Self
 
 from crawlmill import core
-from crawlmill.errors import CrawlmillError, FormatError
+from crawlmill.errors import CrawlmillError, FormatError, UsageError
 from crawlmill.inputs.ledger import LedgerRow, Summary, complete
 from crawlmill.inputs.lists import Input
 from crawlmill.mr.run.ledger_file import keep_ledger
 from crawlmill.mr.run.options import BadLimit
-from crawlmill.mr.run.output_folder import OutputFolder, copy_to
+from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.run.progress import Console
+from crawlmill.mr.run.results import Results, copy_to, named
 from crawlmill.mr.run.run_json import run_report, unicode_warning, without_secrets
+from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failures import TaskError, TooManyBadError
+from crawlmill.mr.task.files import TaskFile
 from crawlmill.mr.task.pairs import encode_value
 from crawlmill.mr.task.rows import decode_row
 from crawlmill.mr.task.shuffle import Run, merge
@@ -47,13 +51,21 @@ class Done(Protocol):
     def rows(self) -> list[Path]:
         """Files of rows."""
 
+    @property
+    def files(self) -> list[TaskFile]:
+        """Files that tasks have written under names of their own."""
+
     def counters(self) -> list[dict[str, int]]:
         """Counters of each step, by `group: name`."""
 
 
 @dataclass(frozen=True)
 class RunInfo:
-    """What its launch says about a run. `cat_output` None: results go to stdout if there is no output folder."""
+    """What its launch says about a run.
+
+    `cat_output` None: results go to stdout if there is no output folder. `job`: MODULE:CLASS of a job that has a
+    say in how its run ends, and so is needed to end it; None for those that have none.
+    """
 
     name: str
     runner: str
@@ -66,6 +78,7 @@ class RunInfo:
     cat_output: bool | None = None
     quiet: bool = False
     verbose: bool = False
+    job: str | None = None
 
     @property
     def limit(self) -> BadLimit:
@@ -82,6 +95,22 @@ class RunInfo:
             ledger=absolute(self.ledger, here) if self.ledger else None,
         )
 
+    def make_job(self) -> Job | None:
+        """The job that has a say in how its run ends; None if it has none.
+
+        Raises:
+            UsageError: It is of a script of the user's own, which is not here.
+        """
+        if self.job is None:
+            return None
+        module, _, name = self.job.partition(":")
+        if not module.startswith("crawlmill."):
+            raise UsageError(
+                f"{self.name} itself makes a part of its output when it ends, and its script cannot be found from here"
+            )
+        job: Job = getattr(import_module(module), name)(self.arguments)
+        return job
+
     def to_json(self) -> dict[str, Any]:
         """The object that `from_json` takes."""
         return asdict(self)
@@ -96,14 +125,19 @@ class RunInfo:
 
 
 class Ending:
-    """Ends a run whose inputs are these, in the order of the ledger."""
+    """Ends a run whose inputs are these, in the order of the ledger; without a job, as jobs usually end.
 
-    def __init__(self, run: RunInfo, storage: Storage, scratch: Path, console: Console, stdout: BinaryIO) -> None:
-        self.inputs: list[Input] = []
-        self.beside: dict[str, str] = {}
-        """Locations of inputs that also exist in a folder of this machine, which is not where they were read from."""
+    `beside`: locations of inputs that also exist in a folder of this machine, which is not where they were read from.
+    """
+
+    def __init__(
+        self, run: RunInfo, inputs: list[Input], job: Job | None, storage: Storage, scratch: Path, console: Console,
+        stdout: BinaryIO, *, beside: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        self._beside = beside or {}
         self._missed: Counter[str] = Counter()
-        self._run, self._storage, self._scratch = run, storage, scratch
+        self._run, self._inputs, self._job = run, inputs, job
+        self._storage, self._scratch = storage, scratch
         self._console, self._stdout = console, stdout
         self._settled = False  # whether the ledger is kept, as well as it can be
 
@@ -127,13 +161,24 @@ class Ending:
             if output is None if run.cat_output is None else run.cat_output:
                 self._print_results(work.parts)
             if output is not None:
-                output.publish(work.parts, {**extras, "_run.json": self._report(summary)})
+                parts, files = self._finished(work, summary)
+                output.publish(parts, files, {**extras, "_run.json": self._report(summary)})
                 self._settled = True
         self._say_how_it_ended(work, summary, place)
         if failed:
             unread = summary.unaccounted if ended else 0
             self._console.say(f"{run.name}: {self._excess(summary, unread)}; nothing is published")
         return 1 if failed or not in_place else 2 if summary.not_ok else 0
+
+    def _finished(self, work: Done, summary: Summary) -> tuple[Sequence[Path | str], dict[str, Path | str]]:
+        """What is to be published: parts, and files by name. The job may add some of the latter."""
+        files, job = named(work.files), self._job
+        if job is None:
+            return work.parts, files
+        read = job.output_protocol().read
+        results = Results(work.parts, files, self._storage, self._scratch, read, summary, self._run.began_s)
+        job.finish(results)
+        return work.parts if job.publishes_pairs else (), {**files, **results.added}
 
     def keep_so_far(self, work: Done, stopped_by: str) -> None:
         """Of a run that was stopped, keep the rows of what it has read, if there is a name to keep them under."""
@@ -167,10 +212,10 @@ class Ending:
         """Write the ledger: one row for each input, whatever became of it."""
         summary = Summary()
         with target.open("wb") as file:
-            for row in complete(self._rows(files), self.inputs, why or "no task has accounted for this input"):
+            for row in complete(self._rows(files), self._inputs, why or "no task has accounted for this input"):
                 summary.add(row)
-                if row.location in self.beside and row.outcome == "failed":
-                    self._missed[self.beside[row.location]] += 1
+                if row.location in self._beside and row.outcome == "failed":
+                    self._missed[self._beside[row.location]] += 1
                 file.write(encode_value(row.to_json()) + b"\n")
         return summary
 

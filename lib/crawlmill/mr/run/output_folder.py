@@ -1,6 +1,7 @@
 """The output folder of a run: filled where nobody looks, and shown when it is whole.
 
     part-00000 …     the result lines
+    NAME …           files that tasks have written under names of their own
     _ledger.jsonl    what became of each input (unless the user wants it elsewhere)
     _run.json        what ran, when, with which versions
     _SUCCESS         empty, written last: without it a run is not finished
@@ -13,18 +14,17 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
 
 from crawlmill.errors import CrawlmillError, SourceError, UsageError
+from crawlmill.mr.run.results import copy_to
 from crawlmill.storage import Storage, is_remote, redact
 from crawlmill.storage.locations import absolute, join, local_path
 
-__all__ = ["OutputFolder", "copy_to"]
+__all__ = ["OutputFolder"]
 
-_CHUNK = 1 << 20
 _AT_ONCE = 8
 
 
@@ -74,20 +74,30 @@ class OutputFolder:
             else:
                 copy_to(file, content, self._storage)
 
-    def publish(self, parts: Sequence[Path | str], extras: dict[str, bytes | Path]) -> None:
-        """Put the parts, what goes with them, and _SUCCESS; then show the folder.
+    def publish(
+        self, parts: Sequence[Path | str], files: Mapping[str, Path | str], extras: Mapping[str, bytes | Path]
+    ) -> None:
+        """Put the parts, files by their names, what goes with them, and _SUCCESS; then show the folder.
 
         Raises:
-            CrawlmillError: Somebody else has made the folder meanwhile.
+            CrawlmillError: Somebody else has made the folder meanwhile, or a file has the name of a part.
         """
+        names = [_part_name(number, part) for number, part in enumerate(parts)]
+        if twice := sorted(set(names) & set(files)):
+            raise CrawlmillError(f"a task has written a file of the name {twice[0]}, which is that of a part")
+        everything = [*zip(names, parts, strict=True), *files.items()]
+        for folder in sorted({name.rpartition("/")[0] for name in files} - {""}):
+            self._storage.make_folder(join(self._staging, folder))
         # Where bytes lie that are far from here, several at a time are on their way.
-        with ThreadPoolExecutor(_AT_ONCE if all(isinstance(part, str) for part in parts) else 1) as pool:
-            list(pool.map(self._put_part, *zip(*enumerate(parts), strict=True)) if parts else ())
+        far = all(isinstance(content, str) for _, content in everything)
+        with ThreadPoolExecutor(_AT_ONCE if far else 1) as pool:
+            list(pool.map(lambda each: self.put(*each), everything))
         if self.remote_work is not None:
             self._storage.remove(self.remote_work)
         if self.work is not None:
+            published = {name.partition("/")[0] for name in files}
             for rest in self.work.iterdir():
-                if rest.is_dir():
+                if rest.is_dir() and rest.name not in published:
                     shutil.rmtree(rest)
         for name, content in extras.items():
             self.put(name, content)
@@ -98,10 +108,6 @@ class OutputFolder:
             except (UsageError, OSError) as error:
                 raise CrawlmillError(f"the output folder was made by somebody else: {redact(self._target)}") from error
         self._made.clear()
-
-    def _put_part(self, number: int, part: Path | str) -> None:
-        suffix = PurePosixPath(part).suffix if isinstance(part, str) else ""  # of a compressed one
-        self.put(f"part-{number:05}{suffix}", part)
 
     def discard(self) -> None:
         """Leave nothing behind of a folder that was not published."""
@@ -125,10 +131,9 @@ class OutputFolder:
         return folder
 
 
-def copy_to(file: BinaryIO, source: Path | str, storage: Storage) -> None:
-    """Append a local file, or one at a location, to an open one."""
-    with source.open("rb") if isinstance(source, Path) else storage.open_stream(source) as stream:
-        shutil.copyfileobj(stream, file, _CHUNK)
+def _part_name(number: int, part: Path | str) -> str:
+    suffix = PurePosixPath(part).suffix if isinstance(part, str) else ""  # of a compressed one
+    return f"part-{number:05}{suffix}"
 
 
 def _sibling(location: str) -> str:

@@ -5,6 +5,7 @@ An attempt leaves all it has to say in a folder of its own, which counts once th
     spill-N    sorted runs of pairs, one per partition (see `shuffle`), if a reducer follows
     part       else: the pairs of the step's output
     _rows      ledger rows, sorted by rank (first step only)
+    _of-NAME   named files that the job has written (see `files`)
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from crawlmill.mr.task.contract import Job
+from crawlmill.mr.task.files import ROWS, FolderFiles
 from crawlmill.mr.task.monitor import TaskMonitor, Totals
 from crawlmill.mr.task.rows import encode_rows
 from crawlmill.mr.task.shuffle import Partitioner, Run, Spill, merge
+from crawlmill.sorting import SortedLines
 
 __all__ = ["Attempt", "Result", "run_attempt"]
 
@@ -107,17 +110,17 @@ def run_attempt(
     folder = Path(attempt.folder)
     folder.mkdir(parents=True)
     stderr = _TaskStderr()
-    monitor = TaskMonitor(report)
+    monitor, files = TaskMonitor(report), FolderFiles(folder)
     spills: tuple[Spill, ...] = ()
 
     def make_job(kind: str) -> Job:
         job = job_class([f"--step-num={attempt.step}", f"--{kind}", *arguments])
-        job.monitor = monitor
+        job.monitor, job.task_files = monitor, files
         return job
 
     def run(kind: str, lines: Iterable[bytes], output: Any) -> None:
         job = make_job(kind)
-        job.sandbox(stdin=iter(lines), stdout=output, stderr=stderr)
+        job.sandbox(stdin=lines, stdout=output, stderr=stderr)
         getattr(job, f"run_{kind}")(attempt.step)
 
     def combine(lines: list[bytes]) -> list[bytes]:
@@ -127,8 +130,8 @@ def run_attempt(
 
     with _environment(attempt.variables()):
         lines = _input(attempt, folder)
-        if attempt.kind == "reduce":
-            with (folder / "part").open("wb", _BUFFER) as part:
+        if isinstance(lines, SortedLines):
+            with lines, (folder / "part").open("wb", _BUFFER) as part:
                 run("reducer", lines, part)
         elif attempt.partitions:
             combiner = combine if "combiner" in attempt.substeps else None
@@ -142,19 +145,23 @@ def run_attempt(
             with (folder / "part").open("wb", _BUFFER) as part:
                 run("mapper", lines, part)
     if monitor.rows:
-        with (folder / "_rows").open("wb", _BUFFER) as file:
+        with files.write(ROWS) as file:
             encode_rows(monitor.rows, file)
     return Result(spills, monitor.totals, dict(stderr.counters))
 
 
-def _input(attempt: Attempt, folder: Path) -> Iterator[bytes]:
+def _input(attempt: Attempt, folder: Path) -> SortedLines | Iterator[bytes]:
+    """What the attempt reads; sorted, if it reduces."""
     if attempt.kind == "reduce":
-        yield from merge(attempt.runs, folder, memory=attempt.memory)
-    elif attempt.line is not None:
-        yield attempt.line.encode()
-    else:
-        with open(attempt.source or os.devnull, "rb", _BUFFER) as part:  # noqa: PTH123
-            yield from part
+        return merge(attempt.runs, folder, memory=attempt.memory)
+    if attempt.line is not None:
+        return iter([attempt.line.encode()])
+    return _lines_of(attempt.source or os.devnull)
+
+
+def _lines_of(path: str) -> Iterator[bytes]:
+    with open(path, "rb", _BUFFER) as file:  # noqa: PTH123
+        yield from file
 
 
 class _Lines:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
+from crawlmill.mr.task.files import TaskFiles
 from crawlmill.mr.task.monitor import Monitor
 from crawlmill.storage import Storage
 
-__all__ = ["ROWS_BESIDE_OUTPUT", "Job"]
-
-ROWS_BESIDE_OUTPUT = "beside-output"
-"""In place of a ledger folder: Hadoop's folder for the output of the attempt, which counts if the attempt does."""
+__all__ = ["Job"]
 
 
 class Job(Protocol):
@@ -18,6 +16,7 @@ class Job(Protocol):
 
     options: Any
     monitor: Monitor
+    task_files: TaskFiles | None
     stdin: Any
     stdout: Any
     stderr: Any
@@ -35,6 +34,19 @@ class Job(Protocol):
     @classmethod
     def mr_job_script(cls) -> str | None:
         """The path of the job's script."""
+
+    writes_files: ClassVar[bool]
+    publishes_pairs: ClassVar[bool]
+
+    def output_protocol(self) -> Any:
+        """What reads and writes the lines of the last step."""
+
+    def finish(self, results: Any) -> None:
+        """Add files to the output; `results` are `run.results.Results`."""
+
+    @classmethod
+    def ends_with(cls) -> str | None:
+        """MODULE:CLASS of a job that is needed when its run ends; None if it is not."""
 
     def sandbox(self, stdin: Any = None, stdout: Any = None, stderr: Any = None) -> Any:
         """Use these in place of the process' own streams."""

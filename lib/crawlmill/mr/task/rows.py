@@ -20,8 +20,8 @@ from unicodedata import unidata_version
 
 from crawlmill.errors import FormatError
 from crawlmill.inputs.ledger import LedgerRow
+from crawlmill.mr.task.files import ROWS, TaskFiles
 from crawlmill.mr.task.pairs import decode_pair, encode_pair
-from crawlmill.storage import Storage
 
 __all__ = ["Pair", "RowsFile", "decode_row", "encode_rows", "row_pair", "without_rows"]
 
@@ -47,17 +47,17 @@ def without_rows(pairs: Iterable[Pair], take: Callable[[Pair], object]) -> Itera
 
 
 class RowsFile:
-    """A file of rows at a location, written as they come; None is no place, and no row is no file."""
+    """The rows among an attempt's files, written as they come; None is no place, and no row is no file."""
 
-    def __init__(self, storage: Storage, location: str | None) -> None:
-        self._storage, self._location = storage, location
+    def __init__(self, files: TaskFiles | None) -> None:
+        self._files = files
         self._file: BinaryIO | None = None
         self._open = ExitStack()
 
     def add(self, pair: Pair) -> None:
         """Write a row pair."""
-        if self._file is None and self._location is not None:
-            self._file = self._open.enter_context(self._storage.write(self._location))
+        if self._file is None and self._files is not None:
+            self._file = self._open.enter_context(self._files.write(ROWS))
         if self._file is not None:
             self._file.write(encode_pair(*pair) + b"\n")
 

@@ -1,38 +1,36 @@
 """Between map and reduce: pairs as lines, sorted by key, cut into partitions; in bounded memory.
 
 A map task writes its lines into *spills*: files that hold one sorted run per partition, one behind the other. A
-reduce task merges the runs of its partition. Lines sort as they are, key before value: since a tab sorts before
-whatever JSON may hold, the order is that of the keys' bytes, with the values of each key in order too, whichever task
-was done first.
+reduce task merges the runs of its partition. Lines sort by their bytes (see `crawlmill.sorting`), key before value:
+since a tab sorts before whatever JSON may hold, the order is that of the keys' bytes, with the values of each key in
+order too, whichever task was done first. The native core does the same, and leaves the same files.
 """
 
 from __future__ import annotations
 
-import heapq
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Final
 from zlib import crc32
 
-__all__ = ["Partitioner", "Run", "Spill", "merge"]
+from crawlmill import core
+from crawlmill.sorting import LINE_COST, Part, SortedLines, batches, merge_parts, sort_lines
 
-_LINE_COST: Final = 60
-"""Bytes that a line in memory costs beyond its own."""
+__all__ = ["Partitioner", "Run", "Spill", "merge"]
 
 _BUFFER: Final = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Sorted lines of one partition: `length` bytes from `offset` of a file."""
+    """Lines of one partition: `length` bytes from `offset` of a file, sorted unless `in_order` is false."""
 
     path: str
     offset: int
     length: int
+    in_order: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,75 +62,89 @@ class Partitioner:
         combine: Callable[[list[bytes]], list[bytes]] | None = None,
     ) -> None:
         self._folder, self._count, self._memory, self._combine = folder, partitions, memory, combine
-        self._lines: list[bytes] = []
         self.spills: list[Spill] = []
 
     def writelines(self, lines: Iterable[bytes]) -> None:
-        """Take lines, each `key TAB value` and a line end."""
-        cost, held = 0, self._lines
-        for line in lines:
-            held.append(line)
-            cost += len(line) + _LINE_COST
-            if cost > self._memory:
-                self._spill()
-                cost = 0
-        self._spill()
+        """Take lines, each `key TAB value` and a line end; several of them may come as one.
 
-    def _spill(self) -> None:
-        if not self._lines:
+        Raises:
+            OSError: The folder cannot be written, or is full.
+        """
+        native = core.native()
+        if native is None or self._combine is not None:
+            self._partition(batches(lines, self._memory))
             return
-        self._lines.sort()
+        spiller = native.LineSpiller(str(self._folder), self._count, self._memory)
+        for batch in batches(lines, self._memory):
+            spiller.add(batch)
+        self.spills += (Spill(f"spill-{n}", tuple(lengths)) for n, lengths in enumerate(spiller.finish()))
+
+    def _partition(self, texts: Iterable[bytes]) -> None:
+        held: list[bytes] = []
+        cost = 0
+        for text in texts:
+            lines = _lines_of(text)
+            held += lines
+            cost += len(text) + LINE_COST * len(lines)
+            if cost > self._memory:
+                self._spill(held)
+                cost = 0
+        self._spill(held)
+
+    def _spill(self, lines: list[bytes]) -> None:
+        """Write lines, which have no line ends, and forget them."""
+        if not lines:
+            return
+        lines.sort()
         parts: list[list[bytes]] = [[] for _ in range(self._count)]
         if self._count == 1:
-            parts[0].extend(self._lines)
+            parts[0] += lines
         else:
-            for line in self._lines:
-                parts[crc32(line[: line.index(b"\t")]) % self._count].append(line)
-        self._lines.clear()
+            for line in lines:
+                parts[crc32(line.partition(b"\t")[0]) % self._count].append(line)
+        lines.clear()
         name = f"spill-{len(self.spills)}"
         lengths = []
         with (self._folder / name).open("wb", _BUFFER) as file:
             for part in parts:
                 start = file.tell()
-                # A combiner may change keys; what it gives is sorted again (at next to no cost if it did not).
-                file.writelines(sorted(self._combine(part)) if self._combine and part else part)
+                file.writelines(b"%s\n" % line for line in self._combined(part))
                 lengths.append(file.tell() - start)
         self.spills.append(Spill(name, tuple(lengths)))
 
+    def _combined(self, lines: list[bytes]) -> list[bytes]:
+        if self._combine is None or not lines:
+            return lines
+        combined = b"".join(self._combine([b"%s\n" % line for line in lines]))
+        # A combiner may change keys; what it gives is sorted again (at next to no cost if it did not).
+        return sorted(_lines_of(combined))
 
-def merge(runs: Sequence[Run], folder: Path, *, memory: int) -> Iterator[bytes]:
-    """The lines of all runs, sorted.
 
-    As many runs as `memory` (bytes) takes are sorted in memory, at once where that is all of them; else each such batch
-    becomes a run in a temporary file in `folder`, and those are merged.
+def merge(runs: Sequence[Run], folder: Path, *, memory: int) -> SortedLines:
+    """The lines of all runs, sorted. `memory` is in bytes; what it does not hold goes to files in `folder`.
+
+    Raises:
+        OSError: A run cannot be read, or the folder is needed and cannot be written.
     """
-    lines: list[bytes] = []
-    cost = 0
-    with ExitStack() as stack:
-        files = []
-        for line in _lines(runs):
-            lines.append(line)
-            cost += len(line) + _LINE_COST
-            if cost > memory:
-                lines.sort()
-                file = stack.enter_context(tempfile.TemporaryFile(dir=folder, buffering=_BUFFER))
-                file.writelines(lines)
-                file.seek(0)
-                files.append(file)
-                lines.clear()
-                cost = 0
-        lines.sort()
-        yield from heapq.merge(*files, lines) if files else lines
+    if all(run.in_order for run in runs):
+        return merge_parts([Part(run.path, run.offset, run.length) for run in runs if run.length], folder, memory)
+    return sort_lines(_texts(runs), folder, memory)
 
 
-def _lines(runs: Iterable[Run]) -> Iterator[bytes]:
+def _lines_of(text: bytes) -> list[bytes]:
+    lines = text.split(b"\n")
+    lines.pop()
+    return lines
+
+
+def _texts(runs: Iterable[Run]) -> Iterator[bytes]:
     for run in runs:
-        if run.length:
-            with open(run.path, "rb", _BUFFER) as file:  # noqa: PTH123
-                file.seek(run.offset)
-                left = run.length
-                for line in file:
-                    yield line
-                    left -= len(line)
-                    if left <= 0:
-                        break
+        with open(run.path, "rb") as file:  # noqa: PTH123
+            file.seek(run.offset)
+            left = run.length
+            while left:
+                text = file.read(min(left, _BUFFER))
+                if not text:
+                    raise OSError(f"{run.path} ends early: expected {left} more bytes")
+                left -= len(text)
+                yield text

@@ -36,6 +36,7 @@ def collect(output_dir: str, storage: Storage, stderr: BinaryIO, stdout: BinaryI
     """
     console, marker = Console(stderr), marker_of(output_dir)
     run = _find(output_dir, marker, storage)
+    job = run.info.make_job()
     aws = Aws(run.region, {"emr": run.endpoint})
     run = run if run.steps else _submitted(run, aws, storage, marker)
     progress = Progress(console, lambda _: None, shown=wait and not run.info.quiet)
@@ -58,9 +59,8 @@ def collect(output_dir: str, storage: Storage, stderr: BinaryIO, stdout: BinaryI
             console.clear()
         output = OutputFolder(output_dir, storage, again=True)
         try:
-            ending = Ending(run.info, storage, scratch, console, stdout)
-            ending.inputs = run.ledger_order(storage, scratch)
-            code = ending.finish(work, output, ended)
+            inputs = run.ledger_order(storage, scratch)
+            code = Ending(run.info, inputs, job, storage, scratch, console, stdout).finish(work, output, ended)
         finally:
             output.discard()
     run.remove(storage, marker)

@@ -2,7 +2,7 @@
 
     RUN/run.json          the record
     RUN/files/…           what tasks need; among it the task list
-    RUN/rows/rows-N       rows of the ledger, a file per task
+    RUN/left/TASK/…       files that tasks have written, rows of the ledger among them (`AttemptFiles`)
     RUN/reports/attempt_… why an attempt failed, in its own words (`task_report`)
     RUN/output/part-N     what the last step has written
 

@@ -24,9 +24,10 @@ from crawlmill.errors import CrawlmillError, FormatError, SourceError
 from crawlmill.mr.engines.emr.aws import Aws, AwsError
 from crawlmill.mr.engines.emr.record import EmrRun, Step
 from crawlmill.mr.engines.hadoop.log import FailedAttempt, HadoopLog
-from crawlmill.mr.engines.run_folder import fetch_rows, parts_in, report_of
+from crawlmill.mr.engines.run_folder import listed_files, parts_in, report_of, rows_apart
 from crawlmill.mr.run.progress import Progress
 from crawlmill.mr.task.failures import TaskError, task_failed
+from crawlmill.mr.task.files import TaskFile
 from crawlmill.storage import Storage
 
 __all__ = ["EmrWatch", "failure_of_task"]
@@ -48,6 +49,7 @@ class EmrWatch:
         self._watch, self._every_s = watch, every_s
         self.parts: list[Path | str] = []
         self.rows: list[Path] = []
+        self.files: list[TaskFile] = []
         self._told: set[str] = set()
 
     def counters(self) -> list[dict[str, int]]:
@@ -100,9 +102,9 @@ class EmrWatch:
                 self._watch.tick()
 
     def fetch(self) -> None:
-        """Fetch the rows, and find the output. Raises: SourceError."""
-        rows = (self._run.at(f"rows/{name}") for name in self._names("rows"))
-        self.rows = fetch_rows(self._storage, rows, self._scratch)
+        """Fetch the rows, and find the output. Raises: SourceError, FormatError."""
+        found = listed_files(self._storage, self._run.at("left"))
+        self.rows, self.files = rows_apart(self._storage, found, self._scratch)
         self.parts = [*parts_in(self._storage, self._run.at("output"))]
 
     def _cluster(self) -> dict[str, Any]:

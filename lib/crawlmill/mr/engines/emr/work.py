@@ -30,6 +30,7 @@ from crawlmill.mr.run.progress import Progress
 from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failure_report import PROPERTY
 from crawlmill.mr.task.failures import Stopped, TaskError
+from crawlmill.mr.task.files import TaskFile
 from crawlmill.storage import Storage, absolute, redact
 
 __all__ = ["EmrWork"]
@@ -69,7 +70,7 @@ class EmrWork:
         self._check()
         self._following: EmrWatch | None = None
         self._stage = _Stage.CHECKED
-        self._runner.add_arguments(f"--ledger-folder={self._record.at('rows')}")
+        self._runner.add_arguments(f"--files-folder={self._record.at('left')}")
         self._runner.tag_jobs(tag_of(self._runner.key))
         self._runner.add_properties({
             "mapreduce.job.name": f"crawlmill {job.name()}",
@@ -87,6 +88,11 @@ class EmrWork:
     def rows(self) -> list[Path]:
         """Local files of rows."""
         return self._following.rows if self._following else []
+
+    @property
+    def files(self) -> list[TaskFile]:
+        """Files that tasks have written, on S3."""
+        return self._following.files if self._following else []
 
     def counters(self) -> list[dict[str, int]]:
         """None: EMR's are in logs that come minutes later."""

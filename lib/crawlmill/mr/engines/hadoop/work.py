@@ -5,8 +5,8 @@
     RUN/output            what the last step writes (beside the user's folder, if that is on HDFS)
     RUN/reports/attempt_… why an attempt failed, in its own words (`task_report`)
 
-RUN is a folder on HDFS that is gone when the run has ended. Tasks write their ledger rows as `_rows-N` beside their
-output, so that Hadoop takes or throws away both together: failed, killed and speculative attempts leave nothing.
+RUN is a folder on HDFS that is gone when the run has ended. Tasks write their files, ledger rows among them, beside
+their output, so that Hadoop takes or throws away both together: failed, killed and speculative attempts leave nothing.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from crawlmill.mr.compat import quiet_mrjob
 from crawlmill.mr.engines.client_process import ClientProcess
 from crawlmill.mr.engines.hadoop.log import FailedAttempt, HadoopLog
 from crawlmill.mr.engines.hadoop.runner import HadoopRunner
-from crawlmill.mr.engines.run_folder import fetch_rows, parts_in, report_of
+from crawlmill.mr.engines.run_folder import committed_files, parts_in, report_of, rows_apart
 from crawlmill.mr.engines.shipping import zip_package
 from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.run.progress import Progress
-from crawlmill.mr.task.contract import ROWS_BESIDE_OUTPUT, Job
+from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failure_report import PROPERTY
 from crawlmill.mr.task.failures import TaskError, task_failed
+from crawlmill.mr.task.files import COMMITTED, TaskFile
 from crawlmill.mr.task.monitor import COUNTERS, Totals
 from crawlmill.storage import Storage
 from crawlmill.storage.hdfs.conf import default_filesystem, hdfs_user, namenode_urls, read_hadoop_conf, wants_kerberos
@@ -58,6 +59,7 @@ class HadoopWork:
         self._scratch, self._storage, self._watch = scratch, storage, watch
         self.parts: list[Path | str] = []
         self.rows: list[Path] = []
+        self.files: list[TaskFile] = []
         self._counters: list[dict[str, int]] = []
         with quiet_mrjob():
             self._runner: HadoopRunner = job.make_runner()
@@ -66,7 +68,7 @@ class HadoopWork:
         self._quick = storage.options.impatient(retries=0)
         self._namenodes = self._find_namenodes()
         self._check_namenode()
-        self._runner.add_arguments(f"--ledger-folder={ROWS_BESIDE_OUTPUT}")
+        self._runner.add_arguments(f"--files-folder={COMMITTED}")
         self._runner.add_properties({
             "mapreduce.job.name": f"crawlmill {job.name()}",
             "mapreduce.output.fileoutputformat.compress": "false",
@@ -96,10 +98,10 @@ class HadoopWork:
         self._runner.prepare()
         for step in range(self._runner.steps):
             self._run_step(step)
-        first = self._runner.output_of(0)
-        rows = [name for name in self._storage.list(first) if posixpath.basename(name).startswith("_rows-")]
-        self.rows = fetch_rows(self._storage, (posixpath.join(first, name) for name in rows), self._scratch)
-        self.parts = [*parts_in(self._storage, self._runner.output_of(self._runner.steps - 1))]
+        outputs = [self._runner.output_of(step) for step in range(self._runner.steps)]
+        found = [file for output in outputs for file in committed_files(self._storage, output)]
+        self.rows, self.files = rows_apart(self._storage, found, self._scratch)
+        self.parts = [*parts_in(self._storage, outputs[-1])]
 
     def counters(self) -> list[dict[str, int]]:
         """Counters of each step, by `group: name`."""

@@ -31,6 +31,7 @@ from crawlmill.mr.engines.steps import REDUCERS, check_step, run_key, task_varia
 from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.task.attempt import Attempt, Result, run_attempt
 from crawlmill.mr.task.failures import TaskError
+from crawlmill.mr.task.files import ROWS, TaskFile, files_in_folder
 from crawlmill.mr.task.monitor import Totals
 from crawlmill.mr.task.shuffle import Run
 
@@ -60,7 +61,8 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
     """What both runners share.
 
     `scratch` is a folder of the run's own; what the last step writes lies in `output`, if that is given, so that it can
-    be published by rename. In the end `parts` are the files of the output, in order, and `rows` those of ledger rows.
+    be published by rename. In the end `parts` are the files of the output, in order, `rows` those of ledger rows, and
+    `files` those that tasks have written under names of their own.
     """
 
     OPT_NAMES: ClassVar[set[str]] = MRJobRunner.OPT_NAMES | {"num_cores"}
@@ -78,6 +80,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         self.checkpoint: Checkpoint | None = None
         self.parts: list[Path | str] = []
         self.rows: list[Path] = []
+        self.files: list[TaskFile] = []
         self._counters: list[Counter[str]] = []
         self._job_class = mrjob_cls
         if self._opts["setup"]:
@@ -139,7 +142,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         make = partial(
             Attempt, step=number, memory=self._memory(), substeps=tuple(step), environment=self._variables(number)
         )
-        base = self._new_folder(f"step-{number}-map", final=last and not partitions)
+        base = self._new_folder(f"step-{number}-map", final=(last and not partitions) or self._job_class.writes_files)
         maps = (
             make(base, kind="map", number=n, partitions=partitions, line=line, source=part)
             for n, (line, part) in enumerate(self._sources(number))
@@ -153,7 +156,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
                     if run.length:
                         partition.append(run)
         if partitions:
-            base = self._new_folder(f"step-{number}-reduce", final=last)
+            base = self._new_folder(f"step-{number}-reduce", final=last or self._job_class.writes_files)
             reduces = (make(base, kind="reduce", number=n, runs=tuple(found)) for n, found in enumerate(runs))
             done = [(attempt.number, home) for attempt, home, _ in self._committed(reduces)]
         self.parts = [home / "part" for _, home in sorted(done)]
@@ -162,8 +165,11 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
     def _committed(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Path, Result]]:
         for attempt, result in self._unless_kept(attempts):
             home = attempt.commit()
-            if attempt.step == 0 and (home / "_rows").exists():
-                self.rows.append(home / "_rows")
+            for file in files_in_folder(home):
+                if file.name == ROWS:
+                    self.rows.append(Path(file.place))
+                else:
+                    self.files.append(file)
             self._counters[attempt.step].update(result.counters)
             self.watch.done(attempt, result)
             yield attempt, home, result

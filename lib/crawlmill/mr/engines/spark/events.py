@@ -62,12 +62,19 @@ class SparkEvents:
             counters[step].update(told.counters)
         return [dict(each) for each in counters]
 
-    def write_rows(self, target: Path) -> None:
-        """Write the rows of the tasks that are done, also of a run that has not come to its end."""
+    def write_rows(self, target: Path) -> list[tuple[str, str]]:
+        """Write the rows of the tasks that are done, also of a run that has not come to its end.
+
+        Gives the names of the other files of these tasks, and where they are.
+        """
+        files: list[tuple[str, str]] = []
         with self._path.open("rb") as events, target.open("w", encoding="utf-8") as file:
             for told in self._tasks.values():
                 events.seek(told.offset)
-                file.write(json.loads(events.read(told.length))["task"]["rows"])
+                done = Done(**json.loads(events.read(told.length))["task"])
+                file.write(done.rows)
+                files += ((name, place) for name, place in done.files)
+        return files
 
     def _take(self, event: dict[str, Any], length: int) -> None:
         if "task" in event:

@@ -1,7 +1,7 @@
 """What a task on Spark does: an attempt as the runners of one machine run it (`attempt`), its files sent through Spark.
 
     map       the sorted runs of its spills, as pieces of whole lines, each with the number of its partition
-    reduce    takes the pieces of its partition into a file, and goes on from there as on one machine
+    reduce    takes the pieces of its partition, which come in no order, into a file, and sorts that again
     output    a file in the step's folder, of a name that no other attempt has; the driver says which of them count
 
 So neither side ever holds more than a piece, and what the attempt holds for sorting. Knows nothing of pyspark.
@@ -18,7 +18,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import chdir, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +27,7 @@ from typing import Any, Final, Self
 from crawlmill.errors import CrawlmillError
 from crawlmill.mr.task.attempt import Attempt, run_attempt
 from crawlmill.mr.task.contract import Job
+from crawlmill.mr.task.files import ROWS, TaskFile, files_in_folder
 from crawlmill.mr.task.shuffle import Run
 from crawlmill.storage import Storage, is_remote
 from crawlmill.storage.locations import join, local_path
@@ -82,6 +83,7 @@ class Done:
     totals: list[int]
     counters: dict[str, int]
     rows: str
+    files: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +110,13 @@ class Task:
                 with chdir(home):
                     result = run_attempt(job_class, self.job.arguments, attempt, lambda _: None)
                 made = Path(attempt.folder)
-                rows = made / "_rows"
-                said = rows.read_text(encoding="utf-8") if rows.exists() else ""
-                self.report(Done(attempt.task, self.step.number, list(result.totals), result.counters, said))
+                rows, files = "", []
+                for file in files_in_folder(made):
+                    if file.name == ROWS:
+                        rows = Path(file.place).read_text(encoding="utf-8")
+                    else:
+                        files.append((file.name, self._deliver_file(attempt.task, file)))
+                self.report(Done(attempt.task, self.step.number, list(result.totals), result.counters, rows, files))
                 return made / "part", [spill.runs(made) for spill in result.spills]
 
             yield folder, run
@@ -123,9 +129,18 @@ class Task:
     def deliver(self, part: Path, number: int) -> tuple[int, str]:
         """Put a part into the step's folder, whole or not at all; gives its number and its name there."""
         name = f"part-{number:05}-{self.unique}"
-        with part.open("rb") as source, self.storage().write(join(self.step.output, name)) as file:
-            shutil.copyfileobj(source, file, 1 << 20)
+        self._copy(part, join(self.step.output, name))
         return number, name
+
+    def _deliver_file(self, task: str, file: TaskFile) -> str:
+        """Put a named file of a task into the step's folder; gives where it is."""
+        place = join(self.step.output, f"_of-{task}-{self.unique}.{Path(file.place).name}")
+        self._copy(Path(file.place), place)
+        return place
+
+    def _copy(self, path: Path, location: str) -> None:
+        with path.open("rb") as source, self.storage().write(location) as file:
+            shutil.copyfileobj(source, file, 1 << 20)
 
 
 def map_to_pieces(task: Task, sources: Iterable[Source], partitions: int) -> Iterator[tuple[int, bytes]]:
@@ -154,7 +169,7 @@ def reduce_to_part(task: Task, number: int, pieces: Iterable[tuple[int, bytes]])
         with shuffled.open("wb") as file:
             for _, piece in pieces:
                 file.write(piece)
-        made, _ = run(runs=(Run(str(shuffled), 0, shuffled.stat().st_size),))
+        made, _ = run(runs=(Run(str(shuffled), 0, shuffled.stat().st_size, in_order=False),))
         yield task.deliver(made, number)
 
 

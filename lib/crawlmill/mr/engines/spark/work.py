@@ -30,6 +30,7 @@ from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.run.progress import Progress
 from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failures import TaskError, task_failed
+from crawlmill.mr.task.files import TaskFile
 from crawlmill.storage import Storage, is_remote, redact
 from crawlmill.storage.locations import join
 
@@ -51,6 +52,7 @@ class SparkWork:
         self._scratch, self._storage, self._watch = scratch, storage, watch
         self.parts: list[Path | str] = []
         self.rows: list[Path] = []
+        self.files: list[TaskFile] = []
         with quiet_mrjob():
             self._runner: SparkRunner = job.make_runner()
             self._runner.find_programs()
@@ -113,12 +115,13 @@ class SparkWork:
         finally:
             client.end(_GRACE_S)  # with a driver, executors and tasks of this machine
             told.hear()
-            told.write_rows(rows)
+            named = told.write_rows(rows)
             self.rows = [rows]
         if code or told.failed is not None or len(told.parts) < len(steps):
             raise self._error(log)
         names = [name for _, name in told.parts[-1]]
         self.parts = [Path(self._output, name) if self._output_here else join(self._output, name) for name in names]
+        self.files = [TaskFile(name, Path(place) if self._output_here else place) for name, place in named]
 
     def counters(self) -> list[dict[str, int]]:
         """Counters of each step, by `group: name`; each task counts once."""
