@@ -21,7 +21,7 @@ FORBIDDEN = [("formats", "storage"), ("formats", "analysis"), ("analysis", "stor
 FENCES = {
     "mrjob": ["mr/compat.py"], "yaml": ["mr/run/conf.py"], "boto3": ["storage/s3/client.py", "mr/engines/emr/aws.py"], "botocore": ["storage/s3/client.py", "mr/engines/emr/aws.py"], "urllib3": ["storage"], "warcio": ["sample"],
     "brotli": ["formats"], "zstandard": ["formats", "codecs"], "deflate": [], "isal": [], "zlib_ng": [], "cramjam": ["codecs"],
-    "ujson": ["formats", "analysis"], "simhash": ["analysis"], "numpy": ["analysis"], "publicsuffixlist": ["analysis"],
+    "ujson": ["formats", "analysis"], "simhash": ["analysis"], "numpy": ["analysis"], "publicsuffixlist": ["urls/suffixes.py"],
     "crawlmill_native": ["core.py"],
     "pyspark": ["mr/engines/spark/driver.py"], "py4j": ["mr/engines/spark/driver.py"],
 }  # fmt: skip

@@ -14,8 +14,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from crawlmill.analysis.hosts import host_of, registered_domain, top_level_domain
 from crawlmill.errors import UsageError
+from crawlmill.urls.hosts import host_of, top_level_domain
+from crawlmill.urls.suffixes import registered_domain
 
 __all__ = ["Predicate", "field_at", "project", "where"]
 

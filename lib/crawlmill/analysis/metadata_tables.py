@@ -35,8 +35,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
-from crawlmill.analysis.hosts import host_kind, host_of, registered_domain, top_level_domain
 from crawlmill.analysis.servers import servers_of_headers
+from crawlmill.urls.hosts import host_kind, host_of, top_level_domain
+from crawlmill.urls.suffixes import registered_domain
 
 __all__ = ["Count", "Item", "metadata_tables", "size_class"]
 

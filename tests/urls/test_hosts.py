@@ -6,9 +6,10 @@ import sys
 
 import pytest
 
-from crawlmill.analysis import hosts
-from crawlmill.analysis.hosts import host_kind, host_of, registered_domain, top_level_domain
 from crawlmill.errors import MissingDependency
+from crawlmill.urls import suffixes
+from crawlmill.urls.hosts import host_kind, host_of, top_level_domain
+from crawlmill.urls.suffixes import public_suffix, registered_domain
 
 HOSTS = {
     "http://www.example.com/a?b#c": "www.example.com",
@@ -83,9 +84,22 @@ def test_host_has_kind_top_level_domain_and_registered_domain(host, kind, tld, d
     assert (host_kind(host), top_level_domain(host), registered_domain(host)) == (kind, tld, domain)
 
 
+def test_private_suffixes_and_unknown_ones_count_as_asked():
+    host = "a.me.blogspot.com"  # blogspot.com is in the private section only
+    assert (public_suffix(host), registered_domain(host)) == ("com", "blogspot.com")
+    assert (public_suffix(host, private=True), registered_domain(host, private=True)) == (
+        "blogspot.com",
+        "me.blogspot.com",
+    )
+    unlisted = "www.harbour.example"
+    assert (public_suffix(unlisted), public_suffix(unlisted, unknown=False)) == ("example", None)
+    assert registered_domain(unlisted, unknown=False) is None
+    assert public_suffix("192.0.2.1") is None
+
+
 def test_list_that_is_missing_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "publicsuffixlist", None)
-    hosts._suffixes.cache_clear()
+    suffixes._suffixes.cache_clear()
     registered_domain.cache_clear()
     with pytest.raises(MissingDependency, match="pip install publicsuffixlist"):
         registered_domain("www.example.com")

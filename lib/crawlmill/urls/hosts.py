@@ -1,7 +1,7 @@
-"""Hosts of URLs as they stand in crawls of all years, and the domains that they belong to.
+"""Hosts of URLs as they stand in crawls of all years.
 
-    >>> host_of("http://user@WWW.Example.CO.UK:8080/x"), registered_domain("www.example.co.uk")
-    ('www.example.co.uk', 'example.co.uk')
+    >>> host_of("http://user@WWW.Example.CO.UK:8080/x")
+    'www.example.co.uk'
 
 URLs in crawls may be nonsense (`http://www.example.net]www...`), so nothing here raises: what is no host is None. A
 host is lower-case ASCII: percent escapes are decoded, international names in punycode (IDNA 2003, as browsers had it),
@@ -11,24 +11,17 @@ one dot at the end is dropped. It is one of
 * an IPv4 address in four decimal numbers (other spellings, such as `http://3232235777/`, are none);
 * an IPv6 address in brackets.
 
-The registered domain is that of the Public Suffix List's ICANN section, as in Common Crawl's columnar index
-(`url_host_registered_domain`): `a.blogspot.com` belongs to `blogspot.com`. A suffix that the list does not have counts
-as one label. The list is that of the installed package `publicsuffixlist`: results may change with its version.
-
-Spec: https://publicsuffix.org/list/
+The domain that a name belongs to: `suffixes`.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import re
-from functools import cache, lru_cache
-from typing import Any, Final, Literal
+from typing import Final, Literal
 from urllib.parse import unquote_to_bytes
 
-from crawlmill.errors import MissingDependency
-
-__all__ = ["HostKind", "host_kind", "host_of", "registered_domain", "top_level_domain"]
+__all__ = ["HostKind", "host_kind", "host_of", "top_level_domain"]
 
 HostKind = Literal["name", "ipv4", "ipv6"]
 
@@ -68,29 +61,6 @@ def host_kind(host: str) -> HostKind | None:
 def top_level_domain(host: str) -> str | None:
     """The last label of a host's name; None for addresses."""
     return host.rpartition(".")[2] if host_kind(host) == "name" else None
-
-
-@lru_cache(10_000)
-def registered_domain(host: str) -> str | None:
-    """The domain that was registered: a public suffix and one label; None for addresses, and for mere suffixes.
-
-    Raises:
-        MissingDependency: The package `publicsuffixlist` is not installed.
-
-    """
-    if host_kind(host) != "name":
-        return None
-    domain: str | None = _suffixes().privatesuffix(host)
-    return domain
-
-
-@cache
-def _suffixes() -> Any:
-    try:
-        from publicsuffixlist import PublicSuffixList  # noqa: PLC0415
-    except ImportError as error:
-        raise MissingDependency("domains need the package publicsuffixlist: pip install publicsuffixlist") from error
-    return PublicSuffixList(only_icann=True)
 
 
 def _is_address(kind: type[ipaddress.IPv4Address | ipaddress.IPv6Address], text: str) -> bool:

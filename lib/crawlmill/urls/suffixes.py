@@ -1,0 +1,59 @@
+"""Public suffixes, the names under which anyone may register one, and the domains that are registered there.
+
+    >>> registered_domain("www.example.co.uk"), public_suffix("www.example.co.uk")
+    ('example.co.uk', 'co.uk')
+
+By the Public Suffix List's ICANN section, as in Common Crawl's statistics, `a.blogspot.com` belongs to `blogspot.com`;
+with its private section, `blogspot.com` is a suffix itself. A suffix that the list does not have counts as one label,
+unless asked otherwise. The list is that of the installed package `publicsuffixlist`: results may change with its
+version.
+
+Spec: https://publicsuffix.org/list/
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import Any
+
+from crawlmill.errors import MissingDependency
+from crawlmill.urls.hosts import host_kind
+
+__all__ = ["public_suffix", "registered_domain"]
+
+
+@lru_cache(10_000)
+def registered_domain(host: str, *, private: bool = False, unknown: bool = True) -> str | None:
+    """The domain that was registered: a public suffix and one label; None for addresses, and for mere suffixes.
+
+    Args:
+        host: As `hosts.host_of` gives it.
+        private: Also go by the private section of the list.
+        unknown: Whether a suffix that is not in the list counts as one of one label.
+
+    Raises:
+        MissingDependency: The package `publicsuffixlist` is not installed.
+
+    """
+    if host_kind(host) != "name":
+        return None
+    domain: str | None = _suffixes(private, unknown).privatesuffix(host)
+    return domain
+
+
+@lru_cache(10_000)
+def public_suffix(host: str, *, private: bool = False, unknown: bool = True) -> str | None:
+    """The public suffix of a host's name; None for addresses. Arguments and errors are those of `registered_domain`."""
+    if host_kind(host) != "name":
+        return None
+    suffix: str | None = _suffixes(private, unknown).publicsuffix(host)
+    return suffix
+
+
+@cache
+def _suffixes(private: bool, unknown: bool) -> Any:
+    try:
+        from publicsuffixlist import PublicSuffixList  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingDependency("domains need the package publicsuffixlist: pip install publicsuffixlist") from error
+    return PublicSuffixList(only_icann=not private, accept_unknown=unknown)
