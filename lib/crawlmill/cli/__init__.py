@@ -1,5 +1,14 @@
 """The `crawlmill` command: parse arguments, call the layers below, print: data to stdout, all else to stderr."""
 
-from crawlmill.cli.main import main
+import sys
+
+from crawlmill.terminal.starting import begin, wrong_python
+
+begin()  # before anything that takes time is imported
+_WRONG = wrong_python()
+if _WRONG is not None:
+    sys.exit(_WRONG)
+
+from crawlmill.cli.main import main  # noqa: E402
 
 __all__ = ["main"]

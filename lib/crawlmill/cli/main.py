@@ -15,9 +15,9 @@ from types import FrameType
 
 from crawlmill import __version__, core
 from crawlmill.cli.arguments import Parser, add_storage_options
-from crawlmill.cli.streams import drop_output, prepare_streams
 from crawlmill.codecs.inflate import decoders
 from crawlmill.errors import CrawlmillError, UsageError
+from crawlmill.terminal.streams import drop_output, prepare_streams
 
 __all__ = ["COMMANDS", "main"]
 

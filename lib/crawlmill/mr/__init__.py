@@ -7,10 +7,14 @@ Names are imported when they are asked for: commands use parts of this package w
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from crawlmill.terminal.starting import begin, wrong_python
 
-from crawlmill.mr.task import failure_report as task_report
+begin()  # before anything that takes time is imported
+
+from importlib import import_module  # noqa: E402
+from typing import TYPE_CHECKING, Any  # noqa: E402
+
+from crawlmill.mr.task import failure_report as task_report  # noqa: E402
 
 if TYPE_CHECKING:
     from crawlmill.mr.job.base import CrawlJob, summing
@@ -20,6 +24,10 @@ __all__ = ["CountJob", "CrawlJob", "counted_natively", "summing"]
 
 # From here on: what is imported next may be what the node lacks.
 task_report.listen()
+_WRONG = wrong_python()
+if _WRONG is not None:
+    task_report.report(_WRONG)
+    raise SystemExit(_WRONG)
 
 _HOMES = {"CountJob": "job.counting", "CrawlJob": "job.base", "counted_natively": "job.counting", "summing": "job.base"}
 

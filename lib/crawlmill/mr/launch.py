@@ -36,7 +36,7 @@ from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.run.progress import Console, Progress
 from crawlmill.mr.run.signals import stoppable
 from crawlmill.mr.task.contract import Job
-from crawlmill.mr.task.failures import Stopped, TaskError, TooManyBadError, hopeless
+from crawlmill.mr.task.failures import Stopped, TaskError, TooManyBadError, hopeless, is_of_job, one_line
 from crawlmill.mr.task.monitor import Totals
 from crawlmill.mr.task.task_list import MOST_TASKS_HERE, MOST_TASKS_ON_ENGINES, cut, encode_task
 from crawlmill.storage import Storage, is_remote
@@ -68,9 +68,9 @@ def launch(job: Job) -> int:
         return 128 + stopped.signal_number
     except OSError as error:
         console.clear()
-        if (reason := hopeless(error)) is None:
+        if hopeless(error) is None and is_of_job(error, type(job)):
             raise
-        raise CrawlmillError(reason) from error
+        raise CrawlmillError(one_line(error)) from error
 
 
 class _Launch:

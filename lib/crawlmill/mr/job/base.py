@@ -23,9 +23,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from argparse import SUPPRESS, Namespace, RawDescriptionHelpFormatter, _ArgumentGroup
+from argparse import SUPPRESS, ArgumentError, Namespace, RawDescriptionHelpFormatter, _ArgumentGroup
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Final
@@ -47,6 +47,7 @@ from crawlmill.mr.task.task_list import decode_task
 from crawlmill.storage import Storage, StorageOptions, redact
 from crawlmill.storage.coalesce import CoalescingStorage
 from crawlmill.storage.interface import Opener
+from crawlmill.terminal.streams import open_closed_streams
 
 __all__ = ["CrawlJob", "summing"]
 
@@ -201,11 +202,14 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     @classmethod
     def run(cls) -> None:
         """Do what the command line says: launch the job, or be one of its tasks."""
+        open_closed_streams()
         try:
             cls().execute()
-        except CrawlmillError as error:
-            sys.stderr.write(f"{cls.name()}: {error}\n")
-            report(str(error))
+        except (CrawlmillError, ArgumentError) as error:
+            said = " ".join(str(error).split())
+            with suppress(OSError):
+                sys.stderr.write(f"{cls.name()}: {said}\n")
+            report(said)
             sys.exit(1)
 
     @classmethod
@@ -297,6 +301,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         declared.add_reading(partial(self._pass_on, inputs))
         declared.add_ending(parser.add_argument_group("bad inputs").add_argument)
         declared.add_running(parser.add_argument_group("running").add_argument)
+        self._declared = True
         for hidden in ("--storage", "--files-folder"):
             self.add_passthru_arg(hidden, help=SUPPRESS)
         parser.add_argument("--worker", type=int, help=SUPPRESS)
@@ -307,6 +312,8 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     def load_args(self, args: list[str]) -> None:
         """Parse the command line; whatever is wrong with it is a UsageError."""
+        if not getattr(self, "_declared", False):
+            raise UsageError(f"configure_args() of {type(self).__name__} does not call super().configure_args()")
 
         def error(message: str) -> None:
             raise UsageError(f"{message} (see --help)")

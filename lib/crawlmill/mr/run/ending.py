@@ -33,6 +33,7 @@ from crawlmill.mr.task.pairs import encode_value
 from crawlmill.mr.task.rows import decode_row
 from crawlmill.mr.task.shuffle import Run, merge
 from crawlmill.storage import Storage, absolute, redact
+from crawlmill.terminal.streams import drop_output
 
 __all__ = ["Done", "Ending", "RunInfo"]
 
@@ -211,6 +212,7 @@ class Ending:
     def _merge(self, files: list[Path], target: Path, why: str | None) -> Summary:
         """Write the ledger: one row for each input, whatever became of it."""
         summary = Summary()
+        target.parent.mkdir(parents=True, exist_ok=True)  # somebody may have removed it, and the rows with it
         with target.open("wb") as file:
             for row in complete(self._rows(files), self._inputs, why or "no task has accounted for this input"):
                 summary.add(row)
@@ -220,7 +222,7 @@ class Ending:
         return summary
 
     def _rows(self, files: list[Path]) -> Iterator[tuple[int, LedgerRow]]:
-        runs = [Run(str(path), 0, path.stat().st_size) for path in files]
+        runs = [Run(str(path), 0, path.stat().st_size) for path in files if path.exists()]
         return map(decode_row, merge(runs, self._scratch, memory=_SORT_MEMORY))
 
     def _keep(self, ledger: Path, *, failed: bool, needed: bool) -> tuple[str | None, bool]:
@@ -247,8 +249,12 @@ class Ending:
                 copy_to(self._stdout, part, self._storage)
             self._stdout.flush()
         except BrokenPipeError:
-            # Whoever read our results has enough. What the interpreter flushes at its end must not complain either.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            drop_output()  # whoever read our results has enough
+        except OSError as error:
+            drop_output()
+            if error.filename is not None:  # of what is read
+                raise
+            raise CrawlmillError(f"the results cannot be written to stdout: {error.strerror}") from error
 
     def _say_how_it_ended(self, work: Done, summary: Summary, place: str | None) -> None:
         if self._run.quiet and not summary.not_ok:

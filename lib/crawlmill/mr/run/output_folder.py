@@ -105,8 +105,10 @@ class OutputFolder:
         if self._staging != self._target:
             try:
                 self._storage.rename(self._staging, self._target)
-            except (UsageError, OSError) as error:
-                raise CrawlmillError(f"the output folder was made by somebody else: {redact(self._target)}") from error
+            except (CrawlmillError, OSError) as error:
+                exists = isinstance(error, UsageError)
+                why = "was made by somebody else" if exists else f"cannot be published ({error})"
+                raise CrawlmillError(f"the output folder {why}: {redact(self._target)}") from error
         self._made.clear()
 
     def discard(self) -> None:

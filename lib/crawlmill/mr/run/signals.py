@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from crawlmill.mr.task.failures import Stopped
 
-__all__ = ["stoppable"]
+__all__ = ["stoppable", "undisturbed"]
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -27,7 +27,10 @@ def stoppable() -> Iterator[None]:
     def stop(number: int, _frame: FrameType | None) -> None:
         for each in before:
             signal.signal(each, signal.SIG_IGN)
-        raise Stopped(number)
+        if _held:
+            _held.append(number)
+        else:
+            raise Stopped(number)
 
     if threading.current_thread() is threading.main_thread():
         for each in _SIGNALS:
@@ -38,3 +41,18 @@ def stoppable() -> Iterator[None]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
+
+
+_held: list[int] = []  # not empty within `undisturbed`: 0, and then the signal that came
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Within this block, which must be short, Stopped waits for the end: nothing begun here is lost sight of."""
+    _held.append(0)
+    try:
+        yield
+    finally:
+        came, _held[:] = _held[1:], []
+    if came:
+        raise Stopped(came[0])

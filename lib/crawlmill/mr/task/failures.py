@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import errno
 import re
+import sys
+import traceback
 from typing import Final
 
 from crawlmill.errors import CrawlmillError
 
-__all__ = ["Stopped", "TaskError", "TooManyBadError", "hopeless", "task_failed"]
+__all__ = ["Stopped", "TaskError", "TooManyBadError", "hopeless", "is_of_job", "one_line", "task_failed"]
 
 _NO_MODULE: Final = re.compile(r"(?:\S+: )*ModuleNotFoundError\b")  # Java may have put its own word before it
-_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 
 
 class TaskError(CrawlmillError):
@@ -46,6 +48,17 @@ def hopeless(error: BaseException) -> str | None:
     if isinstance(error, CrawlmillError):
         return str(error)
     if isinstance(error, OSError) and error.errno in _FULL:
-        where = f": {error.filename}" if error.filename else ""
-        return f"{error.strerror}{where}"
+        return one_line(error)
     return None
+
+
+def one_line(error: OSError) -> str:
+    """What the operating system says, and of which file."""
+    return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+
+
+def is_of_job(error: BaseException, job: type) -> bool:
+    """Whether an error came through code of the job's own, for which its traceback is wanted, and not from ours."""
+    own = [cls for cls in job.__mro__ if not cls.__module__.startswith(("crawlmill.mr.", "mrjob.", "builtins"))]
+    files = {getattr(sys.modules.get(cls.__module__), "__file__", None) for cls in own}
+    return any(frame.f_code.co_filename in files for frame, _ in traceback.walk_tb(error.__traceback__))

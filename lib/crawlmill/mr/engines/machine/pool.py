@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from crawlmill.mr.engines.machine.channel import Channel, Message
+from crawlmill.mr.run.signals import undisturbed
 from crawlmill.mr.task.attempt import Attempt, Result
 from crawlmill.mr.task.failures import TaskError
 from crawlmill.mr.task.monitor import Totals
@@ -139,9 +140,10 @@ class Pool:
         self._selector.close()
 
     def _start(self) -> _Worker:
-        worker = _Worker(self._pad, self._started)
-        self._started += 1
-        self._workers.append(worker)
+        with undisturbed():  # a process that nobody knows of would outlive this one
+            worker = _Worker(self._pad, self._started)
+            self._started += 1
+            self._workers.append(worker)
         self._selector.register(worker.channel, selectors.EVENT_READ, worker)
         return worker
 

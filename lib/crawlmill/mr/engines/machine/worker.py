@@ -14,6 +14,7 @@ import socket
 import sys
 import threading
 import traceback
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, NoReturn
 
@@ -21,7 +22,7 @@ from crawlmill.errors import CrawlmillError
 from crawlmill.mr.engines.machine.channel import Channel
 from crawlmill.mr.task.attempt import Attempt, run_attempt
 from crawlmill.mr.task.contract import Job
-from crawlmill.mr.task.failures import hopeless
+from crawlmill.mr.task.failures import hopeless, is_of_job, one_line
 
 __all__ = ["serve"]
 
@@ -40,9 +41,12 @@ def serve(job_class: type[Job], line: int, arguments: list[str]) -> NoReturn:
         try:
             result = run_attempt(job_class, arguments, attempt, lambda totals: channel.send("totals", totals))
         except (CrawlmillError, OSError) as error:
-            if (reason := hopeless(error)) is None:
+            if (reason := hopeless(error)) is not None:
+                channel.send("hopeless", reason)
+            elif isinstance(error, OSError) and not is_of_job(error, job_class):
+                channel.send("failed", (one_line(error), ""))
+            else:
                 raise
-            channel.send("hopeless", reason)
             sys.exit(1)
         sys.stdout.flush()  # what user code printed: this process will be killed, not ended
         channel.send("done", result)
@@ -56,10 +60,11 @@ def _listen(channel: Channel, attempts: queue.SimpleQueue[Attempt]) -> None:
 
 
 def _reporter(channel: Channel) -> Any:
-    """An excepthook: the launcher hears why this worker ends."""
+    """An excepthook: the launcher hears why this worker ends, if it is still there."""
 
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         said = " ".join("".join(traceback.format_exception_only(kind, error)).split())
-        channel.send("failed", (said, "".join(traceback.format_exception(kind, error, trace))))
+        with suppress(OSError):
+            channel.send("failed", (said, "".join(traceback.format_exception(kind, error, trace))))
 
     return report

@@ -1,0 +1,1 @@
+"""What jobs and commands share as programs: their standard streams, and how they end. The standard library alone."""

@@ -1,0 +1,64 @@
+"""The standard streams of jobs and commands: UTF-8 in every locale, as lists and ledgers are, and open even if closed.
+
+* A name of bytes that are no UTF-8 is printed as these bytes, so that a list which is printed names what was meant.
+* Input that is closed is empty, messages on a closed stderr go nowhere, and what is written to a closed stdout is an
+  error, as on a full disk. Nothing that is opened later gets one of their three numbers: it would be written to by
+  whoever means the stream.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import sys
+
+__all__ = ["drop_output", "open_closed_streams", "prepare_streams"]
+
+_HANDLER = "crawlmill.bytes"
+
+
+def _as_bytes(error: UnicodeError) -> tuple[str | bytes, int]:
+    try:
+        return codecs.lookup_error("surrogateescape")(error)
+    except UnicodeEncodeError:  # half a character, of which no byte is known
+        return codecs.lookup_error("backslashreplace")(error)
+
+
+codecs.register_error(_HANDLER, _as_bytes)
+
+
+def open_closed_streams() -> None:
+    """Open what of the three streams is closed."""
+    # In the order of their numbers: each is the smallest that is free. Reading from stderr's would be as well.
+    if sys.stdin is None:
+        sys.stdin = open(_null(0, os.O_RDONLY), encoding="utf-8")  # noqa: SIM115 - for the life of the process
+    if sys.stdout is None:
+        sys.stdout = open(_null(1, os.O_RDONLY), "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(_null(2, os.O_WRONLY), "w", encoding="utf-8")  # noqa: SIM115
+
+
+def prepare_streams() -> None:
+    """Make the three streams usable for a command, which prints text."""
+    open_closed_streams()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors=_HANDLER)
+
+
+def drop_output() -> None:
+    """Drop what could not be written to stdout: the interpreter would try again at its end, and complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _null(number: int, flags: int) -> int:
+    """The null device under this number, which is closed; children get it too."""
+    opened = os.open(os.devnull, flags)
+    if opened != number:
+        os.dup2(opened, number)
+        os.close(opened)
+    os.set_inheritable(number, True)
+    return number
