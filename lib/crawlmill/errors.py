@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from crawlmill.terminal.text import visible
+
 __all__ = [
     "ACCESS_REASONS",
     "DATA_REASONS",
@@ -68,7 +70,7 @@ class CrawlmillError(Exception):
             text += f": got {self.actual}"
         where = f"offset {self.offset}" if self.offset is not None else ""
         where += f"{' in ' if where else ''}{self.source}" if self.source is not None else ""
-        return " ".join(f"{text} ({where})".split()) if where else " ".join(text.split())
+        return visible(" ".join(f"{text} ({where})".split()) if where else " ".join(text.split()))
 
 
 class UsageError(CrawlmillError):

@@ -286,7 +286,10 @@ def test_full_disk_under_stdout_is_one_clear_line(crawl, marks):
             stdout=full, stderr=subprocess.PIPE, timeout=60, check=False,
         )  # fmt: skip
     assert process.returncode == 1
-    assert process.stderr.decode().splitlines()[-1] == "fragile: the results cannot be written to stdout: No space left on device"
+    assert (
+        process.stderr.decode().splitlines()[-1]
+        == "fragile: the results cannot be written to stdout: No space left on device"
+    )
 
 
 @pytest.mark.parametrize("place", ["sealed/out", "/proc/out", "x.paths/out"])

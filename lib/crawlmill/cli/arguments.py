@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from crawlmill.mr.run.options import add_s3, add_storage, storage_options
 from crawlmill.storage import Storage
+from crawlmill.terminal.text import tell
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -27,7 +28,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with one line."""
-        sys.stderr.write(f"{self.prog}: {' '.join(message.split())} (see {self.prog} --help)\n")
+        tell(f"{self.prog}: {' '.join(message.split())} (see {self.prog} --help)")
         sys.exit(1)
 
 

@@ -19,6 +19,7 @@ from crawlmill.inputs.ledger import Summary
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.storage.locations import redact
+from crawlmill.terminal.text import tell, visible
 
 __all__ = ["add_arguments", "run"]
 
@@ -43,11 +44,11 @@ def run(options: argparse.Namespace) -> int:
         if options.json:
             sys.stdout.write(json_line(row.to_json()))
             continue
-        sys.stdout.write(f"{row.outcome:7}  {redact(name)}  {row.records}  {row.bytes}\n")
+        sys.stdout.write(f"{row.outcome:7}  {visible(redact(name))}  {row.records}  {row.bytes}\n")
         for problem in row.problems:
-            sys.stdout.write(f"    {problem.reason}: {problem.message}\n")
+            sys.stdout.write(f"    {problem.reason}: {visible(problem.message)}\n")
         if row.lost.total() > len(row.problems):
             sys.stdout.write(f"    and {row.lost.total() - len(row.problems)} more\n")
     sys.stdout.flush()
-    sys.stderr.write(f"{summary.counts()}\n")
+    tell(summary.counts())
     return 2 if summary.not_ok else 0

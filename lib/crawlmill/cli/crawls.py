@@ -16,6 +16,7 @@ import sys
 from crawlmill.cli.arguments import make_storage
 from crawlmill.inputs.catalogue import Catalogue, load_catalogue
 from crawlmill.storage import Storage
+from crawlmill.terminal.text import tell, visible_field
 
 __all__ = ["add_arguments", "add_catalogue_options", "load", "run"]
 
@@ -37,12 +38,13 @@ def add_catalogue_options(parser: argparse.ArgumentParser) -> None:
 def load(storage: Storage, options: argparse.Namespace) -> Catalogue:
     """The catalogue; a line on stderr for what is wrong with it."""
     catalogue = load_catalogue(storage, options.index_url)
-    sys.stderr.write("".join(f"{warning}\n" for warning in catalogue.warnings))
+    tell(*catalogue.warnings)
     return catalogue
 
 
 def run(options: argparse.Namespace) -> int:
     """List them."""
     for crawl in load(make_storage(options), options).select(options.name):
-        sys.stdout.write("\t".join((crawl.id, crawl.name, crawl.first[:10], crawl.last[:10])).rstrip() + "\n")
+        fields = (crawl.id, crawl.name, crawl.first[:10], crawl.last[:10])
+        sys.stdout.write("\t".join(map(visible_field, fields)).rstrip() + "\n")
     return 0

@@ -17,6 +17,7 @@ from crawlmill.cli.arguments import make_storage
 from crawlmill.errors import UsageError
 from crawlmill.mr.engines.doctor import ENGINES, examine
 from crawlmill.mr.run.conf import conf_paths
+from crawlmill.terminal.text import visible_lines
 
 __all__ = ["add_arguments", "run"]
 
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     problems = 0
     with make_storage(options) as storage:
         for finding in examine(options.engine, conf_paths(options.conf_paths, None), storage, settings):
-            sys.stdout.write(f"{finding}\n")
+            sys.stdout.write(f"{visible_lines(str(finding))}\n")
             sys.stdout.flush()
             problems += finding.advice is not None
     return int(problems > 0)

@@ -34,6 +34,7 @@ from crawlmill.mr.task.pairs import encode_value
 from crawlmill.storage import Storage, is_remote, redact
 from crawlmill.storage.locations import local_path
 from crawlmill.storage.shares import most_tasks
+from crawlmill.terminal.text import tell
 from crawlmill.units import size
 
 __all__ = ["add_arguments", "run"]
@@ -168,7 +169,7 @@ def _to_the_end(
     watch = _Watch(console, len(plan), shown=options.progress)
     most, host = most_tasks((each.item.location for each in plan), options.connections, storage.options)
     if host is not None:
-        sys.stderr.write(f"{most} files at a time, for {host} allows no more connections\n")
+        tell(f"{most} files at a time, for {host} allows no more connections")
     rows = download(plan, storage, connections=most or 1, check=options.check, on_bytes=watch.bytes)
     try:
         with closing(rows), closing(watch):

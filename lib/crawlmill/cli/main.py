@@ -18,6 +18,7 @@ from crawlmill.cli.arguments import Parser, add_storage_options
 from crawlmill.codecs.inflate import decoders
 from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.terminal.streams import drop_output, prepare_streams
+from crawlmill.terminal.text import tell
 
 __all__ = ["COMMANDS", "main"]
 
@@ -103,7 +104,7 @@ def _run(arguments: list[str]) -> int:
 
 def _say(text: str) -> None:
     with suppress(OSError):
-        print(f"crawlmill: {text}", file=sys.stderr)
+        tell(f"crawlmill: {text}")
 
 
 def _terminated(number: int, _frame: FrameType | None) -> None:

@@ -20,6 +20,7 @@ from crawlmill.cli.arguments import make_storage
 from crawlmill.inputs.lists import read_lists
 from crawlmill.inputs.sizes import Sizes, ask_sizes
 from crawlmill.mr.run.options import add_base_url, positive, whole_number
+from crawlmill.terminal.text import tell
 from crawlmill.units import size
 
 __all__ = ["add_arguments", "run"]
@@ -89,7 +90,7 @@ def _tell(asked: Sizes) -> None:
     if len(lines) > _MOST_LINES:
         lines[_MOST_LINES:] = [f"and {len(lines) - _MOST_LINES:,} more"]
     lines += [f"{len(errors):,} of the sample could not be asked for: {errors[0]}" for errors in asked.unknown.values()]
-    sys.stderr.write("".join(f"{line}\n" for line in lines))
+    tell(*lines)
 
 
 def _time(seconds: float) -> str:

@@ -25,6 +25,7 @@ from crawlmill.formats.record import HEAD_BYTES, Record
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.storage.locations import redact
+from crawlmill.terminal.text import tell, visible_field
 
 __all__ = ["add_arguments", "run"]
 
@@ -34,7 +35,6 @@ _KNOWN = frozenset({
     "file", "offset", "length", "index", "type", "id", "uri", "ip", "date", "content_type", "content_length",
     "declared_length", "http_status", "http_content_type", "payload_digest", "key", "value_length", "sha256", "content",
 })  # fmt: skip
-_ESCAPES = str.maketrans({"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"})
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
             row = {"file": redact(name)} if len(options.files) > 1 else {}
             write({**row, **record.fields(), **added})
         for problem in reading.row.problems:
-            sys.stderr.write(f"{problem.reason}: {problem.message}\n")
+            tell(f"{problem.reason}: {problem.message}")
         bad = bad or reading.row.outcome != "ok"
     return 2 if bad else 0
 
@@ -114,7 +114,7 @@ def _table_writer(wanted: list[str] | None, options: argparse.Namespace) -> Any:
     def cell(value: Any) -> str:
         if value is None:
             return ""
-        return (value if isinstance(value, str) else json.dumps(value)).translate(_ESCAPES)
+        return visible_field(value if isinstance(value, str) else json.dumps(value))
 
     def write(row: dict[str, Any]) -> None:
         nonlocal named

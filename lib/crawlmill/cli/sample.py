@@ -22,6 +22,7 @@ from typing import Final
 
 from crawlmill.mr.run.options import whole_number
 from crawlmill.sample import CRAWL, DEFAULT_FORMATS, FORMATS, write_sample
+from crawlmill.terminal.text import tell
 
 __all__ = ["READS", "add_arguments", "run"]
 
@@ -57,10 +58,10 @@ def run(options: argparse.Namespace) -> int:
     for name, table in tables:
         total = sum(count for _, count in table)
         sys.stdout.write(f"{name}\t{len(table)} different\t{total} in all\n")
-    sys.stderr.write(f"the crawl is in {options.folder}, the true answers in {options.folder / 'answers.json'}\n")
+    tell(f"the crawl is in {options.folder}, the true answers in {options.folder / 'answers.json'}")
     name = next(name for name in _NEXT if name in options.formats)
     path_list = options.folder / f"crawl-data/{CRAWL}/{name}.paths.gz"
-    sys.stderr.write(f"next: python jobs/{_NEXT[name]}.py --top 10 {shlex.quote(str(path_list))}\n")
+    tell(f"next: python jobs/{_NEXT[name]}.py --top 10 {shlex.quote(str(path_list))}")
     return 0
 
 

@@ -20,6 +20,7 @@ from crawlmill.analysis.simhash import text_simhash
 from crawlmill.cli.arguments import make_storage
 from crawlmill.errors import FormatError, SourceError, UsageError
 from crawlmill.storage.locations import redact
+from crawlmill.terminal.text import tell, visible_field
 
 __all__ = ["add_arguments", "run"]
 
@@ -43,10 +44,10 @@ def run(options: argparse.Namespace) -> int:
         try:
             data = sys.stdin.buffer.read() if name == "-" else storage.read_all(name, limit=_MAX_MIB << 20)
         except (FormatError, SourceError) as error:
-            sys.stderr.write(f"{error.reason}: {error.located(source=redact(name))}\n")
+            tell(f"{error.reason}: {error.located(source=redact(name))}")
             lost = True
             continue
-        sys.stdout.write(f"{text_simhash(data.decode(charset, 'replace'))}\t{redact(name)}\n")
+        sys.stdout.write(f"{text_simhash(data.decode(charset, 'replace'))}\t{visible_field(redact(name))}\n")
     return 2 if lost else 0
 
 

@@ -16,8 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from crawlmill.errors import CrawlmillError, FormatError, Problem
+from crawlmill.inputs.list_lines import as_line
 from crawlmill.inputs.lists import Input
 from crawlmill.storage.locations import redact
+from crawlmill.terminal.text import visible
 from crawlmill.units import size
 
 __all__ = ["LedgerRow", "Summary", "complete", "failed_lines", "read_ledger"]
@@ -69,7 +71,8 @@ class LedgerRow:
         problems = [problem.to_json() for problem in self.problems]
         if location != self.location:
             for problem in problems:
-                problem["message"] = problem["message"].replace(self.location, location)
+                for raw, shown in ((self.location, location), (visible(self.location), visible(location))):
+                    problem["message"] = problem["message"].replace(raw, shown)
         return {
             "input": self.input, "location": location, **span, "format": self.format, "outcome": self.outcome,
             "records": self.records, "bytes": self.bytes, "verified": self.verified, "lost": dict(self.lost),
@@ -127,7 +130,7 @@ class Summary:
             self.unicodes.add(row.unicode)
         shown = self._unread if row.lost["unaccounted"] else self.bad
         if outcome != "ok" and len(shown) < _MOST_SHOWN:
-            shown.append(f"{outcome:7} {_name_of(row)}: {_losses(row)}")
+            shown.append(visible(f"{outcome:7} {_name_of(row)}: {_losses(row)}"))
 
     def counts(self) -> str:
         """`12 inputs: 10 ok, 1 partial, 1 failed; 9,812 records, 41.2 MB`; outcomes that did not occur are left out."""
@@ -190,7 +193,7 @@ def failed_lines(rows: Iterable[LedgerRow], originals: Iterable[Input] = ()) -> 
     for row in rows:
         if row.outcome != "ok":
             location = known.get((row.location, row.offset, row.length), row.location)
-            yield location if row.length is None else f"{location}\t{row.offset}\t{row.length}"
+            yield as_line(location, row.offset, row.length)
 
 
 def _check_types(row: Any) -> None:

@@ -26,8 +26,9 @@ from crawlmill.errors import FormatError, UsageError
 from crawlmill.formats.archive import is_crawl_data
 from crawlmill.inputs.text_lines import cut_lines
 from crawlmill.storage.locations import redact
+from crawlmill.terminal.text import json_visible, visible
 
-__all__ = ["Entry", "parse_line", "read_entries"]
+__all__ = ["Entry", "as_line", "parse_line", "read_entries"]
 
 _HEAD_BYTES: Final = 1024
 _LONGEST_LINE: Final = 1 << 20
@@ -88,6 +89,16 @@ def parse_line(line: str) -> tuple[str, int | None, int | None]:
     if len(span) != 2:
         raise ValueError(f"expected LOCATION or LOCATION<TAB>OFFSET<TAB>LENGTH, got {len(span) + 1} fields")
     return location, _number("offset", span[0]), _number("length", span[1])
+
+
+def as_line(location: str, offset: int | None, length: int | None) -> str:
+    """The line that names an input; as JSON where a plain line could not, or would steer a terminal."""
+    plain = location if length is None else f"{location}\t{offset}\t{length}"
+    odd = visible(location) != location or location != location.strip() or location.startswith(("#", "{", "\ufeff"))
+    if not odd and not _CDXJ.fullmatch(plain) and _COLUMNS[0] not in location:
+        return plain
+    span = {} if length is None else {"offset": offset, "length": length}
+    return json_visible(json.dumps({"filename": location, **span}))
 
 
 class _Numbered:

@@ -48,6 +48,7 @@ from crawlmill.storage import Storage, StorageOptions, redact
 from crawlmill.storage.coalesce import CoalescingStorage
 from crawlmill.storage.interface import Opener
 from crawlmill.terminal.streams import open_closed_streams
+from crawlmill.terminal.text import visible
 
 __all__ = ["CrawlJob", "summing"]
 
@@ -206,7 +207,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         try:
             cls().execute()
         except (CrawlmillError, ArgumentError) as error:
-            said = " ".join(str(error).split())
+            said = visible(" ".join(str(error).split()))
             with suppress(OSError):
                 sys.stderr.write(f"{cls.name()}: {said}\n")
             report(said)

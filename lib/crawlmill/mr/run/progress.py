@@ -9,6 +9,7 @@ from typing import BinaryIO, Final
 
 from crawlmill.mr.task.attempt import Attempt, Result
 from crawlmill.mr.task.monitor import Totals
+from crawlmill.terminal.text import visible, visible_lines
 from crawlmill.units import size
 
 __all__ = ["Console", "Progress"]
@@ -28,12 +29,12 @@ class Console:
 
     def say(self, text: str) -> None:
         """Print a line."""
-        self._write(f"{self._cleared()}{text}\n")
+        self._write(f"{self._cleared()}{visible_lines(text)}\n")
 
     def draw(self, text: str) -> None:
         """Replace the line that is drawn."""
         width = shutil.get_terminal_size().columns - 1
-        self._write(f"{self._cleared()}{text[:width]}")
+        self._write(f"{self._cleared()}{visible(text)[:width]}")
         self._drawn = True
 
     def clear(self) -> None:

@@ -1,0 +1,48 @@
+r"""Text as it may be shown: what data, names and servers put into messages must not steer anybody's terminal.
+
+Control characters (C0, DEL and C1 of ISO 6429: U+0000 to U+001F, U+007F to U+009F) are shown as Python and C write
+them: `\x1b`, `\n`. JSON has escapes of its own.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Final
+
+__all__ = ["json_visible", "tell", "visible", "visible_field", "visible_lines"]
+
+_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f]")
+_NO_LINE_END: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+_IN_FIELD: Final = re.compile("[\x00-\x1f\x7f-\x9f\\\\]")
+_IN_JSON: Final = re.compile("[\x7f-\x9f]")
+_NAMED: Final = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"}
+
+
+def visible(text: str) -> str:
+    """One line without control characters."""
+    return _CONTROL.sub(_escape, text)
+
+
+def visible_lines(text: str) -> str:
+    """Lines without control characters but their ends."""
+    return _NO_LINE_END.sub(_escape, text)
+
+
+def visible_field(text: str) -> str:
+    """A field of tab-separated values, in which a backslash too is escaped, so that it can be read back."""
+    return _IN_FIELD.sub(_escape, text)
+
+
+def json_visible(text: str) -> str:
+    """JSON as `json.dumps` gives it, with its escapes for the control characters that it leaves: DEL and C1."""
+    return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def tell(*lines: str) -> None:
+    """Print lines on stderr, each of them as one."""
+    sys.stderr.write("".join(f"{visible(line)}\n" for line in lines))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return _NAMED.get(found[0]) or f"\\x{ord(found[0]):02x}"
