@@ -1,0 +1,50 @@
+"""CDX and CDXJ files as inputs, plain or gzip, shards of clusters among them: their items are blocks of lines."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Iterator
+from typing import Final
+
+from crawlmill.codecs.gzip import GzipReader
+from crawlmill.codecs.gzip_member import MAGIC
+from crawlmill.formats.reader import Account, OpenInput, Reader, Request
+from crawlmill.indexes.cdx.blocks import Block, begins_index, read_blocks
+
+__all__ = ["CDX"]
+
+_HEAD_BYTES: Final = 1 << 12
+
+
+def _begins(data: bytes) -> bool:
+    return begins_index(_inflated(data) if data.startswith(MAGIC) else data)
+
+
+def _inflated(data: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(31).decompress(data, _HEAD_BYTES)
+    except zlib.error:
+        return b""
+
+
+def _recovers(data: bytes) -> bool:
+    """Whether a member that holds captures begins somewhere within these bytes."""
+    reader = GzipReader(io.BytesIO(data), on_problem=lambda _: None, plausible=begins_index)
+    member = next(iter(reader), None)
+    if member is None:
+        return False
+    content = member.content if member.content is not None else member.peek()
+    return begins_index(bytes(content[:_HEAD_BYTES]))
+
+
+def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Block]:  # noqa: ARG001 - as all readers
+    for block in read_blocks(opened.from_start(), start=opened.start, on_problem=account.lose):
+        if account.format is None:
+            account.found("cdxj" if b" {" in block.data.split(b"\n", 1)[0] else "cdx")
+        account.count(block.lines)
+        yield block
+
+
+CDX: Final = Reader(("CDXJ", "CDX"), ("cdxj", "cdx"), _begins, _read, gives=Block, recovers=_recovers)
+"""Lines of URL indexes."""
