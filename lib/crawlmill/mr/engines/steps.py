@@ -7,9 +7,10 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any
 
 from crawlmill.errors import UsageError
+from crawlmill.mr.task.survey import REDUCERS
 from crawlmill.storage import is_remote
 
 __all__ = [
@@ -22,9 +23,6 @@ __all__ = [
     "usable_cores",
     "whole_number",
 ]
-
-REDUCERS: Final = "mapreduce.job.reduces"
-"""The property that says how many reducers there are. Without any, what is not counted up would be the result."""
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from crawlmill.mr.compat import quiet_mrjob
 from crawlmill.mr.engines.steps import REDUCERS, check_shipped, run_key, shipping, whole_number
+from crawlmill.mr.task.survey import SURVEY, reads_task_list
 from crawlmill.mr.task.task_list import limited
 
 __all__ = ["StreamingTasks"]
@@ -21,6 +22,9 @@ _HADOOP: Final = "3"  # which names of properties hold; those of Hadoop 2 are th
 
 class StreamingTasks:
     """A mix-in that stands before one of mrjob's runners of Hadoop streaming."""
+
+    surveys: bool = False
+    """Whether the job surveys its inputs; to be set before anything runs."""
 
     _extra_args: list[str]
     _opts: dict[str, Any]
@@ -63,4 +67,16 @@ class StreamingTasks:
         given: dict[str, str] = super()._cmdenv()  # type: ignore[misc]
         path = [self._working_dir_mgr.name("file", path) for path in self._py_files()]  # type: ignore[attr-defined]
         path += [given["PYTHONPATH"]] if given.get("PYTHONPATH") else []
-        return {**given, "PYTHONPATH": ":".join(path)}
+        survey = {SURVEY: f"{self._step_output_uri(0)}/part-00000"} if self.surveys else {}  # type: ignore[attr-defined]
+        return {**given, "PYTHONPATH": ":".join(path), **survey}
+
+    def _step_input_uris(self, step_num: int) -> list[str]:
+        uris: list[str] = super()._step_input_uris(  # type: ignore[misc]
+            0 if reads_task_list(step_num, surveys=self.surveys) else step_num
+        )
+        return uris
+
+    def _hadoop_args_for_step(self, step_num: int) -> list[str]:
+        given: list[str] = super()._hadoop_args_for_step(step_num)  # type: ignore[misc]
+        again = step_num and reads_task_list(step_num, surveys=self.surveys)
+        return [*given, "-inputformat", self._hadoop_input_format] if again else given  # type: ignore[attr-defined]

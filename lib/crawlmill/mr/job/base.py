@@ -34,7 +34,7 @@ from crawlmill.errors import CrawlmillError, FormatError, UsageError
 from crawlmill.formats.record import Record
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import ItemReading, Reading, ReadOptions, Selection
-from crawlmill.mr.compat import MRJob, MRJobRunner, RawValueProtocol
+from crawlmill.mr.compat import MRJob, MRJobRunner, MRStep, RawValueProtocol
 from crawlmill.mr.job.help import describe, hide_rare
 from crawlmill.mr.run import options as declared
 from crawlmill.mr.run.results import Results
@@ -43,6 +43,7 @@ from crawlmill.mr.task.files import TaskFiles, check_name, files_of_streaming
 from crawlmill.mr.task.monitor import EngineMonitor, Monitor
 from crawlmill.mr.task.pairs import JsonPairs
 from crawlmill.mr.task.rows import Pair, RowsFile, without_rows
+from crawlmill.mr.task.survey import REDUCERS, read_findings, reads_task_list
 from crawlmill.mr.task.task_list import decode_task
 from crawlmill.storage import Storage, StorageOptions, redact
 from crawlmill.storage.coalesce import CoalescingStorage
@@ -95,6 +96,9 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     publishes_pairs: ClassVar[bool] = True
     """Whether what the last step yields is published as `part-N`; else it is for `finish` alone."""
 
+    surveys: ClassVar[bool] = False
+    """Whether all inputs are looked at (`survey`, `conclude`) before they are processed."""
+
     monitor: Monitor
     task_files: TaskFiles | None
     """Where this task's files go; None in a task that has no launcher."""
@@ -135,20 +139,55 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     def mapper(self, _key: None, line: str) -> Iterator[Pair]:
         """The pairs of one line of the task list, and a ledger row for each of its inputs."""
+        for rank, reading in self._readings(line):
+            with self._at_work(reading):
+                yield from self.read(reading)
+            yield from self.monitor.account(rank, reading.row)
+
+    def survey(self, reading: Any) -> Iterator[Pair]:
+        """What is to be known of an input before any is processed, as pairs for `conclude`."""
+        raise NotImplementedError(f"{type(self).__name__} has no survey()")
+
+    def conclude(self, key: Any, values: Iterator[Any]) -> Iterator[Pair]:
+        """The reducer of what `survey` yields, in one task; its pairs are the `findings`."""
+        raise NotImplementedError(f"{type(self).__name__} has no conclude()")
+
+    @cached_property
+    def findings(self) -> list[Pair]:
+        """What the survey has found, in the tasks of the steps after it."""
+        return list(read_findings(self.internal_protocol(), self.storage, os.environ))
+
+    def steps(self) -> list[MRStep]:
+        """The steps: the job's own, and before them that of the survey, if it has one."""
+        own: list[MRStep] = super().steps()
+        if not self.surveys:
+            return own
+        return [MRStep(mapper=self._survey_mapper, reducer=self.conclude, jobconf={REDUCERS: 1}), *own]
+
+    def _survey_mapper(self, _key: None, line: str) -> Iterator[Pair]:
+        for _, reading in self._readings(line):
+            with self._at_work(reading):
+                yield from self.survey(reading)
+
+    def _readings(self, line: str) -> Iterator[tuple[int, Any]]:
+        """The inputs of a line of the task list, ready to be read, by their ranks in the ledger."""
         selection = Selection(frozenset(self.formats) or None, frozenset(self.types) or None)
         task = decode_task(line)
         ranges = [(item.location, item.offset or 0, item.length) for _, item in task if item.length is not None]
         with closing(CoalescingStorage(self.storage, ranges, self.options.coalesce)) as storage:
             for rank, item in task:
-                reading = self._reading(item, storage, selection)
-                self._offset = None
-                try:
-                    with self.monitor.alive(lambda reading=reading: reading.reached):  # type: ignore[misc]
-                        yield from self.read(reading)
-                except BaseException as error:
-                    error.add_note(f"(at {self._place_in(item)})")
-                    raise
-                yield from self.monitor.account(rank, reading.row)
+                yield rank, self._reading(item, storage, selection)
+
+    @contextmanager
+    def _at_work(self, reading: Any) -> Iterator[None]:
+        """Give signs of life while an input is read; an error that comes out of it names the place."""
+        self._offset = None
+        try:
+            with self.monitor.alive(lambda: reading.reached):
+                yield
+        except BaseException as error:
+            error.add_note(f"(at {self._place_in(reading.item)})")
+            raise
 
     def write_file(self, name: str) -> AbstractContextManager[BinaryIO]:
         """A file of the output, to be written within a `with` block in a map or reduce task.
@@ -255,6 +294,8 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     def _run(self, kind: str, transform: Callable[[Iterable[Pair], int], Iterator[Pair]], step_num: int) -> None:
         # mrjob writes twice per pair; this writes as many pairs at once as the buffer takes.
         read, write = self.pick_protocols(step_num, kind)
+        if kind == "mapper" and reads_task_list(step_num, surveys=self.surveys):
+            read = self.input_protocol().read
         if self.task_files is None and kind != "combiner" and (folder := self.options.files_folder):
             self.task_files = files_of_streaming(self.storage, folder, os.environ)
         pairs = transform((read(line.rstrip(b"\r\n")) for line in self._read_input()), step_num)
@@ -265,7 +306,8 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     def map_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
         """The pairs of a map task; rows stay among them if a reducer follows, which will set them aside."""
         mapped = super().map_pairs(pairs, step_num)
-        return mapped if step_num or "reducer" in self._steps_desc()[0] else self._rows_set_aside(mapped)
+        first = self._first_step
+        return mapped if step_num != first or "reducer" in self._steps_desc()[first] else self._rows_set_aside(mapped)
 
     def combine_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
         """The pairs of a combiner; rows pass it by."""
@@ -274,12 +316,17 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         yield from rows
 
     def reduce_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
-        """The pairs of a reduce task; in the first step, rows are set aside."""
-        return super().reduce_pairs(pairs, step_num) if step_num else self._reduced_without_rows(pairs)
-
-    def _reduced_without_rows(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        """The pairs of a reduce task; in the step that accounts for inputs, rows are set aside."""
+        if step_num != self._first_step:
+            yield from super().reduce_pairs(pairs, step_num)
+            return
         with RowsFile(self.task_files) as rows:
-            yield from super().reduce_pairs(without_rows(pairs, rows.add), 0)
+            yield from super().reduce_pairs(without_rows(pairs, rows.add), step_num)
+
+    @property
+    def _first_step(self) -> int:
+        """The step that accounts for inputs: the first one after the survey."""
+        return int(self.surveys)
 
     def _rows_set_aside(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         with RowsFile(self.task_files) as rows:

@@ -37,6 +37,7 @@ class Job(Protocol):
 
     writes_files: ClassVar[bool]
     publishes_pairs: ClassVar[bool]
+    surveys: ClassVar[bool]
 
     def output_protocol(self) -> Any:
         """What reads and writes the lines of the last step."""

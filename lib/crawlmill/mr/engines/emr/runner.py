@@ -130,6 +130,11 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
         """The run's own folder on S3."""
         return str(self._cloud_tmp_dir)
 
+    def _default_step_output_dir(self) -> str:
+        if self.surveys:  # tasks read the findings as they read everything: from S3
+            return f"{self.folder.rstrip('/')}/step-output"
+        return str(super()._default_step_output_dir())
+
     def prepare(self) -> None:
         """Find out what has to be on S3 before the cluster starts."""
         self._create_dir_archives()

@@ -59,6 +59,7 @@ class EmrWork:
         job.options.py_files = [*(job.options.py_files or []), str(zip_package(scratch / "crawlmill.zip"))]
         self._scratch, self._storage, self._watch, self._quiet = scratch, storage, watch, info.quiet
         self._runner: EmrRunner = job.make_runner()
+        self._runner.surveys = job.surveys
         self._runner.lend_credentials()
         self._aws = self._runner.aws
         self._marker = marker_of(absolute(info.output_dir, str(Path.cwd()))) if info.output_dir else None

@@ -64,7 +64,7 @@ class HadoopWork:
         with quiet_mrjob():
             self._runner: HadoopRunner = job.make_runner()
             self._runner.find_programs()
-        self._runner.storage = storage
+        self._runner.storage, self._runner.surveys = storage, job.surveys
         self._quick = storage.options.impatient(retries=0)
         self._namenodes = self._find_namenodes()
         self._check_namenode()

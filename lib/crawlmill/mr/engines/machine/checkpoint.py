@@ -27,6 +27,7 @@ from crawlmill.inputs.lists import Input
 from crawlmill.mr.engines.shipping import package_files
 from crawlmill.mr.task.attempt import Attempt, Result
 from crawlmill.mr.task.rows import decode_row, encode_rows, row_pair
+from crawlmill.mr.task.survey import SURVEY
 from crawlmill.mr.task.task_list import decode_task
 from crawlmill.storage import is_remote
 from crawlmill.storage.locations import local_path
@@ -53,7 +54,9 @@ class Checkpoint:
     def place_of(self, attempt: Attempt) -> Path:
         """Where a map task is kept, as its inputs are now."""
         inputs = [_identity(item) for _, item in decode_task(attempt.line or "")]
-        name = json.dumps([self._run, attempt.step, attempt.partitions, inputs]).encode()
+        survey = attempt.environment.get(SURVEY)
+        found = _digest(Path(survey)) if survey else None
+        name = json.dumps([self._run, attempt.step, attempt.partitions, inputs, found]).encode()
         return self._folder / hashlib.sha256(name).hexdigest()
 
     def keep(self, attempt: Attempt, place: Path, result: Result) -> None:

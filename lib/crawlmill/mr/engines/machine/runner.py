@@ -34,6 +34,7 @@ from crawlmill.mr.task.failures import TaskError
 from crawlmill.mr.task.files import ROWS, TaskFile, files_in_folder
 from crawlmill.mr.task.monitor import Totals
 from crawlmill.mr.task.shuffle import Run
+from crawlmill.mr.task.survey import SURVEY, reads_task_list
 
 __all__ = ["InlineRunner", "LocalRunner", "MachineRunner", "Silent"]
 
@@ -78,6 +79,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         self.task_retries = 0
         self.output: Path | None = None
         self.checkpoint: Checkpoint | None = None
+        self._survey: dict[str, str] = {}
         self.parts: list[Path | str] = []
         self.rows: list[Path] = []
         self.files: list[TaskFile] = []
@@ -160,6 +162,8 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
             reduces = (make(base, kind="reduce", number=n, runs=tuple(found)) for n, found in enumerate(runs))
             done = [(attempt.number, home) for attempt, home, _ in self._committed(reduces)]
         self.parts = [home / "part" for _, home in sorted(done)]
+        if self._job_class.surveys and number == 0:
+            self._survey = {SURVEY: str(self.parts[0])}
         self._output_dir = base
 
     def _committed(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Path, Result]]:
@@ -213,7 +217,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
 
     def _sources(self, step: int) -> Iterator[tuple[str | None, str | None]]:
         """What the map tasks of a step read: each a line of the task list, or a part of the step before."""
-        if step:
+        if not reads_task_list(step, surveys=self._job_class.surveys):
             yield from ((None, str(part)) for part in self.parts)
             return
         for path in self._get_input_paths():
@@ -228,7 +232,11 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
 
     def _variables(self, step: int) -> dict[str, str]:
         """The environment of the step's tasks, but for what is each task's own."""
-        return {**task_variables(self._jobconf_for_step(step), self.get_job_key()), **self._wanted_environment()}
+        return {
+            **task_variables(self._jobconf_for_step(step), self.get_job_key()),
+            **self._wanted_environment(),
+            **self._survey,
+        }
 
     def _wanted_environment(self) -> dict[str, str]:
         """The variables that the user wants tasks to have; paths are put before what there is."""

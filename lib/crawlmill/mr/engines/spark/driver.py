@@ -18,7 +18,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -37,6 +37,7 @@ from crawlmill.mr.engines.spark.tasks import (
     map_to_pieces,
     reduce_to_part,
 )
+from crawlmill.mr.task.survey import SURVEY
 from crawlmill.storage.locations import join
 
 __all__ = ["main"]
@@ -58,12 +59,17 @@ def main() -> None:
     news.say(application=context.applicationId)
     news.start()
     try:
-        for step in steps:
+        found: dict[str, str] = {}
+        for planned in steps:
+            step = replace(planned, environment={**planned.environment, **found})
             news.begin(step)
             parts = sorted(_run(context, _Maker(job, step, reports), sources))
             news.look()
             news.say(parts=parts)
-            sources = [(number, None, join(step.output, name)) for number, name in parts]
+            if step.surveys:
+                found = {SURVEY: join(step.output, parts[0][1])}
+            else:
+                sources = [(number, None, join(step.output, name)) for number, name in parts]
     except Py4JJavaError as error:
         news.look()
         news.say(failed=str(error.java_exception)[:_MOST_SAID])

@@ -165,6 +165,7 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
                 number, [kind for kind in ("mapper", "combiner", "reducer") if kind in step],
                 reducers, self._task_environment(number),
                 output if number == last else join(folder, f"step-output/{number:04}"),
+                surveys=number == 0 and self._job_class.surveys,
             )
             for number, (step, reducers) in enumerate(zip(self._get_steps(), self._reducers, strict=True))
         ]  # fmt: skip

@@ -67,6 +67,8 @@ class Step:
     reducers: int | None
     environment: dict[str, str]
     output: str
+    surveys: bool = False
+    """Whether it looks at the inputs that the next step reads again."""
 
     @property
     def reduces(self) -> bool:
