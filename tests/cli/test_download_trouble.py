@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import os
 import random
@@ -12,7 +13,9 @@ import sys
 import time
 from pathlib import Path
 
+import brotli
 import pytest
+from tests.builders import pack, pages
 from tests.storage.faults import RESET, STALL, Fault, FaultServer, Thing
 
 from crawlmill.cli.download import _interrupted
@@ -395,3 +398,46 @@ def test_ledger_so_far_is_beside_the_folder_or_in_it(tmp_path, monkeypatch, writ
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("os.access", lambda *_: writable)
     assert _interrupted(Path("d/")) == str(tmp_path / place)
+
+
+# What something on the way has encoded
+
+CRAWL_FILE = pack(pages(20))
+
+
+@pytest.mark.parametrize(
+    ("encode", "shown"),
+    [
+        (gzip.compress, "gzip within gzip"),
+        (brotli.compress, ""),
+        (lambda _: b"<!DOCTYPE html><title>Sign in</title>" * 50, "<!DOCTYPE html><title>Si"),
+    ],
+)
+def test_file_that_came_encoded_is_not_kept(fetch, server, tmp_path, encode, shown):
+    server.things["/x.warc.gz"] = Thing(encode(CRAWL_FILE))
+    for _ in range(2):  # nor gone on with
+        code, _, rows = fetch("x.warc.gz")
+        row = rows["x.warc.gz"]
+        assert (code, row["outcome"], row["lost"]) == (2, "failed", {"unknown-format": 1})
+        assert shown in row["problems"][0]["message"]
+        assert [path.name for path in (tmp_path / "target").iterdir()] == ["_ledger.jsonl"]
+    server.things["/x.warc.gz"] = Thing(CRAWL_FILE)
+    assert fetch("x.warc.gz")[0] == 0
+    assert (tmp_path / "target/x.warc.gz").read_bytes() == CRAWL_FILE
+
+
+def test_file_that_was_kept_encoded_is_brought_again(fetch, server, tmp_path):
+    server.things["/x.warc.gz"] = Thing(CRAWL_FILE)
+    there = tmp_path / "target/x.warc.gz"
+    there.parent.mkdir()
+    twice = gzip.compress(CRAWL_FILE)
+    there.write_bytes((twice + bytes(len(CRAWL_FILE)))[: len(CRAWL_FILE)])  # of the right size
+    assert fetch("x.warc.gz")[0] == 0
+    assert there.read_bytes() == CRAWL_FILE
+
+
+@pytest.mark.parametrize("name", ["x.warc.gz", "a.gz", "plain"])
+def test_damaged_and_odd_files_are_brought_as_they_are(fetch, server, tmp_path, name):
+    server.things[f"/{name}"] = Thing(CRAWL_FILE[5:])  # reading finds the next member
+    assert fetch(name)[0] == 0
+    assert (tmp_path / "target" / name).read_bytes() == CRAWL_FILE[5:]

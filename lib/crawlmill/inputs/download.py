@@ -1,8 +1,9 @@
 """Brings whole files of an input list into a local folder, and accounts for each of them with a row of the ledger.
 
 A file comes as `NAME.part` (`part.py`), which a later run goes on with, and is renamed when it has the size that its
-storage states. A file that is there with the right size is not read again. What cannot be written costs its own row;
-only a full disk ends the run.
+storage states. A file that is there with the right size is not read again. What a proxy has encoded on the way, so that
+nobody could read it, is not kept: a `.gz` that is no gzip, and gzip within gzip. What cannot be written costs its own
+row; only a full disk ends the run.
 
 No line leads out of the folder by its name. Links that lie in the folder are the user's own, and are followed; where
 the file itself is a link, the link is replaced.
@@ -15,6 +16,7 @@ import os
 import re
 import stat
 import threading
+import zlib
 from collections.abc import Callable, Collection, Generator, Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -22,6 +24,7 @@ from queue import SimpleQueue
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
+from crawlmill.codecs.gzip_member import MAGIC
 from crawlmill.errors import FormatError, Problem, SourceError, UsageError
 from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.list_lines import parse_line
@@ -35,6 +38,7 @@ from crawlmill.storage.locations import local_path, redact, scheme_of
 __all__ = ["Download", "download", "place_of", "plan_downloads"]
 
 _PIECE: Final = 1 << 20
+_SHOWN: Final = 1 << 20  # bytes that show what a file is: those that reading searches where the first are damaged
 _DENIED: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
@@ -191,13 +195,13 @@ def _fetch(each: Download, storage: Storage, on_bytes: Callable[[int], None], st
     there = _size_of_file(target)
     # Here it costs nothing to ask for the size, and what has none (a pipe) is refused before it is opened.
     size = None if there is None and is_remote(location) else storage.size_of(location)
-    if there is not None and there == size:
+    if there is not None and there == size and _encoded(target, _head_of(target)) is None:
         return there
     target.parent.mkdir(parents=True, exist_ok=True)
     with storage.open_stream(location) as stream, open_part(target) as part:
         size = storage.size_of(location) if stream.size is None else stream.size
-        if _size_of_file(target) != size:  # else another run has brought it meanwhile
-            _copy(stream, part, location, size, on_bytes, stop)
+        if _size_of_file(target) != size or _encoded(target, _head_of(target)):  # else another run has brought it
+            _copy(target, stream, part, location, size, on_bytes, stop)
     return size
 
 
@@ -213,7 +217,13 @@ def _size_of_file(target: Path) -> int | None:
 
 
 def _copy(
-    stream: Stream, part: Part, location: str, size: int, on_bytes: Callable[[int], None], stop: threading.Event
+    target: Path,
+    stream: Stream,
+    part: Part,
+    location: str,
+    size: int,
+    on_bytes: Callable[[int], None],
+    stop: threading.Event,
 ) -> None:
     got = stream.seek(part.begin(location, stream.identity))
     while piece := stream.read(_PIECE):
@@ -224,4 +234,24 @@ def _copy(
         got += len(piece)
     if got != size:
         raise SourceError("the file has another size than was stated", reason="changed", expected=size, actual=got)
+    if encoded := _encoded(target, part.head(_SHOWN)):
+        part.clear()
+        raise FormatError("what came is not the file: something on the way may have encoded it",
+                          reason="unknown-format", expected="gzip", actual=encoded)  # fmt: skip
     part.publish()
+
+
+def _head_of(target: Path) -> bytes:
+    with target.open("rb") as file:
+        return file.read(_SHOWN)
+
+
+def _encoded(target: Path, head: bytes) -> str | None:
+    """What the first bytes of a file are that nothing here would understand; None if they may be the file."""
+    if not head.startswith(MAGIC):
+        return repr(head[:24])[2:-1] if head and target.suffix == ".gz" and MAGIC not in head else None
+    try:
+        within = zlib.decompressobj(31).decompress(head, len(MAGIC))
+    except zlib.error:
+        return None  # damage, which is for reading to find
+    return "gzip within gzip" if within == MAGIC else None

@@ -68,6 +68,16 @@ class Part:
         """Add bytes. Raises: OSError."""
         self._file.write(piece)
 
+    def head(self, n: int) -> bytes:
+        """The first bytes, at most `n`. Raises: OSError."""
+        self._file.flush()
+        return os.pread(self._file.fileno(), n, 0)
+
+    def clear(self) -> None:
+        """Keep none of the bytes. Raises: OSError."""
+        self._file.seek(0)
+        self._file.truncate(0)
+
     def publish(self) -> None:
         """Make it the file. Raises: OSError."""
         self._file.flush()

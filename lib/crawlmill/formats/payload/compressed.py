@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -80,7 +81,7 @@ class BrotliDecoder:
 
 
 class ZstdDecoder:
-    """Decodes one frame, whose window may be 8 MiB (RFC 9659), or up to `limit` bytes.
+    """Decodes one frame, whose window may be 8 MiB (RFC 9659), or up to `limit` bytes; of others nothing is decoded.
 
     The library gives at once all that a step holds, and 4 bytes can hold 128 KiB: so steps are very short.
     """
@@ -90,10 +91,17 @@ class ZstdDecoder:
     def __init__(self, limit: int) -> None:
         zstandard = _package("zstandard", "zstd")
         self.error: type[Exception] = zstandard.ZstdError
-        self._decoder = zstandard.ZstdDecompressor(max_window_size=max(limit, 8 << 20)).decompressobj()
+        self._limit, self._window, self._begun = limit, max(limit, 8 << 20), False
+        self._parameters = zstandard.get_frame_parameters
+        self._decoder = zstandard.ZstdDecompressor(max_window_size=self._window).decompressobj()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The piece of output that a step of input gives."""
+        """The piece of output that a step of input gives. Raises: FormatError: `too-large`, for its window."""
+        if not self._begun:  # the first step holds the frame's header, of 18 bytes at most
+            self._begun = True
+            with suppress(self.error):  # a cut header, of which the decoder makes nothing either
+                if self._parameters(data).window_size > self._window:
+                    raise too_large(self._limit)
         yield self._decoder.decompress(data)
 
     @property

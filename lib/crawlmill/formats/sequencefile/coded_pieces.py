@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
+from crawlmill.errors import FormatError
 from crawlmill.formats.payload.codings import SIZE_LINE, has_zlib_header
 from crawlmill.formats.payload.compressed import BrotliDecoder, Decoder, ZlibDecoder, ZstdDecoder
 
@@ -58,21 +59,27 @@ class FormDigests:
     def digests(self) -> set[bytes]:
         """The digests of all forms, once the body has ended."""
         for at, stage in enumerate(self._stages):
-            for piece in stage.end():
-                self._hashers[at].update(piece)
-                self._push(at + 1, piece)
+            try:
+                for piece in stage.end():
+                    self._hashers[at].update(piece)
+                    self._push(at + 1, piece)
+            except FormatError:
+                self.too_large = True
         return {hasher.digest() for hasher in self._hashers}
 
     def _push(self, at: int, piece: bytes) -> None:
         if at == len(self._stages) or self.too_large:
             return
         stage = self._stages[at]
-        for out in stage.feed(piece):
-            if stage.given > max(_LEAST, self._taken * MOST_RATIO):
-                self.too_large = True
-                return
-            self._hashers[at].update(out)
-            self._push(at + 1, out)
+        try:
+            for out in stage.feed(piece):
+                if stage.given > max(_LEAST, self._taken * MOST_RATIO):
+                    self.too_large = True
+                    return
+                self._hashers[at].update(out)
+                self._push(at + 1, out)
+        except FormatError:  # a window that is too large
+            self.too_large = True
 
 
 class _Stage:

@@ -33,7 +33,6 @@ __all__ = ["holds_record", "read_members", "read_plain"]
 _END = b"\r\n\r\n"
 _EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
 _VERSION = re.compile(rb"WARC/[01]\.\d+[ \t]*\r?\n")
-_START = re.compile(rb"(?:\A|(?<=\n))" + _VERSION.pattern)
 
 
 def read_members(
@@ -104,6 +103,15 @@ def read_plain(
 ) -> Iterator[WarcRecord]:
     """The records of an uncompressed WARC, or of a part of it, from the offset `start` on."""
     return iter(WarcCutter(source, start=start, part=part, on_problem=on_problem))
+
+
+def _find_version(data: bytes, at: int, end: int) -> int | None:
+    """Where the first version line begins, at `at` or behind it, that is at the beginning of a line."""
+    for found in _VERSION.finditer(data, at, end):  # a literal first: many times as fast as asking for the line's begin
+        start = found.start()
+        if not start or data[start - 1] == 0x0A:
+            return start
+    return None
 
 
 class WarcCutter(RunCutter[str, WarcRecord]):
@@ -177,8 +185,7 @@ class WarcCutter(RunCutter[str, WarcRecord]):
         return False
 
     def find_start(self, data: bytes, at: int) -> int | None:
-        found = _START.search(data, at)
-        return found.start() if found else None
+        return _find_version(data, at, len(data))
 
     def begins_record(self) -> bool:
         window = self.window
@@ -239,4 +246,4 @@ class WarcCutter(RunCutter[str, WarcRecord]):
         end = _EMPTY_LINE.search(data, max(at, known), most)
         ends_at = end.start() if end else max(min(most, len(data)) - 3, at)
         self._no_line = (window.offset, window.start + ends_at)
-        return end is not None and _START.search(data, at + 1, ends_at) is None
+        return end is not None and _find_version(data, at + 1, ends_at) is None
