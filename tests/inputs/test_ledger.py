@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlmill.errors import CrawlmillError, FormatError, Problem, SourceError
-from crawlmill.inputs.ledger import LedgerRow, Summary, complete, failed_lines, read_ledger
+from crawlmill.inputs.ledger import LedgerRow, Summary, complete, failed_lines, merged, read_ledger
 from crawlmill.inputs.lists import Input
 from crawlmill.units import size
 
@@ -157,6 +157,55 @@ def test_complete_gives_one_row_per_input_and_accounts_for_the_missing():
 def test_complete_refuses_two_rows_for_one_input():
     with pytest.raises(CrawlmillError, match="two rows"):
         list(complete([(1, row("b")), (1, row("b"))], INPUTS, ""))
+
+
+def unit(number: int, count: int, **given) -> LedgerRow:
+    made = row("b", **given)
+    made.unit = number, count
+    for problem in made.problems:
+        object.__setattr__(problem, "offset", number)  # each unit has lost something else
+    return made
+
+
+def test_rows_of_units_become_one_row():
+    first, second = unit(0, 2, records=3, read=10, lost=("truncated",)), unit(1, 2, records=4, read=5)
+    first.format = second.format = "sequencefile"
+    for rows in ([first, second], [second, first]):
+        [(position, found)] = merged((1, each) for each in rows)
+        assert (position, found.unit, found.format) == (1, None, "sequencefile")
+        assert (found.outcome, found.records, found.bytes, found.verified) == ("partial", 7, 15, True)
+        assert (dict(found.lost), [each.reason for each in found.problems]) == ({"truncated": 1}, ["truncated"])
+    second.verified = False
+    assert next(merged([(1, first), (1, second)]))[1].verified is False
+
+
+def test_losses_of_units_are_added_and_their_first_hundred_problems_stand_in_order():
+    rows = [unit(number, 3, lost=("bad-json",) * 60) for number in range(3)]
+    [(_, found)] = merged((0, each) for each in reversed(rows))
+    assert (found.outcome, dict(found.lost)) == ("failed", {"bad-json": 180})
+    assert [each.offset for each in found.problems] == [0] * 60 + [1] * 40
+
+
+def test_what_all_units_say_alike_is_one_problem_of_the_input():
+    rows = [unit(number, 3, lost=("not-found",)) for number in range(3)]
+    for each in rows:
+        object.__setattr__(each.problems[0], "offset", None)
+    [(_, found)] = merged((0, each) for each in rows)
+    assert (found.outcome, dict(found.lost), len(found.problems)) == ("failed", {"not-found": 1}, 1)
+
+
+def test_input_of_which_a_unit_lacks_its_row_is_unaccounted_for():
+    rows = [(0, row("a")), (1, unit(0, 3, records=1)), (1, unit(2, 3, records=1)), (4, row("e"))]
+    assert [position for position, _ in merged(rows)] == [0, 4]
+    found = list(complete(rows, INPUTS, "the run ended"))
+    assert [each.outcome for each in found] == ["ok", "failed", "failed", "failed", "ok"]
+    assert (dict(found[1].lost), found[1].records) == ({"unaccounted": 1}, 0)
+
+
+@pytest.mark.parametrize("twice", [[unit(0, 2), unit(0, 2)], [unit(0, 2), unit(1, 3)], [unit(0, 2), row("b")]])
+def test_two_rows_for_one_unit_are_refused(twice):
+    with pytest.raises(CrawlmillError, match="two rows"):
+        list(merged((1, each) for each in twice))
 
 
 def test_failed_lines_name_what_was_not_ok_by_absolute_locations_with_ranges():

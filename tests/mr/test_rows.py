@@ -102,6 +102,14 @@ def test_rows_are_written_sorted_by_rank_whatever_their_names():
     assert [decode_row(line) for line in file.getvalue().splitlines()] == sorted(rows, key=lambda row: row[0])
 
 
+def test_rows_of_units_are_sorted_by_number_and_keep_it():
+    rows = [(3, LedgerRow("x", "x", unit=(number, 20))) for number in (10, 9, 0)] + [(2, LedgerRow("a", "a"))]
+    file = io.BytesIO()
+    encode_rows((row_pair(*row) for row in rows), file)
+    found = [decode_row(line) for line in file.getvalue().splitlines()]
+    assert [(rank, row.unit) for rank, row in found] == [(2, None), (3, (0, 20)), (3, (9, 20)), (3, (10, 20))]
+
+
 def test_pairs_that_only_look_like_rows_are_left_alone():
     aside = []
     pairs = [("ledger:", 1), ("\0", 2), (None, 3), (["\0ledger:000000000001"], 4), row_pair(1, LedgerRow("x", "x"))]

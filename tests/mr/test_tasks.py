@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlmill.errors import FormatError
-from crawlmill.inputs.lists import Input
+from crawlmill.inputs.lists import Input, Unit
 from crawlmill.mr.task.task_list import MOST_TASKS_HERE, MOST_TASKS_ON_ENGINES, cut, decode_task, encode_task
 
 
@@ -77,6 +77,14 @@ def test_task_line_is_ascii_without_line_ends_and_reads_back(inputs):
     assert b"\n" not in line
     assert decode_task(line.decode()) == task
     assert decode_task(f"1234\t{line.decode()}") == task
+
+
+def test_units_of_an_input_are_a_task_each_and_read_back():
+    units = [Input("x", "/x", unit=Unit(number, 3, number * 10, 10)) for number in range(3)]
+    tasks = list(cut([(7, unit) for unit in units], most=50))
+    assert tasks == [[(7, unit)] for unit in units]
+    assert encode_task(tasks[1]) == b'{"v":1,"inputs":[[7,"x","/x",null,null,1,3,10,10]]}'
+    assert [decode_task(encode_task(task).decode()) for task in tasks] == tasks
 
 
 @pytest.mark.parametrize("line", ["", "x", "{}", '{"v":1}', '{"v":1,"inputs":[[]]}', '{"v":1,"inputs":[[1]]}'])

@@ -63,6 +63,9 @@ class OpenInput(Protocol):
     is_part: bool
     """Whether only a part of the file was asked for."""
 
+    is_unit: bool
+    """Whether it is a unit of a whole file: the file decides what it is, not the unit's own first items."""
+
     size: int | None
     """Bytes of the input; None if unknown."""
 
@@ -145,6 +148,9 @@ class Reader:
         bytes_of_file: A range is known by this many first bytes of its file, and not by its own; 0: by its own.
         recovers: Whether the format can be found in the first MiB of an input that no reader knows by its first bytes,
             since they are damaged.
+        units: Cuts a file, read from its beginning, of so many bytes into units of so many bytes at least, which can be
+            read one by one and together give each item once: (offset, length) of each, in order. None, or an empty
+            list: it is read as a whole.
     """
 
     names: tuple[str, ...]
@@ -154,3 +160,4 @@ class Reader:
     gives: type = Record
     bytes_of_file: int = 0
     recovers: Callable[[bytes], bool] = _never
+    units: Callable[[ByteSource, int, int], list[tuple[int, int]]] | None = None

@@ -88,17 +88,17 @@ class InputAccount:
     @contextmanager
     def covering(self, opened: Opened) -> Iterator[None]:
         """The bytes that are read within this block are those the row covers; too few of a range are a problem."""
-        self._opened, row, item = opened, self.row, self._item
+        self._opened, row, length = opened, self.row, opened.length
         try:
             yield
         finally:
             row.bytes = opened.reached
-        if item.length is not None and row.bytes < item.length and not row.lost:
+        if length is not None and row.bytes < length and not row.lost:
             error = FormatError(
                 "the file ends before the range does",
                 reason="truncated",
                 offset=opened.start + row.bytes,
-                expected=f"{item.length} bytes",
+                expected=f"{length} bytes",
                 actual=f"{row.bytes} bytes",
             )
             self.lose(error)

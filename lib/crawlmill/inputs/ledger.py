@@ -12,8 +12,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final
+from unicodedata import unidata_version
 
 from crawlmill.errors import CrawlmillError, FormatError, Problem
 from crawlmill.inputs.list_lines import as_line
@@ -22,7 +25,7 @@ from crawlmill.storage.locations import redact
 from crawlmill.terminal.text import visible
 from crawlmill.units import size
 
-__all__ = ["LedgerRow", "Summary", "complete", "failed_lines", "read_ledger"]
+__all__ = ["LedgerRow", "Summary", "complete", "failed_lines", "merged", "read_ledger"]
 
 _MOST_PROBLEMS: Final = 100
 _MOST_SHOWN: Final = 10
@@ -45,11 +48,14 @@ class LedgerRow:
     problems: list[Problem] = field(default_factory=list)
     unicode: str | None = field(default=None, compare=False)
     """The version of Unicode by which it was read: known to the run, no part of the ledger."""
+    unit: tuple[int, int] | None = field(default=None, compare=False)
+    """Number and count of the unit that this row is of, if it is not of the whole input: no part of the ledger."""
 
     @classmethod
     def of(cls, item: Input) -> LedgerRow:
         """The row of an input of which nothing is read yet."""
-        return cls(item.shown, item.location, item.offset, item.length)
+        unit = None if item.unit is None else (item.unit.number, item.unit.count)
+        return cls(item.shown, item.location, item.offset, item.length, unit=unit)
 
     @property
     def outcome(self) -> str:
@@ -148,18 +154,58 @@ class Summary:
         return [f"{self.counts()} read{took}", *bad, *([f"and {more:,} more"] if more else [])]
 
 
+def merged(rows: Iterable[tuple[int, LedgerRow]]) -> Iterator[tuple[int, LedgerRow]]:
+    """One row per input; rows of units become one, or none where a unit lacks its row.
+
+    `rows` are pairs of (position of the input, row), rising by position.
+
+    Raises:
+        CrawlmillError: An input, or a unit, has two rows: the run counted something twice.
+    """
+    done = 0
+    for position, group in groupby(rows, key=itemgetter(0)):
+        found = list(group)
+        parts = {row.unit: row for _, row in found}
+        first = found[0][1]
+        count = 1 if first.unit is None else first.unit[1]
+        if position < done or len(parts) < len(found) or any((unit or (0, 1))[1] != count for unit in parts):
+            raise CrawlmillError("the ledger has two rows for one input", source=first.input)
+        done = position + 1
+        if first.unit is None:
+            yield position, first
+        elif len(parts) == count:
+            yield position, _of_units([parts[number, count] for number in range(count)])
+
+
+def _of_units(units: list[LedgerRow]) -> LedgerRow:
+    """The row of an input of its units' rows, which come in order.
+
+    What several units say alike, such as that the file is not there, is one problem of the input.
+    """
+    whole = replace(units[0], lost=Counter(), problems=[], unit=None)
+    whole.format = next((row.format for row in units if row.format is not None), None)
+    whole.records, whole.bytes = sum(row.records for row in units), sum(row.bytes for row in units)
+    whole.verified = all(row.verified for row in units)
+    whole.unicode = next((row.unicode for row in units if row.unicode != unidata_version), unidata_version)
+    for row in units:
+        told_before = [problem for problem in row.problems if problem in whole.problems]
+        whole.lost += row.lost - Counter(problem.reason for problem in told_before)
+        whole.problems += [problem for problem in row.problems if problem not in told_before]
+    del whole.problems[_MOST_PROBLEMS:]
+    return whole
+
+
 def complete(rows: Iterable[tuple[int, LedgerRow]], inputs: list[Input], why: str) -> Iterator[LedgerRow]:
     """One row per input, in the order of `inputs`; what has none is failed as `unaccounted`, for the reason `why`.
 
-    `rows` are pairs of (position in `inputs`, row), rising by position.
+    `rows` are pairs of (position in `inputs`, row), rising by position. An input in units is unaccounted for unless
+    each unit has a row.
 
     Raises:
-        CrawlmillError: An input has two rows: the run counted something twice.
+        CrawlmillError: As `merged`.
     """
     done = 0
-    for position, row in rows:
-        if position < done:
-            raise CrawlmillError("the ledger has two rows for one input", source=row.input)
+    for position, row in merged(rows):
         yield from (_unaccounted(item, why) for item in inputs[done:position])
         yield row
         done = position + 1

@@ -25,7 +25,7 @@ from crawlmill.inputs.list_lines import read_entries
 from crawlmill.storage import Storage
 from crawlmill.storage.locations import absolute, canonical, is_remote, local_path, redact
 
-__all__ = ["COMMON_CRAWL", "Input", "Inputs", "is_absolute", "read_lists"]
+__all__ = ["COMMON_CRAWL", "Input", "Inputs", "Unit", "is_absolute", "read_lists"]
 
 COMMON_CRAWL: Final = "https://data.commoncrawl.org/"
 """What keys of Common Crawl resolve against unless told otherwise."""
@@ -39,13 +39,32 @@ _PERHAPS_SECRET: Final = re.compile(r"[?#;{]|://")
 
 
 @dataclass(frozen=True, slots=True)
+class Unit:
+    """One of the `count` parts of an input, `number` from 0: the bytes of its file that one task reads."""
+
+    number: int
+    count: int
+    start: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
 class Input:
-    """One input: the line that names it, where it lies, and its bytes there (None: the whole file)."""
+    """One input: the line that names it, where it lies, and its bytes there (None: the whole file).
+
+    An input that is cut into units stands for one of them where it has a `unit`.
+    """
 
     given: str
     location: str
     offset: int | None = None
     length: int | None = None
+    unit: Unit | None = None
+
+    @property
+    def span(self) -> tuple[int, int | None]:
+        """Offset and length of the bytes that are read: those of the unit, if it is one."""
+        return (self.offset or 0, self.length) if self.unit is None else (self.unit.start, self.unit.length)
 
     @property
     def shown(self) -> str:

@@ -53,8 +53,9 @@ class Opened:
     """
 
     def __init__(self, item: Input, storage: Opener, stream: Stream, *, is_part: bool | None = None) -> None:
-        self.start, self.length, self.size = item.offset or 0, item.length, stream.size
-        self.is_part = item.length is not None if is_part is None else is_part
+        (self.start, self.length), self.size = item.span, stream.size
+        self.is_unit = item.unit is not None
+        self.is_part = self.length is not None if is_part is None else is_part
         self._location, self._storage = item.location, storage
         self._span = Span(stream, self.start)
         self._window = Window(self._span, start=self.start, chunk=_FIRST_BYTES)

@@ -62,7 +62,7 @@ class ItemReading(Generic[T]):
     def __iter__(self) -> Iterator[T]:
         item, account = self.item, self._account
         request = Request(self._options, self._selection, self._streamed, self.counter)
-        with account.settled(), self._storage.open_stream(item.location, item.offset or 0, item.length) as stream:
+        with account.settled(), self._storage.open_stream(item.location, *item.span) as stream:
             opened = Opened(item, self._storage, stream)
             with account.covering(opened):
                 reader = find_reader(opened, self._gives)

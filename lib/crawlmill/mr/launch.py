@@ -20,6 +20,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -27,6 +28,7 @@ from crawlmill import core
 from crawlmill.codecs.inflate import decoders
 from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.inputs.lists import COMMON_CRAWL, Input, Inputs, read_lists
+from crawlmill.inputs.units import units_of
 from crawlmill.mr.engines.machine.runner import InlineRunner, LocalRunner, MachineRunner
 from crawlmill.mr.run import options as declared
 from crawlmill.mr.run.conf import conf_paths, conf_setting, endpoint_url
@@ -175,7 +177,9 @@ class _Launch:
         """Rank the inputs by the order of the ledger, cut them into tasks, write the task list; gives their number."""
         self.inputs = inputs.ledger_order()
         ranks = {id(item): rank for rank, item in enumerate(self.inputs)}
-        ranked = ((ranks[id(item)], item) for item in inputs)
+        # Who says how many inputs a task has wants whole ones.
+        cut_up = (lambda item: [item]) if self.options.inputs_per_task else partial(units_of, storage=self.storage)
+        ranked = ((ranks[id(item)], unit) for item in inputs for unit in cut_up(item))
         most = MOST_TASKS_HERE if self._on_this_machine else MOST_TASKS_ON_ENGINES
         number = 0
         with (self.scratch / "tasks.jsonl").open("wb") as file:

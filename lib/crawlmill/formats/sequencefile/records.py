@@ -25,12 +25,13 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, Final
 
-from crawlmill.codecs.source import ByteSource
+from crawlmill.codecs.source import ByteSource, Window
 from crawlmill.errors import FormatError
 from crawlmill.formats.proven import proven
 from crawlmill.formats.reader import Account, OpenInput, Reader, Request
 from crawlmill.formats.record import Block, Record
-from crawlmill.formats.sequencefile.reader import SequenceRecord, read_sequencefile
+from crawlmill.formats.sequencefile.header import read_header
+from crawlmill.formats.sequencefile.reader import SequenceFileReader, SequenceRecord, read_sequencefile
 from crawlmill.formats.sequencefile.writables import Value, Writable, writable_named
 
 __all__ = ["KINDS", "SEQUENCEFILE", "KeyValueRecord", "is_sequencefile", "read_key_values"]
@@ -113,6 +114,7 @@ def read_key_values(
     *,
     start: int = 0,
     end: int | None = None,
+    kinds: frozenset[str] | None = None,
     on_problem: Callable[[FormatError], None],
     on_format: Callable[[str, frozenset[str]], None],
 ) -> Iterator[KeyValueRecord]:
@@ -123,6 +125,7 @@ def read_key_values(
         size: Bytes of the whole file; None if unknown.
         start: Offset at which the split begins.
         end: Offset at which it ends; None: with the file.
+        kinds: The kinds that the file may be of, where that is known; else its first records, or a split's, decide.
         on_problem: Called for everything lost; reading goes on behind it.
         on_format: Called with `sequencefile` and the kinds that it may be of, before the first record is given.
 
@@ -130,16 +133,22 @@ def read_key_values(
         FormatError, MissingDependency: As `read_sequencefile`.
     """
     reader = read_sequencefile(stream, size, start=start, end=end, on_problem=on_problem)
-    records = iter(reader)
-    ahead: list[SequenceRecord] = []
-    kinds = frozenset[str]()
-    if reader.key.class_name == reader.value.class_name == _TEXT.class_name:
-        ahead = _first(records)
-        kinds = KINDS if not ahead else frozenset({_kind(ahead)})
+    records: Iterator[SequenceRecord] = iter(reader)
+    if kinds is None:
+        records, kinds = _first_of(reader)
     on_format("sequencefile", kinds)
     kind = next(iter(kinds)) if len(kinds) == 1 else "record"
-    for record in chain(ahead, records):
+    for record in records:
         yield KeyValueRecord(kind, reader.key, record)
+
+
+def _first_of(reader: SequenceFileReader) -> tuple[Iterator[SequenceRecord], frozenset[str]]:
+    """The records, and of which kinds the first of them say they may be."""
+    records = iter(reader)
+    if not reader.key.class_name == reader.value.class_name == _TEXT.class_name:
+        return records, frozenset()
+    ahead = _first(records)
+    return chain(ahead, records), frozenset({_kind(ahead)}) if ahead else KINDS
 
 
 def is_sequencefile(data: bytes) -> bool:
@@ -158,8 +167,22 @@ def _of_file(opened: OpenInput, account: Account) -> Iterator[KeyValueRecord]:
 def _of_split(opened: OpenInput, account: Account) -> Iterator[KeyValueRecord]:
     start = opened.start
     end = None if opened.length is None else start + opened.length
+    kinds = None
+    if opened.is_unit:
+        with opened.whole_file() as (source, size):
+            _, kinds = _first_of(read_sequencefile(source, size, on_problem=lambda _: None))
     with opened.whole_file() as (source, size):
-        yield from read_key_values(source, size, start=start, end=end, on_problem=account.lose, on_format=account.found)
+        yield from read_key_values(
+            source, size, start=start, end=end, kinds=kinds, on_problem=account.lose, on_format=account.found
+        )
+
+
+def _units(source: ByteSource, size: int, unit_bytes: int) -> list[tuple[int, int]]:
+    """Splits of equal size; none of version 1, which has no sync markers. Raises: FormatError."""
+    if not read_header(Window(source)).sync:
+        return []
+    length = -(-size // max(size // unit_bytes, 1))
+    return [(start, min(length, size - start)) for start in range(0, size, length)]
 
 
 def _first(records: Iterator[SequenceRecord]) -> list[SequenceRecord]:
@@ -188,5 +211,10 @@ def _base64(data: bytes) -> str:
 
 
 SEQUENCEFILE: Final = Reader(
-    ("a SequenceFile",), ("sequencefile", *sorted(KINDS)), is_sequencefile, _read, bytes_of_file=4
+    names=("a SequenceFile",),
+    formats=("sequencefile", *sorted(KINDS)),
+    begins=is_sequencefile,
+    read=_read,
+    bytes_of_file=4,
+    units=_units,
 )

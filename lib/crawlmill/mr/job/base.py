@@ -128,7 +128,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     def watched(self, reading: Reading) -> Iterator[Record]:
         """The records of one input, with signs of life now and then."""
-        start = reading.item.offset or 0
+        start, _ = reading.item.span
         due = time.monotonic() + _LOOK_EVERY_S
         for record in reading:
             self._offset = record.offset

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final, Protocol, Self
 
 from crawlmill import core
 from crawlmill.errors import CrawlmillError, FormatError, UsageError
-from crawlmill.inputs.ledger import LedgerRow, Summary, complete
+from crawlmill.inputs.ledger import LedgerRow, Summary, complete, merged
 from crawlmill.inputs.lists import Input
 from crawlmill.mr.run.ledger_file import keep_ledger
 from crawlmill.mr.run.options import BadLimit
@@ -189,7 +189,7 @@ class Ending:
             place = absolute(f"{beside.rstrip('/')}.interrupted.jsonl", os.getcwd())  # noqa: PTH109
             try:
                 with self._storage.write(place) as file:
-                    file.writelines(encode_value(row.to_json()) + b"\n" for _, row in self._rows(work.rows))
+                    file.writelines(encode_value(row.to_json()) + b"\n" for _, row in merged(self._rows(work.rows)))
             except (CrawlmillError, OSError) as error:
                 said += f"; the ledger so far cannot be kept: {error}"
             else:

@@ -30,6 +30,12 @@ class Totals(NamedTuple):
     bytes: int = 0
     bad: int = 0
 
+    @classmethod
+    def of(cls, row: LedgerRow) -> Totals:
+        """What a row adds. Of an input in units the last one counts, so that no input is counted twice."""
+        counts = row.unit is None or row.unit[0] + 1 == row.unit[1]
+        return cls(int(counts), row.records, row.bytes, int(counts and row.outcome != "ok"))
+
     def plus(self, other: Totals) -> Totals:
         """The sum of both."""
         return Totals(*(a + b for a, b in zip(self, other, strict=True)))
@@ -65,7 +71,7 @@ class EngineMonitor:
 
     def account(self, rank: int, row: LedgerRow) -> Iterable[Pair]:
         """The row as a pair."""
-        self._done = self._done.plus(Totals(1, row.records, row.bytes, row.outcome != "ok"))
+        self._done = self._done.plus(Totals.of(row))
         self._tell(self._done)
         return (row_pair(rank, row),)
 
@@ -117,7 +123,7 @@ class TaskMonitor:
     def account(self, rank: int, row: LedgerRow) -> Iterable[Pair]:
         """Keep the row; nothing is to be emitted."""
         self.rows.append(row_pair(rank, row))
-        self.totals = self.totals.plus(Totals(1, row.records, row.bytes, row.outcome != "ok"))
+        self.totals = self.totals.plus(Totals.of(row))
         self._report(self.totals)
         return ()
 

@@ -6,6 +6,8 @@ receives them first (the reducer of the first step, or the map task itself where
 file per task. The runners of one machine set them aside in the map task at once, beside its output, which is taken or
 thrown away as a whole; Spark's tasks do too, and their rows come with Spark's word that they have succeeded.
 
+The row of a unit, of an input that several tasks read, says which of how many it is; the launcher merges them.
+
 Beside its fields a row brings the version of Unicode by which its task has read: what a letter is and what its lower
 case is depend on it, so the launcher tells of a difference.
 """
@@ -29,11 +31,15 @@ Pair = tuple[Any, Any]
 
 _PREFIX: Final = "\0ledger:"  # no crawl holds a key that begins with a NUL and this word
 _UNICODE: Final = "unicode"
+_UNIT: Final = "unit"
 
 
 def row_pair(rank: int, row: LedgerRow) -> Pair:
-    """The pair that stands for a row. Ranks have so many digits that the keys' order is theirs."""
-    return f"{_PREFIX}{rank:012}", {**row.to_json(), _UNICODE: row.unicode or unidata_version}
+    """The pair that stands for a row. Ranks and numbers of units have so many digits that the keys' order is theirs."""
+    key, fields = f"{_PREFIX}{rank:012}", {**row.to_json(), _UNICODE: row.unicode or unidata_version}
+    if row.unit is None:
+        return key, fields
+    return f"{key}.{row.unit[0]:09}", {**fields, _UNIT: row.unit}
 
 
 def without_rows(pairs: Iterable[Pair], take: Callable[[Pair], object]) -> Iterator[Pair]:
@@ -85,6 +91,9 @@ def decode_row(line: bytes) -> tuple[int, LedgerRow]:
         key, fields = decode_pair(line.rstrip())
         row = LedgerRow.from_json(fields)
         row.unicode = fields.get(_UNICODE)
-        return int(key.removeprefix(_PREFIX)), row
-    except ValueError as error:
+        if _UNIT in fields:
+            number, count = fields[_UNIT]
+            row.unit = (number, count)
+        return int(key.removeprefix(_PREFIX).partition(".")[0]), row
+    except (TypeError, ValueError) as error:
         raise FormatError(f"no ledger row: {error}", reason="bad-json") from error

@@ -5,6 +5,8 @@ object in ASCII:
 
     {"v": 1, "inputs": [[rank, given, location, offset, length], …]}
 
+A unit of an input has four numbers more: its own number, that of all units, and offset and length of its bytes.
+
 `rank` is the input's place in the ledger; it goes with the input's row through the engine and back.
 """
 
@@ -12,10 +14,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple
 from typing import Any, Final
 
 from crawlmill.errors import FormatError
-from crawlmill.inputs.lists import Input
+from crawlmill.inputs.lists import Input, Unit
 
 __all__ = ["MOST_TASKS_HERE", "MOST_TASKS_ON_ENGINES", "Task", "cut", "decode_task", "encode_task", "limited"]
 
@@ -57,7 +60,10 @@ def cut(inputs: Iterable[tuple[int, Input]], per_task: int | None = None, *, mos
 
 def encode_task(task: Task) -> bytes:
     """The line of a task, without its line end."""
-    inputs = [(rank, item.given, item.location, item.offset, item.length) for rank, item in task]
+    inputs = [
+        (rank, item.given, item.location, item.offset, item.length, *(astuple(item.unit) if item.unit else ()))
+        for rank, item in task
+    ]
     return json.dumps({"v": _VERSION, "inputs": inputs}, separators=(",", ":")).encode("ascii")
 
 
@@ -69,12 +75,16 @@ def decode_task(line: str) -> Task:
     """
     try:
         task = json.loads(line[line.index("{") :])
-        version, inputs = task["v"], [(rank, Input(*item)) for rank, *item in task["inputs"]]
+        version, inputs = task["v"], [(rank, _input(*item)) for rank, *item in task["inputs"]]
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(f"no line of a task list: {error}", reason="bad-json") from error
     if version != _VERSION:
         raise FormatError("task list of another version", reason="bad-json", expected=_VERSION, actual=version)
     return inputs
+
+
+def _input(given: str, location: str, offset: int | None, length: int | None, *unit: int) -> Input:
+    return Input(given, location, offset, length, Unit(*unit) if unit else None)
 
 
 def limited(properties: Mapping[str, Any], most: int) -> dict[str, Any]:

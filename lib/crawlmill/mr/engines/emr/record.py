@@ -14,7 +14,7 @@ their secrets; the task list holds locations as tasks need them.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -90,7 +90,7 @@ class EmrRun:
                 file.write(piece)
         with (scratch / "tasks.jsonl").open(encoding="ascii") as lines:
             for line in lines:
-                found.update(decode_task(line))
+                found.update((rank, replace(item, unit=None)) for rank, item in decode_task(line))
         return [found[rank] for rank in sorted(found)]
 
     def remove(self, storage: Storage, marker: str | None) -> None:

@@ -18,6 +18,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Mapping
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 from unicodedata import unidata_version
@@ -66,7 +67,7 @@ class Checkpoint:
 
         Raises: OSError.
         """
-        if result.totals.bad or place.exists() or place != self.place_of(attempt):
+        if result.totals.bad or place.exists() or place != self.place_of(attempt) or _has_lost(attempt):
             return
         making = self._aside()
         try:
@@ -122,6 +123,15 @@ class Checkpoint:
             encode_rows((row_pair(places[n] if to_places else ranks[n], row) for n, row in rows), file)
 
 
+def _has_lost(attempt: Attempt) -> bool:
+    """Whether something of a task's inputs was lost; of most units the totals do not say."""
+    path = Path(attempt.folder) / "_rows"
+    if not any(item.unit for _, item in decode_task(attempt.line or "")) or not path.exists():
+        return False
+    with path.open("rb") as lines:
+        return any(row.lost for _, row in map(decode_row, lines))
+
+
 def _kept(place: Path) -> Result:
     """The result of a kept task. Raises: OSError, ValueError, TypeError, LookupError if there is none, or not all."""
     sizes, result = json.loads((place / _RESULT).read_bytes())
@@ -136,6 +146,8 @@ def _sizes(folder: Path) -> dict[str, int]:
 
 def _identity(item: Input) -> list[Any]:
     identity: list[Any] = [item.given, item.location, item.offset, item.length]
+    if item.unit is not None:
+        identity.append(astuple(item.unit))
     if not is_remote(item.location):
         try:
             state = local_path(item.location).stat()

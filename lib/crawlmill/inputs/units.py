@@ -1,0 +1,52 @@
+"""Cuts large inputs into units, which different tasks read, and whose ledger rows become one row again (`ledger`).
+
+Whether a file can be cut, and where, its format says (`Reader.units`). To know the format its first bytes must be read,
+so only local files are cut: for others this would cost requests before anything is launched. The cut depends on the
+file alone, so it is the same on every runner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from crawlmill.errors import FormatError, SourceError
+from crawlmill.inputs.lists import Input, Unit
+from crawlmill.inputs.opened import Opened
+from crawlmill.inputs.readers import READERS
+from crawlmill.storage.interface import Opener
+from crawlmill.storage.locations import is_remote, local_path
+
+__all__ = ["UNIT_BYTES", "units_of"]
+
+UNIT_BYTES: Final = 256 << 20
+"""Bytes of a unit, at least: as much as a batch of ranges has at most."""
+
+
+def units_of(item: Input, storage: Opener, unit_bytes: int | None = None) -> Iterator[Input]:
+    """The units of an input, in order, each as the input itself with its `unit`; mostly the input as it is."""
+    spans = _spans(item, storage, unit_bytes or UNIT_BYTES)
+    if len(spans) < 2:
+        yield item
+        return
+    for number, (start, length) in enumerate(spans):
+        yield replace(item, unit=Unit(number, len(spans), start, length))
+
+
+def _spans(item: Input, storage: Opener, unit_bytes: int) -> list[tuple[int, int]]:
+    if item.length is not None or is_remote(item.location):
+        return []
+    try:
+        path = local_path(item.location)
+        size = path.stat().st_size if path.is_file() else 0
+        if size < 2 * unit_bytes:
+            return []
+        with storage.open_stream(item.location) as stream:
+            opened = Opened(item, storage, stream)
+            reader = next((reader for reader in READERS if reader.begins(opened.data)), None)
+            if reader is None or reader.units is None:
+                return []
+            return reader.units(opened.from_start(), size, unit_bytes)
+    except (OSError, FormatError, SourceError):
+        return []  # whoever reads it finds out, and accounts for it
