@@ -30,6 +30,7 @@ from crawlmill.indexes.cdx.names import file_name
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.storage import Storage
+from crawlmill.terminal.text import tell
 
 __all__ = ["add_arguments", "run"]
 
@@ -108,7 +109,7 @@ class _Index:
         reading = Reading(item, self._storage, self._read, selection, streamed=True)
         yield from archive_lines(reading, name, self._options)
         for problem in reading.row.problems:
-            sys.stderr.write(f"{problem.reason}: {problem.message}\n")
+            tell(f"{problem.reason}: {problem.message}")
         self.bad = self.bad or reading.row.outcome != "ok"
 
 

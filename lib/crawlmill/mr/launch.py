@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import shutil
 import signal
 import sys
@@ -22,7 +23,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from crawlmill import core
 from crawlmill.codecs.inflate import decoders
@@ -35,6 +36,7 @@ from crawlmill.mr.run.conf import conf_paths, conf_setting, endpoint_url
 from crawlmill.mr.run.ending import Ending, RunInfo
 from crawlmill.mr.run.ledger_file import check_ledger_place
 from crawlmill.mr.run.output_folder import OutputFolder
+from crawlmill.mr.run.owned_folders import OwnedFolder, remove_abandoned
 from crawlmill.mr.run.progress import Console, Progress
 from crawlmill.mr.run.signals import stoppable
 from crawlmill.mr.task.contract import Job
@@ -73,6 +75,9 @@ def launch(job: Job) -> int:
         if hopeless(error) is None and is_of_job(error, type(job)):
             raise
         raise CrawlmillError(one_line(error)) from error
+
+
+_SCRATCH: Final = re.compile(r"crawlmill-[a-z0-9_]{8}")
 
 
 class _Launch:
@@ -273,11 +278,14 @@ def _logging(job: Job, console: Console) -> Iterator[None]:
 @contextmanager
 def _scratch(folder: str | None) -> Iterator[Path]:
     """A temporary folder that only this user can read: task lists may hold signed URLs."""
+    remove_abandoned(Path(folder or tempfile.gettempdir()), _SCRATCH.fullmatch)
     try:
-        path = tempfile.mkdtemp(prefix="crawlmill-", dir=folder)
+        path = Path(tempfile.mkdtemp(prefix="crawlmill-", dir=folder)).absolute()
+        owned = OwnedFolder(path)
     except OSError as error:
         raise UsageError(f"no temporary folder can be made: {error}") from error
-    try:
-        yield Path(path).absolute()
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
+    with owned:
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)

@@ -12,6 +12,7 @@ Where storage can rename folders (local, HDFS) the folder appears at once; on S3
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 
 from crawlmill.errors import CrawlmillError, SourceError, UsageError
+from crawlmill.mr.run.owned_folders import OwnedFolder, remove_abandoned
 from crawlmill.mr.run.results import copy_to
 from crawlmill.storage import Storage, is_remote, redact
 from crawlmill.storage.locations import absolute, join, local_path
@@ -26,6 +28,8 @@ from crawlmill.storage.locations import absolute, join, local_path
 __all__ = ["OutputFolder"]
 
 _AT_ONCE = 8
+
+_STAGING = re.compile(r"\..+\.[0-9a-f]{8}", re.DOTALL)
 
 
 class OutputFolder:
@@ -50,6 +54,7 @@ class OutputFolder:
                 raise UsageError(f"the output folder exists: {redact(location)}")
             self._staging = _sibling(location) if storage.renames(location) else location
             self.work = None if is_remote(location) else self._make(local_path(self._staging))
+            self._owned = OwnedFolder(self.work) if self.work is not None else None
             self.remote_work: str | None = None
             if self.work is None:
                 storage.make_folder(self._staging)
@@ -102,6 +107,8 @@ class OutputFolder:
         for name, content in extras.items():
             self.put(name, content)
         self.put("_SUCCESS", b"")
+        if self._owned is not None:
+            self._owned.unmark()
         if self._staging != self._target:
             try:
                 self._storage.rename(self._staging, self._target)
@@ -113,6 +120,8 @@ class OutputFolder:
 
     def discard(self) -> None:
         """Leave nothing behind of a folder that was not published."""
+        if self._owned is not None:
+            self._owned.close()
         if self._staging != self._target:
             try:
                 self._storage.remove(self._staging)
@@ -129,6 +138,7 @@ class OutputFolder:
         for parent in reversed(missing):
             parent.mkdir()
             self._made.append(parent)
+        remove_abandoned(folder.parent, _STAGING.fullmatch)
         folder.mkdir(mode=0o777)
         return folder
 

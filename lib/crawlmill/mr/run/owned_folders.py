@@ -1,0 +1,80 @@
+"""Folders of a run that know whether their owner lives, so that a later run can remove what a killed one has left.
+
+The owner holds a lock on the file `.owner` in the folder as long as its process lives, however that ends; whoever gets
+the lock knows that nobody lives there. Only folders of the same user that have such a file are ever looked at. The
+lock is `flock`: on a file system without it nothing is marked, and nothing is removed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Self
+
+__all__ = ["OwnedFolder", "remove_abandoned"]
+
+_MARK: Final = ".owner"
+
+
+class OwnedFolder:
+    """The lock on a folder that exists; made before the folder is used, closed when it is gone or handed over."""
+
+    def __init__(self, folder: Path) -> None:
+        self._mark = folder / _MARK
+        self._lock: int | None = None
+        new = folder / f"{_MARK}.new"
+        lock = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            os.write(lock, f"crawlmill: process {os.getpid()} on {socket.gethostname()}\n".encode())
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            new.rename(self._mark)  # not before it is locked: it would look abandoned
+        except OSError:
+            os.close(lock)
+            new.unlink(missing_ok=True)
+        else:
+            self._lock = lock
+
+    def unmark(self) -> None:
+        """Take the mark away: from now on the folder is nobody's."""
+        self._mark.unlink(missing_ok=True)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the lock."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def remove_abandoned(parent: Path, is_ours: Callable[[str], object]) -> None:
+    """Remove the folders with such names whose owner has died; what cannot be removed stays."""
+    try:
+        names = [each.name for each in parent.iterdir() if is_ours(each.name)]
+    except OSError:
+        return
+    for name in names:
+        folder = parent / name
+        try:
+            state = folder.lstat()
+            if state.st_uid != os.geteuid() or folder.is_symlink():
+                continue
+            lock = os.open(folder / _MARK, os.O_RDWR | os.O_NOFOLLOW)
+        except OSError:  # it has no mark, or has just been removed
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+        except OSError:  # somebody lives there
+            pass
+        finally:
+            os.close(lock)
