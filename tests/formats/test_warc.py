@@ -6,10 +6,24 @@ import io
 import re
 
 import pytest
-from tests.builders import conversion, gzip_member, metadata, pack, pages, record, request, response, warcinfo
+from tests.builders import (
+    conversion,
+    gzip_member,
+    http,
+    metadata,
+    pack,
+    pages,
+    record,
+    request,
+    response,
+    sha1_of,
+    warcinfo,
+)
 from tests.formats.archives import Read, uri_of
 
 from crawlmill.errors import FormatError
+from crawlmill.formats.archive import read_archive
+from crawlmill.formats.digests import check_digests
 from crawlmill.formats.warc import reader as warc_reader
 from crawlmill.formats.warc.record import parse_head, quick_head
 
@@ -335,3 +349,66 @@ def test_quick_head_agrees_with_the_full_parser_where_it_answers():
 def test_error_of_a_header_says_what_was_expected():
     with pytest.raises(FormatError, match=r"no WARC record: expected WARC/1.0 or WARC/1.1, got <html>"):
         parse_head(b"<html>")
+
+
+# What Common Crawl has written
+
+
+@pytest.mark.parametrize(
+    "fields", [(("WARC-Protocol", "h2"), ("WARC-Protocol", "tls/1.3")), (("WARC-Protocol", "h2, tls/1.3"),)]
+)
+def test_protocols_may_be_repeated_or_joined(contain, fields):
+    block = http([("Content-Type", "text/html")], b"<p>")
+    made = [record("response", block, f"http://e.org/{n}", "application/http", fields=fields) for n in range(3)]
+    for data in (contain(b"".join(made)), pack(made)):
+        read = Read(data)
+        assert read.problems == []
+        assert read.uris == [uri_of(content) for content in made]
+    (found,) = read_archive(io.BytesIO(made[0]), on_problem=pytest.fail, on_format=lambda _: None)
+    assert [pair for pair in found.named_fields if pair[0] == "WARC-Protocol"] == list(fields)
+
+
+@pytest.mark.parametrize("status", ["HTTP/1.1 200 ", "HTTP/1.1 200", "HTTP/2 200"])
+def test_reason_phrase_may_be_empty(status):
+    content = response("http://e.org/", b"<p>", status=status)
+    (found,) = read_archive(io.BytesIO(pack([content])), on_problem=pytest.fail, on_format=lambda _: None)
+    assert (found.http.status, found.http.reason, found.body()) == (200, "", b"<p>")
+
+
+@pytest.mark.parametrize("held", [10, 1 << 20])
+@pytest.mark.parametrize("short", [0, 2])
+def test_empty_line_too_many_before_a_body(contain, monkeypatch, held, short):
+    """August 2018 (CC-MAIN-2018-34): an extra CR LF before each body, and lengths that may not count it."""
+    monkeypatch.setattr("crawlmill.formats.runs.HELD", held)
+    monkeypatch.setattr("crawlmill.formats.warc.reader.HELD", held)
+    body = b"%PDF and more"
+    digest = (("WARC-Payload-Digest", sha1_of(body)),)
+    block = http([("Content-Type", "x/y"), ("Content-Length", str(len(body)))], b"\r\n" + body)
+    made = [
+        record(
+            "response",
+            block,
+            f"http://e.org/{n}",
+            "application/http; msgtype=response",
+            length=len(block) - short,
+            fields=digest,
+        )
+        for n in range(3)
+    ]
+    for data in (contain(b"".join(made)), pack(made)):
+        read = Read(data)
+        assert read.problems == []
+        assert read.blocks == [block] * 3
+        count = 0
+        for found in read_archive(io.BytesIO(data), on_problem=pytest.fail, on_format=lambda _: None):
+            found.block.hold(1 << 20)
+            assert found.body() == body
+            assert list(check_digests(found)) == []
+            count += 1
+        assert count == 3
+
+
+def test_block_that_is_two_bytes_longer_for_another_reason_is_damage():
+    block = http([("Content-Type", "x/y")], b"%PDF and more")
+    liar = record("response", block, "http://e.org/", "application/http", length=len(block) - 2)
+    assert Read(pack([liar])).problems == [("bad-length", 0)]

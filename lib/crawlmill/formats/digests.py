@@ -14,6 +14,7 @@ import binascii
 import hashlib
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -100,6 +101,9 @@ def _payload_start(record: WarcRecord) -> int:
     """Where the payload begins in the block: behind the header of an HTTP message."""
     if not (record.content_type or "").lower().startswith("application/http"):
         return 0
+    if record.holds_http:
+        with suppress(FormatError):
+            return record.body_offset
     head = record.block.head(HEAD_BYTES)
     match = _EMPTY_LINE.search(head)
     return match.end() if match else len(head)

@@ -226,13 +226,31 @@ class Record:
         """
         if not self.holds_http:
             return self.block.tail(0, self.max_body)
-        message = self.http
-        body = self.block.tail(message.body_offset, self.max_body)
-        return decode_body(message, body, limit=self.max_body, already_decoded=self.plain_bodies).data
+        return self._body_from(self.body_offset)
+
+    @property
+    def body_offset(self) -> int:
+        """Where the body of an HTTP response begins in the block.
+
+        Behind an empty line too many, as Common Crawl's writer added one in August 2018, if Content-Length shows it.
+
+        Raises:
+            FormatError: `bad-header`.
+        """
+        at = self.http.body_offset
+        declared = self.http.get("Content-Length") or ""
+        extra = declared.isdecimal() and int(declared[:18]) + 2 == self.block.length - at
+        return at + 2 if extra and self.block.head(at + 2).endswith(b"\r\n") else at
+
+    def _body_from(self, at: int) -> bytes:
+        body = self.block.tail(at, self.max_body)
+        return decode_body(self.http, body, limit=self.max_body, already_decoded=self.plain_bodies).data
 
     def page(self) -> bytes:
         """The payload in an encoding that keeps ASCII: UTF-16 and ISO-2022-JP are turned into UTF-8."""
-        return tokenizable(self.body(), self.http)
+        # From where the header ends, as the native core takes it: an empty line more holds no markup.
+        body = self._body_from(self.http.body_offset) if self.holds_http else self.body()
+        return tokenizable(body, self.http)
 
     def text(self) -> str:
         """The payload as text, by its byte order mark, declared charset or own declaration; U+FFFD for errors."""

@@ -16,7 +16,7 @@ from crawlmill.codecs.gzip import Member
 from crawlmill.codecs.inflate import Content
 from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError
-from crawlmill.formats.record import Block
+from crawlmill.formats.record import HEAD_BYTES, Block
 from crawlmill.formats.runs import AS_DECLARED, HELD, PROVEN, OnProblem, RecordEnd, RunCutter
 from crawlmill.formats.warc.record import (
     MAX_HEAD,
@@ -32,6 +32,8 @@ __all__ = ["holds_record", "read_members", "read_plain"]
 
 _END = b"\r\n\r\n"
 _EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
+_EXTRA_LINE = re.compile(rb"HTTP/[^\n]*+\n(?:[^\r\n][^\n]*+\n)*+\r\n\r\n")
+"""An HTTP header, and one empty line more than ends it: a fault of Common Crawl's writer in August 2018."""
 _VERSION = re.compile(rb"WARC/[01]\.\d+[ \t]*\r?\n")
 
 
@@ -122,6 +124,7 @@ class WarcCutter(RunCutter[str, WarcRecord]):
     longest_start = 64
 
     _no_line = (0, 0)
+    _extra_line = False
 
     def head(self) -> tuple[str, int, int]:
         window = self.window
@@ -148,6 +151,9 @@ class WarcCutter(RunCutter[str, WarcRecord]):
         return head
 
     def make(self, said: str, head: bytes, block: Block, offset: int, length: int | None) -> WarcRecord:
+        if block.streamed:
+            self.window.hold(HEAD_BYTES)
+            self._extra_line = _EXTRA_LINE.match(self.window.data, self.window.at) is not None
         return WarcRecord(said, head, block, offset=offset, length=length, index=self.index)
 
     def take_end(self, offset: int, length: int) -> RecordEnd | None:
@@ -160,6 +166,9 @@ class WarcCutter(RunCutter[str, WarcRecord]):
         if closing := self._closing(0):
             window.at += closing
             return AS_DECLARED
+        if self._is_short_by_a_line(length):
+            window.at += 6
+            return RecordEnd(2, 2)
         found = window.data[window.at : window.at + 4]
         if self.part and not found:
             return AS_DECLARED
@@ -173,6 +182,15 @@ class WarcCutter(RunCutter[str, WarcRecord]):
             offset,
         )  # fmt: skip
         return None
+
+    def _is_short_by_a_line(self, length: int) -> bool:
+        """Whether the block that seems to end here has two bytes more: an empty line too many before its HTTP body."""
+        window = self.window
+        window.hold(6)
+        if self._closing(2) != len(_END):
+            return False
+        begin = window.at - length
+        return self._extra_line if length > HELD else begin >= 0 and bool(_EXTRA_LINE.match(window.data, begin))
 
     def step_to_next(self) -> bool:
         window = self.window
