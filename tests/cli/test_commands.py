@@ -330,3 +330,10 @@ def test_sample_names_a_job_and_a_list_that_fit_its_formats(run, tmp_path, forma
     assert (name, top, ten) == (f"jobs/{job}.py", "--top", "10")
     code, _, err = run("plan", path_list)
     assert (code, err) == (0, "")
+
+
+def test_offset_behind_the_end_is_said_to_be_that(run, crawl):
+    code, _, err = run("cat", crawl, "--offset", 999_999)
+    assert code == 2
+    assert "the file ends before this offset" in err
+    assert "empty" not in err

@@ -8,7 +8,7 @@ import pytest
 from tests import builders
 
 from crawlmill.errors import UsageError
-from crawlmill.inputs.list_lines import parse_line, read_entries
+from crawlmill.inputs.list_lines import hint_for, may_be_location, parse_line, read_entries
 
 CDX = '{"url": "http://e.org/", "filename": "crawl-data/x.warc.gz", "offset": "812", "length": "1043"}'
 
@@ -164,3 +164,31 @@ def test_endless_line_is_no_list():
 @pytest.mark.parametrize("data", [b"", b"\n", b"# only this\n", gzip.compress(b"", mtime=0)])
 def test_list_that_names_nothing_gives_nothing(data):
     assert entries(data) == []
+
+
+def test_words_and_sentences_are_no_locations():
+    for line in ("myhost", "root:x:0:0:root:/root:/bin/bash", "To be or not to be"):
+        assert not may_be_location(line)
+    for line in ("x.warc.gz", "crawl-data/x", "metadata-00000", "/x y", "https://e.org/a b", "{", "x1\t0\t5"):
+        assert may_be_location(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("f0.warc.gz 0 400", "tabs"),
+        ('"f0.warc.gz"', "quotes"),
+        ("'f0.warc.gz'", "quotes"),
+        ("~/f0.warc.gz", "~"),
+        ("segments/*/warc/*.gz", "patterns"),
+        ("f[01].warc.gz", "patterns"),
+        ("f{0,1}.warc.gz", "patterns"),
+        ("plain", None),
+        ("https://e.org/?x=1", None),
+        ("a b.warc.gz", None),
+    ],
+)
+def test_line_that_names_nothing_gets_a_hint_where_its_writing_says_why(line, word):
+    hint = hint_for(line)
+    assert (hint is None) == (word is None)
+    assert word is None or word in hint

@@ -671,3 +671,38 @@ def test_keys_that_fail_at_the_default_base_and_exist_beside_the_list_are_pointe
         assert run_here(UriCount, *INLINE, below).pairs == {'"http://e.org/1"': 2}
         ended = run_here(UriCount, *INLINE, "--base-url", crawl.folder, beside)
         assert (ended.code, ended.pairs, "hint" in ended.err) == (2, {'"http://e.org/1"': 2}, False)
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("x.warc.gz 0 400", "hint: x.warc.gz 0 400: LOCATION, OFFSET and LENGTH are separated by tabs, not by blanks"),
+        ('"x.warc.gz"', 'hint: "x.warc.gz": quotes are part of the name: leave them out'),
+        ("myhost", "hint: is this an input list? No line of it looks like a location"),
+    ],
+)
+def test_line_that_names_nothing_gets_a_hint(crawl, line, hint):
+    ended = run_here(UriCount, *INLINE, crawl.list(line))
+    assert ended.code == 2
+    assert [each for each in ended.err.splitlines() if each.startswith("hint: ")] == [hint]
+
+
+@pytest.mark.parametrize("base", ["example.com", "data.example.com/store", "localhost:9000", "www.e.org/"])
+def test_base_url_without_a_scheme_is_refused(crawl, base):
+    ended = run_here(UriCount, *INLINE, "--base-url", base, crawl.list("x"))
+    assert ended.code == 1
+    assert f"expected a location such as https://{base}, got {base}" in ended.err
+
+
+def test_module_beside_the_script_is_named_where_no_worker_starts(crawl, tmp_path):
+    helper, script = tmp_path / "helper.py", tmp_path / "own.py"
+    helper.write_text("")
+    script.write_text(
+        "import helper\n\nfrom crawlmill.mr import CountJob\n\n\nclass Own(CountJob):\n    '''Own.'''\n\n"
+        "    def process(self, record):\n        yield record.type, 1\n\n\nif __name__ == '__main__':\n    Own.run()\n"
+    )
+    lst = crawl.list(crawl.warc("a", "http://e.org/1"))
+    ended = run(script, "-r", "local", lst)
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1].endswith(f"modules next to the script are not shipped: add --files {helper}")
+    assert run(script, "-r", "local", "--files", helper, lst).code == 0

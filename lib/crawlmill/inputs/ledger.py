@@ -19,7 +19,7 @@ from typing import Any, Final
 from unicodedata import unidata_version
 
 from crawlmill.errors import CrawlmillError, FormatError, Problem
-from crawlmill.inputs.list_lines import as_line
+from crawlmill.inputs.list_lines import as_line, hint_for, may_be_location
 from crawlmill.inputs.lists import Input
 from crawlmill.storage.locations import redact
 from crawlmill.terminal.text import visible
@@ -113,6 +113,9 @@ class Summary:
     bad: list[str] = field(default_factory=list)
     """A line for each of the first inputs that something was lost of; those that nobody has read come after them."""
     _unread: list[str] = field(default_factory=list)
+    hints: dict[str, str] = field(default_factory=dict)
+    """What is probably wrong with lines that name nothing: the first line of each kind."""
+    _strange: int = 0
     unicodes: set[str] = field(default_factory=set)
 
     @property
@@ -132,6 +135,10 @@ class Summary:
         self.records += row.records
         self.bytes += row.bytes
         self.unaccounted += row.lost["unaccounted"]
+        if row.lost["not-found"] and outcome == "failed":
+            self._strange += not may_be_location(row.input)
+            if hint := hint_for(row.input):
+                self.hints.setdefault(hint, row.input[:_LONGEST_NAME])
         if row.unicode is not None:
             self.unicodes.add(row.unicode)
         shown = self._unread if row.lost["unaccounted"] else self.bad
@@ -151,7 +158,10 @@ class Summary:
         took = "" if seconds is None else f" in {seconds:,.1f} s"
         bad = [*self.bad, *self._unread][:_MOST_SHOWN]
         more = self.not_ok - len(bad)
-        return [f"{self.counts()} read{took}", *bad, *([f"and {more:,} more"] if more else [])]
+        hints = [visible(f"hint: {line}: {hint}") for hint, line in self.hints.items()]
+        if not hints and self.inputs == self._strange > 0:
+            hints = ["hint: is this an input list? No line of it looks like a location"]
+        return [f"{self.counts()} read{took}", *bad, *([f"and {more:,} more"] if more else []), *hints]
 
 
 def merged(rows: Iterable[tuple[int, LedgerRow]]) -> Iterator[tuple[int, LedgerRow]]:

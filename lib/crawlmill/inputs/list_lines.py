@@ -28,12 +28,16 @@ from crawlmill.inputs.text_lines import cut_lines
 from crawlmill.storage.locations import redact
 from crawlmill.terminal.text import json_visible, visible
 
-__all__ = ["Entry", "as_line", "parse_line", "read_entries"]
+__all__ = ["Entry", "as_line", "hint_for", "may_be_location", "parse_line", "read_entries"]
 
 _HEAD_BYTES: Final = 1024
 _LONGEST_LINE: Final = 1 << 20
 _CDXJ: Final = re.compile(r"\S+ [0-9]{1,17} (\{.*\})")
 _NO_CHARACTER: Final = re.compile(r"[\ud800-\udc7f\udd00-\udfff]")  # \udc80 to \udcff stand for bytes that are no UTF-8
+_BLANKS: Final = re.compile(r"\S+[ \t]+[0-9]+[ \t]+[0-9]+")
+_LIKE_A_NAME: Final = re.compile(r"[^\s:]*([/.]|[-_]?[0-9])[^\s:]*(\t.*)?|\S+ [0-9]+ \{.*")
+_GLOB: Final = re.compile(r"[*?]|\[[^\]]+\]|\{[^}]*,[^}]*\}")
+_ANY_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _NUMBER: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 _COLUMNS: Final = ("warc_filename", "warc_record_offset", "warc_record_length")
 
@@ -89,6 +93,24 @@ def parse_line(line: str) -> tuple[str, int | None, int | None]:
     if len(span) != 2:
         raise ValueError(f"expected LOCATION or LOCATION<TAB>OFFSET<TAB>LENGTH, got {len(span) + 1} fields")
     return location, _number("offset", span[0]), _number("length", span[1])
+
+
+def hint_for(line: str) -> str | None:
+    """What is probably wrong with a line whose location does not exist; None if nothing can be said."""
+    if _BLANKS.fullmatch(line):
+        return "LOCATION, OFFSET and LENGTH are separated by tabs, not by blanks"
+    if len(line) > 1 and line[0] == line[-1] and line[0] in "\"'":
+        return "quotes are part of the name: leave them out"
+    if line.startswith("~"):
+        return "~ is not expanded in a list: write the path out"
+    if not _ANY_SCHEME.match(line) and _GLOB.search(line):
+        return "patterns are not expanded in a list: name each file, e.g. by `ls -d PATTERN > x.paths`"
+    return None
+
+
+def may_be_location(line: str) -> bool:
+    """Whether a line looks like a file's name, a path or a URI, as opposed to a word or a sentence."""
+    return line.startswith(("{", "/")) or bool(_ANY_SCHEME.match(line) or _LIKE_A_NAME.fullmatch(line))
 
 
 def as_line(location: str, offset: int | None, length: int | None) -> str:

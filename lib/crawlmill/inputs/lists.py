@@ -35,6 +35,7 @@ _FIRST_PARTS: Final = (
 )  # fmt: skip
 _KEYS: Final = tuple(f"{part}/" for part in _FIRST_PARTS)
 _CHUNK: Final = 1 << 20
+_HOST: Final = re.compile(r"(www\.\S+|[\w-]+(\.[\w-]+)*\.[A-Za-z]{2,}(:[0-9]+)?|localhost|[\w.-]+:[0-9]+)(/\S*)?")
 _PERHAPS_SECRET: Final = re.compile(r"[?#;{]|://")
 
 
@@ -122,6 +123,8 @@ def read_lists(
     if not paths:
         raise UsageError("no input list given: name a file with one location per line, or `-` for stdin")
     here = os.getcwd()  # noqa: PTH109
+    if base_url and _HOST.fullmatch(base_url) and not os.path.exists(base_url):  # noqa: PTH110
+        raise UsageError("--base-url", expected=f"a location such as https://{base_url}", actual=redact(base_url))
     base_url = absolute(base_url, here) if base_url else None
     found: dict[tuple[str, int | None, int | None], Input] = {}
     repeated = 0

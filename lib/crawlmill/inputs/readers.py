@@ -50,8 +50,13 @@ def find_reader(opened: Opened, gives: type[Any]) -> Reader:
     """
     data = opened.data
     if not data:
+        what = "the file ends before this offset" if opened.start else "empty file"
         raise FormatError(
-            "empty file", reason="unknown-format", offset=opened.start, expected="an archive", actual="0 bytes"
+            what,
+            reason="unknown-format",
+            offset=opened.start,
+            expected="an archive",
+            actual="0 bytes",
         )
     wanted = readers_of(gives)
     others = [reader for reader in READERS if reader not in wanted]

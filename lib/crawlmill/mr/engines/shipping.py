@@ -9,7 +9,7 @@ import importlib.util
 import marshal
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
@@ -17,7 +17,7 @@ from typing import Final
 
 import crawlmill
 
-__all__ = ["package_files", "zip_package"]
+__all__ = ["modules_beside", "package_files", "zip_package"]
 
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 _UNCHECKED: Final = b"\1\0\0\0"  # flags of a hash-based .pyc that nobody compares with its source (PEP 552)
@@ -33,6 +33,15 @@ def zip_package(target: Path, *, compiled: bool = False) -> Path:
                 header = importlib.util.MAGIC_NUMBER + _UNCHECKED + source_hash
                 _add(archive, str(name.with_suffix(".pyc")), header + marshal.dumps(code))
     return target
+
+
+def modules_beside(script: str, shipped: Iterable[Path]) -> list[str]:
+    """The files of modules that this process has imported from the script's folder and that do not go to tasks."""
+    folder, known = Path(script).resolve().parent, {path.resolve() for path in shipped}
+    files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+    found = {Path(file).resolve() for file in files if file}
+    known.add(Path(script).resolve())
+    return sorted(str(path) for path in found - known if path.parent == folder)
 
 
 def package_files() -> Iterator[tuple[Path, Path]]:

@@ -54,6 +54,8 @@ class Launchpad:
     prepare: Callable[[Path], list[str]]
     arguments: list[str]
     environment: dict[str, str]
+    hint: str = ""
+    """What may be wrong if no worker starts; put behind the message."""
 
 
 class _Worker:
@@ -200,7 +202,7 @@ class Pool:
         if not worker.ready:
             self._stillborn += 1
             if self._stillborn > self._retries:
-                raise TaskError(f"workers do not start: {cause}", trace)
+                raise TaskError(f"workers do not start: {cause}{self._pad.hint}", trace)
         if attempt is None:
             return
         shutil.rmtree(attempt.folder, ignore_errors=True)

@@ -26,7 +26,7 @@ from crawlmill.errors import UsageError
 from crawlmill.mr.compat import MRJobRunner, combine_environments, unarchive
 from crawlmill.mr.engines.machine.checkpoint import Checkpoint
 from crawlmill.mr.engines.machine.pool import Launchpad, Pool, Watch
-from crawlmill.mr.engines.shipping import zip_package
+from crawlmill.mr.engines.shipping import modules_beside, zip_package
 from crawlmill.mr.engines.steps import REDUCERS, check_step, run_key, task_variables, usable_cores, whole_number
 from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.task.attempt import Attempt, Result, run_attempt
@@ -321,7 +321,9 @@ class LocalRunner(MachineRunner):
             package = zip_package(self.scratch / "crawlmill.zip", compiled=True)
             path = [str(package), *map(os.path.abspath, self._opts["py_files"]), *_python_path()]
             environment = {**os.environ, **self._wanted_environment(), "PYTHONPATH": os.pathsep.join(path)}
-            pad = Launchpad(self.scratch, self._prepare, self._mr_job_extra_args(), environment)
+            beside = modules_beside(self._script_path, self._shipped().values())
+            hint = f"; modules next to the script are not shipped: add --files {','.join(beside)}" if beside else ""
+            pad = Launchpad(self.scratch, self._prepare, self._mr_job_extra_args(), environment, hint)
             self._pool = Pool(pad, self._cores, self.task_retries, self.watch)
         return self._pool
 
