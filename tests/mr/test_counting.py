@@ -11,7 +11,8 @@ from tests.mr.helpers import run_here
 
 from crawlmill.errors import FormatError
 from crawlmill.mr import CountJob, CrawlJob, summing
-from crawlmill.mr.job.counting import Largest, PairCounter
+from crawlmill.mr.job.counting import PairCounter
+from crawlmill.mr.task.largest import Largest
 from crawlmill.mr.task.pairs import encode_key
 
 

@@ -69,6 +69,13 @@ class ServerCounter:
             counts.update(dict(self.native.drain()))
         return iter(counts.items())
 
+    def drain_lines(self) -> Iterable[bytes]:
+        """What the native core counted as lines of JSON, `key TAB value`, some of them in each.
+
+        What is not given here comes out of `drain`.
+        """
+        return () if self.native is None else self.native.drain_lines()
+
 
 def servers_of_headers(values: Iterable[str]) -> list[str | None]:
     """The keys that one response counts under, given the values of its Server headers.

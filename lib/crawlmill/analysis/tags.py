@@ -41,6 +41,13 @@ class TagCounter:
         """Each name once with its count, in no promised order. The counter is empty as soon as this is called."""
         return iter(self._counter.drain())
 
+    def drain_lines(self) -> Iterable[bytes]:
+        """What the native core holds, if it is in use, as lines of JSON, `key TAB value`, some of them in each.
+
+        What is not given here comes out of `drain`.
+        """
+        return () if self.native is None else self.native.drain_lines()
+
 
 class _PythonCounter:
     __slots__ = ("_counts", "_names")

@@ -64,6 +64,13 @@ class WordCounter:
         """
         return iter(self._counter.drain())
 
+    def drain_lines(self) -> Iterable[bytes]:
+        """What the native core holds, if it is in use, as lines of JSON, `key TAB value`, some of them in each.
+
+        What is not given here comes out of `drain`.
+        """
+        return () if self.native is None else self.native.drain_lines()
+
 
 class _PythonCounter:
     __slots__ = ("_documents", "_words")

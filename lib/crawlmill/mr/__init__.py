@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any  # noqa: E402
 from crawlmill.mr.task import failure_report as task_report  # noqa: E402
 
 if TYPE_CHECKING:
-    from crawlmill.mr.job.base import CrawlJob, summing
+    from crawlmill.mr.job.base import CrawlJob
     from crawlmill.mr.job.counting import CountJob, counted_natively
+    from crawlmill.mr.task.sums import summing
 
 __all__ = ["CountJob", "CrawlJob", "counted_natively", "summing"]
 
@@ -29,7 +30,12 @@ if _WRONG is not None:
     task_report.report(_WRONG)
     raise SystemExit(_WRONG)
 
-_HOMES = {"CountJob": "job.counting", "CrawlJob": "job.base", "counted_natively": "job.counting", "summing": "job.base"}
+_HOMES = {
+    "CountJob": "job.counting",
+    "CrawlJob": "job.base",
+    "counted_natively": "job.counting",
+    "summing": "task.sums",
+}
 
 
 def __getattr__(name: str) -> Any:

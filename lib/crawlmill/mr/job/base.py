@@ -41,10 +41,12 @@ from crawlmill.mr.run.results import Results
 from crawlmill.mr.task.failure_report import report
 from crawlmill.mr.task.files import TaskFiles, check_name, files_of_streaming
 from crawlmill.mr.task.monitor import EngineMonitor, Monitor
-from crawlmill.mr.task.pairs import JsonPairs
+from crawlmill.mr.task.pairs import JsonPairs, decode_pair, encode_lines, encode_pair
 from crawlmill.mr.task.rows import Pair, RowsFile, without_rows
+from crawlmill.mr.task.sums import Choice, chunks_of, sum_lines, summing
 from crawlmill.mr.task.survey import REDUCERS, read_findings, reads_task_list
 from crawlmill.mr.task.task_list import decode_task
+from crawlmill.sorting import batches
 from crawlmill.storage import Storage, StorageOptions, redact
 from crawlmill.storage.coalesce import CoalescingStorage
 from crawlmill.storage.interface import Opener
@@ -54,16 +56,6 @@ from crawlmill.terminal.text import visible
 __all__ = ["CrawlJob", "summing"]
 
 _LOOK_EVERY_S: Final = 0.1
-
-
-def summing(_job: object, key: Any, values: Iterable[Any]) -> Iterator[Pair]:
-    """A reducer (or combiner): one sum per key; lists are summed place by place."""
-    values = iter(values)
-    first = next(values)
-    if isinstance(first, list):
-        yield key, [sum(column) for column in zip(first, *values, strict=True)]
-    else:
-        yield key, sum(values, first)
 
 
 class CrawlJob(MRJob):  # type: ignore[misc]
@@ -298,10 +290,44 @@ class CrawlJob(MRJob):  # type: ignore[misc]
             read = self.input_protocol().read
         if self.task_files is None and kind != "combiner" and (folder := self.options.files_folder):
             self.task_files = files_of_streaming(self.storage, folder, os.environ)
-        pairs = transform((read(line.rstrip(b"\r\n")) for line in self._read_input()), step_num)
-        self.stdout.writelines(write(key, value) + b"\n" for key, value in pairs)
+        choice = self.sums(kind, step_num)
+        if choice is None:
+            pairs = transform((read(line.rstrip(b"\r\n")) for line in self._read_input()), step_num)
+            self.stdout.writelines(encode_lines(pairs, write))
+        else:
+            self.stdout.writelines(self._summed(kind, step_num, choice))
         if self.task_files is not None:
             self.task_files.commit()
+
+    def sums(self, kind: str, step_num: int) -> Choice | None:
+        """What a combiner or reducer of a step chooses of the sums, if it is `summing`; None if it is anything else."""
+        if kind == "mapper" or not self.is_json(kind, step_num) or self.overrides(CrawlJob, f"{kind[:-1]}_pairs"):
+            return None
+        step = self._get_step(step_num, MRStep)
+        if step[f"{kind}_init"] or step[f"{kind}_final"]:
+            return None
+        return Choice() if getattr(step[kind], "__func__", step[kind]) is summing else None
+
+    def is_json(self, kind: str, step_num: int) -> bool:
+        """Whether part of a step reads (unless it is the first mapper) and writes pairs as `pairs` does."""
+        read, write = self.pick_protocols(step_num, kind)
+        return write is encode_pair and (read is decode_pair or (kind == "mapper" and not step_num))
+
+    def overrides(self, base: type[CrawlJob], *methods: str) -> bool:
+        """Whether the job has another method by one of these names than `base`."""
+        return any(getattr(type(self), name) is not getattr(base, name) for name in methods)
+
+    def _summed(self, kind: str, step_num: int, choice: Choice) -> Iterator[bytes]:
+        chunks = batches(self._read_input()) if self.options.args else chunks_of(self.stdin)
+        if kind == "combiner":
+            passed: list[Pair] = []
+            yield from sum_lines(chunks, choice, passed.append)
+            yield from encode_lines(passed, encode_pair)
+        elif step_num:
+            yield from sum_lines(chunks, choice)
+        else:
+            with RowsFile(self.task_files) as rows:
+                yield from sum_lines(chunks, choice, rows.add)
 
     def map_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
         """The pairs of a map task; rows stay among them if a reducer follows, which will set them aside."""

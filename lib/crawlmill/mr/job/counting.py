@@ -17,18 +17,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar, Final, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Protocol, TypeGuard, TypeVar
 
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import Record
 from crawlmill.inputs.reading import Reading
 from crawlmill.mr.compat import MRStep
-from crawlmill.mr.job.base import CrawlJob, summing
+from crawlmill.mr.job.base import CrawlJob
 from crawlmill.mr.run.options import whole_number
-from crawlmill.mr.task.pairs import encode_key
+from crawlmill.mr.task.largest import Largest, leading_number
+from crawlmill.mr.task.pairs import ENCODED, encode_key, encode_value
 from crawlmill.mr.task.rows import Pair
+from crawlmill.mr.task.sums import Choice, summing
 
-__all__ = ["CountJob", "Counter", "Largest", "PairCounter", "counted_natively"]
+__all__ = ["CountJob", "Counter", "PairCounter", "counted_natively"]
 
 _MOST_KEYS: Final = 500_000
 
@@ -56,6 +58,13 @@ class Counter(Protocol):
         """The counts; empties the counter."""
 
 
+class LineCounter(Counter, Protocol):
+    """A counter that can also write what it holds."""
+
+    def drain_lines(self) -> Iterable[bytes]:
+        """Counts as lines `key TAB value` of JSON, some of them in each; those that remain come out of `drain`."""
+
+
 class PairCounter:
     """The sums of pairs whose values are numbers. Keys are one if their JSON is: `1` and `true` are two keys."""
 
@@ -75,39 +84,13 @@ class PairCounter:
         counts, self._counts = self._counts, {}
         return ((name if type(name) is str else json.loads(name), number) for name, number in counts.items())
 
-
-class Largest:
-    """The `n` pairs with the largest values, falling; among equals `null` first, then by the bytes of the JSON.
-
-    With `ranked_in`, a function of the key, the `n` largest of each of its results (strings), in their order.
-    """
-
-    def __init__(self, n: int, ranked_in: Callable[[Any], str] = lambda _: "") -> None:
-        self._n, self._ranked_in = n, ranked_in
-        self._rankings: dict[str, list[Pair]] = {}
-
-    def add(self, key: Any, value: Any) -> None:
-        """Take in a pair, whose value is a number or a list that begins with one."""
-        ranking = self._rankings.setdefault(self._ranked_in(key), [])
-        ranking.append((key, value))
-        if len(ranking) > 2 * self._n + 1000:
-            ranking[:] = self._first(ranking)
-
-    def pairs(self) -> list[Pair]:
-        """The pairs, in order."""
-        return [pair for _, ranking in sorted(self._rankings.items()) for pair in self._first(ranking)]
-
-    def _first(self, ranking: list[Pair]) -> list[Pair]:
-        return sorted(ranking, key=_rank)[: self._n]
-
-
-def _rank(pair: Pair) -> tuple[Any, bool, bytes]:
-    key, value = pair
-    return -_number(value), key is not None, encode_key(key)
-
-
-def _number(value: Any) -> Any:
-    return value[0] if isinstance(value, list) else value
+    def drain_lines(self) -> Iterator[bytes]:
+        """The counts as lines; empties the counter."""
+        counts, self._counts = self._counts, {}
+        for name, number in counts.items():
+            key = name if isinstance(name, bytes) else encode_key(name)
+            value = b"%d" % number if type(number) is int else encode_value(number)
+            yield b"%b\t%b\n" % (key, value)
 
 
 class CountJob(CrawlJob):
@@ -117,6 +100,7 @@ class CountJob(CrawlJob):
     """Keys that a map task may hold before it emits them."""
 
     reducer: Callable[..., Iterator[Pair]] = summing
+    _as_lines = False
 
     def configure_args(self) -> None:
         """Declare the options of counting jobs."""
@@ -154,11 +138,31 @@ class CountJob(CrawlJob):
             except FormatError as error:
                 reading.lose(error, record)
             if len(counter) > self.most_keys:
-                yield from counter.drain()
+                yield from self._drained()
 
     def mapper_final(self) -> Iterator[Pair]:
         """The counts of a map task."""
-        return self._counter.drain()
+        return self._drained()
+
+    def run_mapper(self, step_num: int = 0) -> None:
+        """Run a map task. What it counts becomes lines at once, if nothing of the job's own comes in between."""
+        theirs = ("mapper", "mapper_final", "map_pairs", "read", "steps")
+        self._as_lines = not step_num and self.is_json("mapper", 0) and not self.overrides(CountJob, *theirs)
+        super().run_mapper(step_num)
+
+    def sums(self, kind: str, step_num: int) -> Choice | None:
+        """As in `CrawlJob`; the thresholds of counting jobs are choices too."""
+        choice = super().sums(kind, step_num)
+        theirs = ("steps", "ranked_in", "reducer", "reduce_pairs")
+        if choice or kind != "reducer" or step_num or not self.is_json(kind, 0) or self.overrides(CountJob, *theirs):
+            return choice
+        return Choice(self.options.min_count if self.options.min_count > 1 else None, self.options.top)
+
+    def _drained(self) -> Iterator[Pair]:
+        if self._as_lines and _writes_lines(self._counter):
+            for lines in self._counter.drain_lines():
+                yield ENCODED, lines
+        yield from self._counter.drain()
 
     def steps(self) -> list[MRStep]:
         """Count and sum; with `--top`, each reducer gives its largest, and one reducer the largest of those."""
@@ -190,4 +194,10 @@ class CountJob(CrawlJob):
 
     def _reduced_enough(self, key: Any, values: Iterable[Any]) -> Iterator[Pair]:
         least = self.options.min_count
-        return (pair for pair in self.reducer(key, values) if _number(pair[1]) >= least)
+        return (pair for pair in self.reducer(key, values) if leading_number(pair[1]) >= least)
+
+
+def _writes_lines(counter: Counter) -> TypeGuard[LineCounter]:
+    """Whether its `drain_lines` is of the same class as its `drain`, so that both give the same."""
+    home = next(each for each in type(counter).__mro__ if "drain" in vars(each))
+    return "drain_lines" in vars(home)

@@ -15,11 +15,16 @@ Spec: RFC 8259.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator
 from json.encoder import encode_basestring
 from json.scanner import make_scanner
 from typing import Any, Final
 
-__all__ = ["JsonPairs", "decode_pair", "encode_key", "encode_pair", "encode_value"]
+__all__ = ["ENCODED", "JsonPairs", "decode_pair", "encode_key", "encode_lines", "encode_pair", "encode_value"]
+
+ENCODED: Final = object()
+"""In place of a key: what follows is not the value of one pair but lines of pairs, already written, as bytes."""
+
 
 _SEPARATORS: Final = (",", ":")
 _key_text = json.JSONEncoder(ensure_ascii=False, separators=_SEPARATORS, sort_keys=True, allow_nan=False).encode
@@ -68,6 +73,12 @@ def encode_pair(key: Any, value: Any) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         return _bytes(text)
+
+
+def encode_lines(pairs: Iterable[tuple[Any, Any]], write: Callable[[Any, Any], bytes]) -> Iterator[bytes]:
+    """The lines of pairs, each written by `write`, and of those that are `ENCODED`, as they are."""
+    for key, value in pairs:
+        yield value if key is ENCODED else write(key, value) + b"\n"
 
 
 def decode_pair(line: bytes) -> tuple[Any, Any]:
