@@ -323,7 +323,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
             passed: list[Pair] = []
             yield from sum_lines(chunks, choice, passed.append)
             yield from encode_lines(passed, encode_pair)
-        elif step_num:
+        elif step_num != self._first_step:
             yield from sum_lines(chunks, choice)
         else:
             with RowsFile(self.task_files) as rows:

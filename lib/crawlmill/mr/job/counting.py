@@ -147,14 +147,16 @@ class CountJob(CrawlJob):
     def run_mapper(self, step_num: int = 0) -> None:
         """Run a map task. What it counts becomes lines at once, if nothing of the job's own comes in between."""
         theirs = ("mapper", "mapper_final", "map_pairs", "read", "steps")
-        self._as_lines = not step_num and self.is_json("mapper", 0) and not self.overrides(CountJob, *theirs)
+        first = not step_num and not self.surveys
+        self._as_lines = first and self.is_json("mapper", 0) and not self.overrides(CountJob, *theirs)
         super().run_mapper(step_num)
 
     def sums(self, kind: str, step_num: int) -> Choice | None:
         """As in `CrawlJob`; the thresholds of counting jobs are choices too."""
         choice = super().sums(kind, step_num)
         theirs = ("steps", "ranked_in", "reducer", "reduce_pairs")
-        if choice or kind != "reducer" or step_num or not self.is_json(kind, 0) or self.overrides(CountJob, *theirs):
+        first = not step_num and not self.surveys
+        if choice or kind != "reducer" or not first or not self.is_json(kind, 0) or self.overrides(CountJob, *theirs):
             return choice
         return Choice(self.options.min_count if self.options.min_count > 1 else None, self.options.top)
 
