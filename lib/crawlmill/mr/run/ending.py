@@ -222,7 +222,8 @@ class Ending:
         return summary
 
     def _rows(self, files: list[Path]) -> Iterator[tuple[int, LedgerRow]]:
-        runs = [Run(str(path), 0, path.stat().st_size) for path in files if path.exists()]
+        # A file may hold the rows of many tasks, or of a task whose inputs are not in the ledger's order.
+        runs = [Run(str(path), 0, path.stat().st_size, in_order=False) for path in files if path.exists()]
         return map(decode_row, merge(runs, self._scratch, memory=_SORT_MEMORY))
 
     def _keep(self, ledger: Path, *, failed: bool, needed: bool) -> tuple[str | None, bool]:
