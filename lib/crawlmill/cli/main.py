@@ -28,6 +28,7 @@ COMMANDS = {
     "records": "list the records of archives, a row each",
     "cat": "print one record, or a part of it",
     "crawls": "list the crawls that Common Crawl has published",
+    "lookup": "look up captures in URL indexes",
     "paths": "print the path list of a crawl's files, or a part of it",
     "plan": "say what a run over a list would cost: bytes, requests, time",
     "download": "download the files of a list, and account for each",

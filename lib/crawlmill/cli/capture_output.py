@@ -1,0 +1,104 @@
+"""Captures as commands print them: stored lines, JSON objects, tab-separated values, an input list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from crawlmill.errors import FormatError, UsageError
+from crawlmill.indexes.capture import FIELDS, Capture, disk_name, parse_capture
+from crawlmill.indexes.index import OnProblem
+from crawlmill.indexes.lines import Chunk
+
+__all__ = ["FORMATS", "Printer", "make_printer"]
+
+FORMATS: Final = ("cdxj", "json", "tsv", "list")
+
+Printer = Callable[[Chunk, OnProblem], Chunk]
+"""Makes of lines of an index what is printed; told is what no capture can be made of."""
+
+_ESCAPES: Final = str.maketrans({"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"})
+
+
+def make_printer(form: str, fields: str | None) -> Printer:
+    """What prints captures in one of the `FORMATS`.
+
+    Args:
+        form: One of them.
+        fields: The wanted fields, separated by commas, by their names on disk or in an API; None: all.
+
+    Raises:
+        UsageError: Fields that are none.
+    """
+    names = [name.strip() for name in fields.split(",")] if fields is not None else None
+    if names is not None and not all(names):
+        raise UsageError("--fields", expected="names separated by commas", actual=repr(fields))
+    if form == "cdxj" and names is None:
+        return lambda chunk, _: chunk
+    if form == "tsv":
+        return _table(names or list(FIELDS))
+    if form == "list":
+        return _each(_list_line)
+    if form == "json":
+        return _each(_json_line(names))
+    return _each(_cdxj_line(names or []))
+
+
+def _each(shown: Callable[[Capture], str]) -> Printer:
+    def printer(chunk: Chunk, on_problem: OnProblem) -> Chunk:
+        text = "".join(map(shown, _captures(chunk, on_problem)))
+        return text.encode("utf-8", "surrogateescape")
+
+    return printer
+
+
+def _captures(chunk: Chunk, on_problem: OnProblem) -> Iterator[Capture]:
+    for line in bytes(chunk).split(b"\n")[:-1]:
+        try:
+            capture = parse_capture(line)
+        except FormatError as error:
+            on_problem(error)
+        else:
+            yield capture
+
+
+def _json_line(names: list[str] | None) -> Callable[[Capture], str]:
+    def shown(capture: Capture) -> str:
+        flat = capture.to_json()
+        if names is not None:
+            flat = {name: flat[disk] for name in names if (disk := disk_name(name)) in flat}
+        return json.dumps(flat) + "\n"
+
+    return shown
+
+
+def _cdxj_line(names: list[str]) -> Callable[[Capture], str]:
+    def shown(capture: Capture) -> str:
+        flat = capture.to_json()
+        fields: dict[str, Any] = {
+            name: flat[disk] for name in names
+            if (disk := disk_name(name)) in flat and disk not in ("urlkey", "timestamp")
+        }  # fmt: skip
+        return f"{capture.urlkey} {capture.timestamp} {json.dumps(fields)}\n"
+
+    return shown
+
+
+def _list_line(capture: Capture) -> str:
+    cells = [capture.get(name) or "" for name in ("filename", "offset", "length")]
+    return "\t".join("" if cell == "-" else cell.translate(_ESCAPES) for cell in cells) + "\n"
+
+
+def _table(names: list[str]) -> Printer:
+    """Rows under a line of names, which comes with the first row."""
+    begun = False
+
+    def row(capture: Capture) -> str:
+        nonlocal begun
+        head = "" if begun else "\t".join(names) + "\n"
+        begun = True
+        cells = [capture.get(name) or "" for name in names]
+        return head + "\t".join("" if cell == "-" else cell.translate(_ESCAPES) for cell in cells) + "\n"
+
+    return _each(row)

@@ -1,0 +1,258 @@
+"""A file of sorted lines that is bisected: fixed blocks of it, held in memory, kept in a store, or fetched.
+
+A bisection goes by blocks: each is compared by the first line that begins in it. So a file of 2^n blocks costs n
+requests, and the next bisections find the blocks at the top of the tree at hand.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from crawlmill.codecs.source import ByteSource
+from crawlmill.errors import FormatError
+from crawlmill.indexes.lines import LONGEST_LINE, find_line
+from crawlmill.indexes.source import Source
+
+__all__ = ["Blocks", "OutOfOrderError"]
+
+_REMOTE_BYTES: Final = 32 << 10
+_LOCAL_BYTES: Final = 8 << 10
+_HELD_BYTES: Final = 16 << 20
+
+
+class OutOfOrderError(Exception):
+    """Two lines that were read are not in order; `offset` is that of the later one."""
+
+    def __init__(self, offset: int, line: bytes, before: bytes) -> None:
+        super().__init__(offset)
+        self.offset, self.line, self.before = offset, line, before
+
+
+class Blocks:
+    """The blocks of a file of `size` bytes, and its lines by bisection.
+
+    Args:
+        source: The file.
+        size: Its size in bytes.
+        key: What of a line must rise from line to line.
+        persistent: Whether blocks are kept in the source's store.
+    """
+
+    def __init__(
+        self, source: Source, size: int, *, key: Callable[[bytes], bytes] = lambda line: line, persistent: bool = False
+    ) -> None:
+        self.source, self.size = source, size
+        self.block_bytes = _REMOTE_BYTES if source.remote else _LOCAL_BYTES
+        self._key = key
+        self._store = source.store() if persistent and source.remote else None
+        self._held: OrderedDict[int, bytes] = OrderedDict()
+        self._primed: bytes | None = None
+        self._first: dict[int, tuple[int, bytes] | None] = {}
+
+    def prime(self, head: bytes) -> None:
+        """Take in the first bytes of the file, which were read to see what it is."""
+        if len(head) >= min(self.block_bytes, self.size) and self.size:
+            block = head[: self.block_bytes]
+            if self._store is not None and self._store.get(0) is None:
+                self._store.put(0, block)
+            self._primed = block  # its order is checked where it is used: whoever primes does not expect an error
+
+    def find(self, target: bytes) -> int:
+        """The offset of the first line that is not less than a text, or the size of the file.
+
+        Raises:
+            OutOfOrderError: Lines that were read on the way are not in order.
+            SourceError, FormatError: The file cannot be read, or has a line without an end.
+        """
+        low, high = 0, -(-self.size // self.block_bytes)  # the answer begins in a block of [low, high], or is its end
+        below = above = None
+        while high - low > 1:
+            middle = (low + high) // 2
+            first = self._first_from(middle, high)
+            if first is None:
+                high = middle  # no line begins in the blocks from here to `high`
+                continue
+            offset, line = first
+            if below is not None and self._key(line) < below[1]:
+                raise OutOfOrderError(offset, line, below[1])
+            if above is not None and self._key(line) > above[1]:
+                raise OutOfOrderError(above[0], above[1], line)
+            if line < target:
+                low, below = offset // self.block_bytes, (offset, self._key(line))
+            else:
+                high, above = middle, (offset, self._key(line))
+        return self._find_in(low, target)
+
+    def line_before(self, offset: int) -> int:
+        """The offset of the line before the one that begins at an offset; `offset` if there is none."""
+        at = offset
+        while at > 0:
+            number = (at - 1) // self.block_bytes
+            start = number * self.block_bytes
+            block = self._block(number)[: at - start]
+            end = len(block) - 1 if at == offset else len(block)  # the line end before `offset` is not the one sought
+            found = block.rfind(b"\n", 0, max(end, 0))
+            if found >= 0:
+                return start + found + 1
+            self._check_length(offset, start)
+            at = start
+        return 0
+
+    def spans(self, start: int, end: int) -> Iterator[bytes]:
+        """The bytes from `start` to `end`, in pieces; blocks that are missing and adjoin come by one request.
+
+        Raises:
+            SourceError: The file cannot be read.
+            FormatError: `truncated`: it ends before.
+        """
+        size = self.block_bytes
+        number, last = start // size, -(-end // size)
+        while number < last:
+            block = self._at_hand(number)
+            if block is not None:
+                yield self._cut(number, block, start, end)
+                number += 1
+                continue
+            stop = number + 1
+            while stop < last and self._at_hand(stop) is None:
+                stop += 1
+            with self.source.open(number * size, min(stop * size, self.size) - number * size) as stream:
+                while number < stop:
+                    block = self._read(stream, number)
+                    yield self._cut(number, block, start, end)
+                    number += 1
+
+    def first_bytes(self) -> bytes:
+        """The first block."""
+        return self._block(0) if self.size else b""
+
+    def _cut(self, number: int, block: bytes, start: int, end: int) -> bytes:
+        offset = number * self.block_bytes
+        return block[max(start - offset, 0) : max(end - offset, 0)]
+
+    def _block(self, number: int) -> bytes:
+        block = self._at_hand(number)
+        if block is None:
+            length = min(self.block_bytes, self.size - number * self.block_bytes)
+            with self.source.open(number * self.block_bytes, length) as stream:
+                block = self._read(stream, number)
+        return block
+
+    def _at_hand(self, number: int) -> bytes | None:
+        block = self._held.get(number)
+        if number == 0 and self._primed is not None:
+            block, self._primed = self._primed, None
+            self._hold(0, block)
+        if block is not None:
+            self._held.move_to_end(number)
+        elif self._store is not None and (block := self._store.get(number)) is not None:
+            if len(block) != min(self.block_bytes, self.size - number * self.block_bytes):
+                return None
+            self._hold(number, block)
+        return block
+
+    def _read(self, stream: ByteSource, number: int) -> bytes:
+        length = min(self.block_bytes, self.size - number * self.block_bytes)
+        pieces, left = [], length
+        while left and (piece := stream.read(left)):
+            pieces.append(piece)
+            left -= len(piece)
+        if left:
+            raise FormatError(
+                "the file ends before the size it had", reason="truncated", source=self.source.name,
+                offset=number * self.block_bytes + length - left, expected=f"{self.size} bytes",
+            )  # fmt: skip
+        block = b"".join(pieces)
+        if self._store is not None:
+            self._store.put(number, block)
+        self._hold(number, block)
+        return block
+
+    def _hold(self, number: int, block: bytes) -> None:
+        self._check_order(number, block)
+        self._held[number] = block
+        while len(self._held) * self.block_bytes > _HELD_BYTES:
+            self._held.popitem(last=False)
+
+    def _check_order(self, number: int, block: bytes) -> None:
+        """Raises: OutOfOrderError where whole lines of a block are not in order."""
+        lines = [line for line in block.split(b"\n")[1 if number else 0 : -1] if line]
+        if lines == sorted(lines):
+            return
+        keys = list(map(self._key, lines))
+        for at in range(1, len(keys)):
+            if keys[at] < keys[at - 1]:
+                offset = number * self.block_bytes + block.find(b"\n" + lines[at]) + 1
+                raise OutOfOrderError(offset, keys[at], keys[at - 1])
+
+    def _first_from(self, number: int, high: int) -> tuple[int, bytes] | None:
+        """Offset and text of the first line that begins in a block from `number` on, before the block `high`."""
+        while number < high:
+            if number not in self._first:
+                if len(self._first) > 1 << 14:
+                    self._first.clear()
+                self._first[number] = self._find_first(number)
+            if (found := self._first[number]) is not None:
+                return found
+            number += 1
+        return None
+
+    def _find_first(self, number: int) -> tuple[int, bytes] | None:
+        block, start = self._block(number), number * self.block_bytes
+        at = block.find(b"\n") + 1 if number else 0
+        if number and not at:
+            return None
+        while at < len(block):
+            line = self._line_at(start + at)
+            if line.rstrip(b"\r"):
+                return start + at, line
+            at += len(line) + 1
+        return None
+
+    def _line_at(self, offset: int) -> bytes:
+        """The line that begins at an offset, without its end."""
+        number = offset // self.block_bytes
+        pieces = []
+        at, length = offset - number * self.block_bytes, 0
+        while number * self.block_bytes < self.size:
+            block = self._block(number)
+            end = block.find(b"\n", at)
+            pieces.append(block[at : end if end >= 0 else len(block)])
+            if end >= 0:
+                break
+            length += len(pieces[-1])
+            self._check_length(offset + length, offset)
+            number, at = number + 1, 0
+        return b"".join(pieces)
+
+    def _check_length(self, end: int, start: int) -> None:
+        if end - start > LONGEST_LINE:
+            raise FormatError("a line without an end", reason="too-large", source=self.source.name, offset=start,
+                              expected=f"<= {LONGEST_LINE} bytes")  # fmt: skip
+
+    def _find_in(self, number: int, target: bytes) -> int:
+        """The first line not less than a text: it begins in this block, at the end of it, or is the next one behind."""
+        if number * self.block_bytes >= self.size:
+            return self.size
+        block, start = self._block(number), number * self.block_bytes
+        at = block.find(b"\n") + 1 if number else 0
+        end = block.rfind(b"\n") + 1
+        if at < end and b"\n\n" not in block and b"\n\r\n" not in block:
+            at += find_line(block[at:end], target)
+        while at < end:
+            stop = block.find(b"\n", at)
+            line = block[at:stop].rstrip(b"\r")
+            if line and not line < target:
+                return start + at
+            at = stop + 1
+        if start + at >= self.size:
+            return self.size
+        begun = block[at:]
+        if begun and begun[: len(target)] > target[: len(begun)]:
+            return start + at
+        line = self._line_at(start + at)
+        if line.rstrip(b"\r") and not line < target:
+            return start + at
+        return min(start + at + len(line) + 1, self.size)

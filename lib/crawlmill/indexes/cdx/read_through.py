@@ -1,0 +1,120 @@
+"""A CDX or CDXJ file that cannot be bisected: read through, from its beginning, until nothing can follow.
+
+That is one that is gzipped and has no second level, or one whose size nobody says. A gzipped file may be one member or
+many, cut at line ends or anywhere. The end of a member is a line end if what stands before it is a whole line and what
+follows begins one: some writers leave out the last line end of each member.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from crawlmill.codecs.gzip import GzipReader, Member
+from crawlmill.codecs.source import ByteSource
+from crawlmill.errors import FormatError, SourceError
+from crawlmill.indexes.cdx.sorted_file import out_of_order, search
+from crawlmill.indexes.index import Found, Losses, OnProblem
+from crawlmill.indexes.lines import (
+    Chunk,
+    chunks_of,
+    first_disorder,
+    first_line,
+    is_sorted,
+    key_and_time,
+    last_line,
+    sound_lines,
+)
+from crawlmill.indexes.plan import Part, Plan
+from crawlmill.indexes.query import Query
+from crawlmill.indexes.source import Source
+from crawlmill.indexes.sweep import Sweep
+
+__all__ = ["FileReadThrough", "begins_line", "member_text"]
+
+_PIECE: Final = 1 << 18
+_LINE_START: Final = re.compile(rb"[^ \n]+ [0-9]{14} [^ ]| CDX |!meta ")
+
+
+def begins_line(head: bytes | bytearray) -> bool:
+    """Whether these bytes look like the beginning of a line of an index."""
+    return _LINE_START.match(head) is not None
+
+
+class FileReadThrough:
+    """A file that is read through as an `Index`."""
+
+    reads_through = True
+
+    def __init__(self, source: Source, form: str, on_problem: OnProblem, *, gzipped: bool = True) -> None:
+        self._source, self.format, self._gzipped = source, form, gzipped
+        self._losses = Losses.of(on_problem)
+
+    @property
+    def name(self) -> str:
+        """As `Index.name`."""
+        return self._source.name
+
+    def plan(self, queries: Sequence[Query]) -> Plan:
+        """As `Index.plan`: all of it."""
+        size = self._source.size()
+        return Plan((Part(self._source.name, 0, (size or 0,)),) if queries else ())
+
+    def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:  # noqa: ARG002
+        """As `Index.captures`. Lines out of order are told once, and found all the same."""
+        if not queries:
+            return
+        sweep, before, sound = Sweep(queries), b"", True
+        for chunk in self.chunks():
+            if sound and (key_and_time(first_line(chunk)) < key_and_time(before) or not is_sorted(chunk)):
+                disorder = first_disorder(chunk, before)
+                if disorder is not None:
+                    sound = False
+                    self._losses.on_problem(out_of_order(self._source.name, 0, *disorder))
+            before = last_line(chunk)
+            yield from sweep.cut(chunk) if sound else search(chunk, queries)
+            if sound and sweep.done:
+                return
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All lines of the file; what cannot be read is told."""
+        try:
+            with self._source.open() as stream:
+                text = self._text(stream) if self._gzipped else iter(lambda: stream.read(_PIECE), b"")
+                yield from chunks_of(text)
+        except (FormatError, SourceError) as error:
+            self._losses.add(error, self._source.name)
+
+    def _text(self, stream: ByteSource) -> Iterator[Chunk]:
+        """The text of all members; of a damaged one, the whole lines before the damage."""
+
+        def lose(error: FormatError) -> None:
+            self._losses.add(error, self._source.name)
+
+        held: Chunk = b""  # an unfinished line
+        for member in GzipReader(stream, on_problem=lose, plausible=begins_line):
+            begun = False
+            try:
+                for piece in member_text(member):
+                    if not begun and held and sound_lines(held + b"\n") == len(held) + 1 and begins_line(piece):
+                        yield held + b"\n"
+                        held = b""
+                    begun = True
+                    text = held + piece if held else piece
+                    end = text.rfind(b"\n") + 1
+                    yield text[:end]
+                    held = text[end:]
+            except FormatError:  # which the reader tells where it goes on
+                held = b""
+        if held:
+            yield held
+
+
+def member_text(member: Member) -> Iterator[Chunk]:
+    """The content of a member in pieces. Raises: FormatError where it is streamed and damaged."""
+    if member.content is not None:
+        yield member.content
+        return
+    while piece := member.read(_PIECE):
+        yield piece

@@ -1,0 +1,127 @@
+"""A sorted CDX or CDXJ file: found by bisection, and read from the first line that may be wanted to the last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from crawlmill.errors import FormatError, SourceError
+from crawlmill.indexes.bisection import Blocks, OutOfOrderError
+from crawlmill.indexes.index import Found, Losses, OnProblem
+from crawlmill.indexes.lines import Chunk, chunks_of, first_disorder, first_line, is_sorted, key_and_time, last_line
+from crawlmill.indexes.plan import Part, Plan
+from crawlmill.indexes.query import Query
+from crawlmill.indexes.source import Source
+from crawlmill.indexes.sweep import Sweep, union
+
+__all__ = ["SortedFile", "out_of_order", "search"]
+
+_PIECE = 1 << 18
+_CHECKED_BYTES = 1 << 18  # of a larger part, only the ends are compared: `check` proves order
+
+
+def out_of_order(source: str, offset: int, line: bytes, before: bytes) -> FormatError:
+    """The error of lines that are not sorted."""
+    shown = [repr(each[:80].decode("utf-8", "backslashreplace")) for each in (before, line)]
+    return FormatError(
+        "lines are not in the order of their bytes, so that captures may be missed (LC_ALL=C sort mends that)",
+        reason="bad-header", source=source, offset=offset, expected=f"a line not less than {shown[0]}", actual=shown[1],
+    )  # fmt: skip
+
+
+class SortedFile:
+    """A sorted file as an `Index`."""
+
+    reads_through = False
+
+    def __init__(self, source: Source, size: int, form: str, on_problem: OnProblem) -> None:
+        self._source, self._size, self.format = source, size, form
+        self._losses = Losses.of(on_problem)
+        self._blocks = Blocks(source, size, key=key_and_time)
+        self._disorder_told = False
+
+    @property
+    def name(self) -> str:
+        """As `Index.name`."""
+        return self._source.name
+
+    def prime(self, head: bytes) -> None:
+        """Take in the first bytes, which were read to see what it is."""
+        self._blocks.prime(head)
+
+    def plan(self, queries: Sequence[Query]) -> Plan:
+        """As `Index.plan`."""
+        parts: list[Part] = []
+        for low, high in union(queries):
+            try:
+                start, end = self._blocks.find(low), self._blocks.find(high)
+            except OutOfOrderError as error:
+                self._tell_disorder(error.offset, error.line, error.before)
+                return Plan((Part(self._source.name, 0, (self._size,)),)) if self._size else Plan()
+            if start < end:
+                parts.append(Part(self._source.name, start, (end - start,)))
+        return Plan(tuple(parts))
+
+    def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:
+        """As `Index.captures`. A file that is not in order is read through."""
+        file = self._source.name
+        try:
+            plan = self.plan(queries) if plan is None else plan
+        except (FormatError, SourceError) as error:
+            self._losses.add(error, file)
+            return
+        if self._disorder_told:
+            yield from self._search(queries, plan)
+            return
+        sweep = Sweep(queries)
+        before = b""
+        for chunk in self._chunks(plan):
+            first, last = first_line(chunk), last_line(chunk)
+            if key_and_time(first) < key_and_time(before):
+                self._tell_disorder(None, first, before)
+            elif len(chunk) <= _CHECKED_BYTES and not is_sorted(chunk) and (found := first_disorder(chunk)):
+                self._tell_disorder(None, *found)
+            before = last
+            yield from search(chunk, queries) if self._disorder_told else sweep.cut(chunk)
+
+    def _chunks(self, plan: Plan) -> Iterator[Chunk]:
+        """The lines of the plan; what cannot be read is told."""
+        for run in plan.runs():
+            try:
+                for part in run:
+                    yield from chunks_of(self._blocks_or_stream(part))
+            except (FormatError, SourceError) as error:
+                self._losses.add(error, self._source.name)
+                return
+
+    def _blocks_or_stream(self, part: Part) -> Iterator[bytes]:
+        if part.bytes <= _PIECE:  # mostly at hand from the bisection
+            try:
+                pieces = list(self._blocks.spans(part.offset, part.end))
+            except OutOfOrderError as error:
+                self._tell_disorder(error.offset, error.line, error.before)
+            else:
+                yield from pieces
+                return
+        with self._source.open(part.offset, part.bytes) as stream:
+            left = part.bytes
+            while left and (piece := stream.read(min(left, _PIECE))):
+                left -= len(piece)
+                yield piece
+        if left:
+            raise FormatError("the file ends before the size it had", reason="truncated", offset=part.end - left,
+                              expected=f"{self._size} bytes")  # fmt: skip
+
+    def _search(self, queries: Sequence[Query], plan: Plan) -> Iterator[Found]:
+        for chunk in self._chunks(plan):
+            yield from search(chunk, queries)
+
+    def _tell_disorder(self, offset: int | None, line: bytes, before: bytes) -> None:
+        if not self._disorder_told:
+            self._disorder_told = True
+            self._losses.on_problem(out_of_order(self._source.name, offset or 0, line, before))
+
+
+def search(chunk: Chunk, queries: Sequence[Query]) -> Iterator[Found]:
+    """What queries want of a chunk that need not be sorted."""
+    lines = sorted(line for line in bytes(chunk).split(b"\n") if line)
+    yield from Sweep(queries).cut(b"\n".join(lines) + b"\n" if lines else b"")

@@ -1,0 +1,161 @@
+"""A cluster (ZipNum) as an index: `cluster.idx` is bisected, then the members that may hold captures are read.
+
+The first member that may hold a line is the one before the first that begins with it or behind it: a row says only what
+its member begins with. Where rows are out of order, as far as is seen, all of `cluster.idx` is read and sorted in
+memory, so that no line is lost; that is told once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from crawlmill.errors import FormatError, SourceError
+from crawlmill.indexes.bisection import Blocks, OutOfOrderError
+from crawlmill.indexes.cluster.members import MAX_MEMBER, read_members
+from crawlmill.indexes.cluster.places import Shards
+from crawlmill.indexes.cluster.rows import Row, parse_row, parse_rows, row_key
+from crawlmill.indexes.index import Found, Losses, OnProblem
+from crawlmill.indexes.lines import first_line, key_and_time, last_line
+from crawlmill.indexes.plan import Part, Plan
+from crawlmill.indexes.query import Query
+from crawlmill.indexes.source import Files, Source
+from crawlmill.indexes.sweep import Sweep, union
+from crawlmill.urls.patterns import KeyRange
+
+__all__ = ["Cluster", "make_parts"]
+
+_SORTABLE_BYTES: Final = 512 << 20
+"""Bytes of a `cluster.idx` that is sorted in memory if it is out of order; that of a whole crawl has 150 million."""
+
+_PART_BLOCKS: Final = 1000
+
+
+class Cluster:
+    """A cluster as an `Index`."""
+
+    format = "cluster"
+    reads_through = False
+
+    def __init__(self, idx: Source, size: int, files: Files, loc: str | None, on_problem: OnProblem) -> None:
+        self._idx, self._size = idx, size
+        self._shards = Shards(files, loc)
+        self._losses = Losses.of(on_problem)
+        self._blocks = Blocks(idx, size, key=row_key, persistent=True)
+        self._sorted: list[bytes] | None = None
+
+    @property
+    def name(self) -> str:
+        """As `Index.name`."""
+        return self._idx.name
+
+    def prime(self, head: bytes) -> None:
+        """Take in the first bytes, which were read to see what it is."""
+        self._blocks.prime(head)
+
+    def plan(self, queries: Sequence[Query]) -> Plan:
+        """As `Index.plan`."""
+        ranges = union(queries)
+        if self._sorted is None:
+            try:
+                return Plan(tuple(make_parts(self._rows(self._lines(ranges)))))
+            except OutOfOrderError as error:
+                self._sort(error)
+        return Plan(tuple(make_parts(self._rows(self._lines_of_sorted(ranges)))))
+
+    def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:
+        """As `Index.captures`."""
+        try:
+            plan = self.plan(queries) if plan is None else plan
+        except (FormatError, SourceError) as error:
+            self._losses.add(error, self._idx.name)
+            return
+        sweep, before = Sweep(queries), b""
+        told = False
+        for chunk in read_members(plan, self._shards, self._losses):
+            if not chunk:
+                continue
+            first, last = first_line(chunk), last_line(chunk)
+            if not told and key_and_time(first) < key_and_time(before):
+                told = True
+                self._losses.on_problem(
+                    FormatError(
+                        "the members of a cluster are out of order, so that captures may be missed",
+                        reason="bad-header", source=self._idx.name,
+                        expected=f"a line not less than {_shown(before)}", actual=_shown(first),
+                    )
+                )  # fmt: skip
+            before = last
+            yield from sweep.cut(chunk)
+
+    def _lines(self, ranges: Iterable[KeyRange]) -> Iterator[bytes]:
+        """The lines of `cluster.idx` whose members may hold lines within the ranges. Raises: OutOfOrderError."""
+        blocks = self._blocks
+        spans: list[tuple[int, int]] = []
+        for low, high in ranges:
+            end = blocks.find(high)
+            start = blocks.line_before(blocks.find(low))
+            if spans and start <= spans[-1][1]:
+                spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+            else:
+                spans.append((start, end))
+        before = b""
+        for start, end in spans:
+            for line in parse_rows(blocks.spans(start, end)):
+                key = row_key(line)
+                if key < before:
+                    raise OutOfOrderError(start, key, before)
+                before = key
+                yield line
+
+    def _sort(self, error: OutOfOrderError) -> None:
+        """Read all of `cluster.idx`, and sort it. Raises: FormatError if it is too large for that."""
+        told = FormatError(
+            "the rows of cluster.idx are out of order; it is read whole and sorted", reason="bad-header",
+            source=self._idx.name, offset=error.offset, expected=f"a row not less than {_shown(error.before)}",
+            actual=_shown(error.line),
+        )  # fmt: skip
+        if self._size > _SORTABLE_BYTES:
+            told.what = "the rows of cluster.idx are out of order, and too many to be sorted"
+            raise told
+        self._losses.on_problem(told)
+        with self._idx.open() as stream:
+            pieces = iter(lambda: stream.read(1 << 18), b"")
+            self._sorted = sorted(parse_rows(pieces), key=row_key)
+
+    def _lines_of_sorted(self, ranges: Iterable[KeyRange]) -> Iterator[bytes]:
+        rows, taken = self._sorted or [], 0
+        for low, high in ranges:
+            start = max(bisect_left(rows, low, key=row_key) - 1, taken)
+            end = bisect_left(rows, high, key=row_key)
+            yield from rows[start:end]
+            taken = max(taken, end)
+
+    def _rows(self, lines: Iterable[bytes]) -> Iterator[Row]:
+        for line in lines:
+            try:
+                yield parse_row(line)
+            except FormatError as error:
+                self._losses.add(error, self._idx.name)
+
+
+def make_parts(rows: Iterable[Row]) -> Iterator[Part]:
+    """The rows, those of adjoining members together; one of a length that cannot be stands alone."""
+    shard, offset, end = "", 0, 0
+    lengths: list[int] = []
+    for row in rows:
+        fits = row.length <= MAX_MEMBER and bool(lengths) and lengths[-1] <= MAX_MEMBER
+        if fits and row.shard == shard and row.offset == end and len(lengths) < _PART_BLOCKS:
+            lengths.append(row.length)
+        else:
+            if lengths:
+                yield Part(shard, offset, tuple(lengths))
+            shard, offset, end, lengths = row.shard, row.offset, row.offset, [row.length]
+        end += row.length
+    if lengths:
+        yield Part(shard, offset, tuple(lengths))
+
+
+def _shown(line: bytes) -> str:
+    return repr(line[:80].decode("utf-8", "backslashreplace"))

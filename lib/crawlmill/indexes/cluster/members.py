@@ -1,0 +1,120 @@
+"""The members of a cluster's shards: read by the offsets and lengths that `cluster.idx` has, proven, and inflated.
+
+A member that is damaged is lost by itself: the next one is where `cluster.idx` says. What one member may take of memory
+is bounded, whatever is claimed for it: one that inflates to more than 16 MiB is inflated twice, to prove it and to give
+its lines.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Final
+
+from crawlmill.codecs.gzip_member import inflate_member
+from crawlmill.codecs.inflate import inflate_whole
+from crawlmill.codecs.source import ByteSource, Window
+from crawlmill.errors import FormatError, SourceError
+from crawlmill.indexes.cluster.places import Shards
+from crawlmill.indexes.index import Losses
+from crawlmill.indexes.lines import Chunk, chunks_of, tidy
+from crawlmill.indexes.plan import Part, Plan
+
+__all__ = ["MAX_MEMBER", "member_lines", "read_exactly", "read_members"]
+
+MAX_MEMBER: Final = 64 << 20
+"""Compressed bytes of a member, beyond which `cluster.idx` is not believed."""
+
+_PIECE: Final = 1 << 18
+
+
+def read_members(plan: Plan, shards: Shards, losses: Losses) -> Iterator[Chunk]:
+    """The lines of all members of a plan, in chunks; what is lost is told. Members that adjoin are one request."""
+    for run in plan.runs():
+        file = run[0].file
+        if file in losses:
+            continue
+        if run[0].lengths[0] > MAX_MEMBER:
+            losses.add(_giant(run[0]), file)
+            continue
+        try:
+            with shards.open(file, run[0].offset, run[-1].end - run[0].offset) as stream:
+                yield from _read_run(run, stream, losses)
+        except (SourceError, FormatError) as error:
+            losses.add(error, file)
+
+
+def _read_run(run: list[Part], stream: ByteSource, losses: Losses) -> Iterator[Chunk]:
+    at = run[0].offset
+    for part in run:
+        if part.offset != at:
+            read_exactly(stream, part.offset - at)  # a jump would be a request; gaps within a run are small
+            at = part.offset
+        for length in part.lengths:
+            packed = read_exactly(stream, length)
+            if len(packed) < length:
+                losses.add(_short(at, length, len(packed), part), part.file)
+                return  # the file ends here: what is behind is told with this
+            try:
+                yield from member_lines(packed)
+            except FormatError as error:
+                error.offset = at
+                losses.add(error, part.file)
+            at += length
+
+
+def member_lines(packed: bytes) -> Iterator[Chunk]:
+    """The lines of one member, in chunks.
+
+    Raises:
+        FormatError: These bytes are not whole members: nothing of them is given.
+    """
+    content = inflate_whole(packed)
+    if content is not None:
+        yield tidy(content)
+        return
+    for _ in _pieces(packed):
+        pass
+    yield from chunks_of(_pieces(packed))
+
+
+def _pieces(packed: bytes) -> Iterator[bytes]:
+    """The content of one member or several, by zlib."""
+    window = Window(io.BytesIO(packed))
+    while window.hold(1):
+        offset = window.offset
+        try:
+            yield from inflate_member(window)
+        except FormatError as error:
+            if offset:
+                raise FormatError(
+                    "cluster.idx gives a member another length than it has", reason="bad-length", expected=offset,
+                    actual=len(packed),
+                ) from error  # fmt: skip
+            raise
+
+
+def read_exactly(stream: ByteSource, length: int) -> bytes:
+    """The next bytes of a stream: fewer only where it ends."""
+    piece = stream.read(length)
+    if len(piece) == length or not piece:
+        return piece
+    pieces, left = [piece], length - len(piece)
+    while left and (piece := stream.read(min(left, _PIECE))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def _giant(part: Part) -> FormatError:
+    return FormatError(
+        "cluster.idx names a member that is too large to be one", reason="too-large", offset=part.offset,
+        expected=f"<= {MAX_MEMBER} bytes", actual=part.lengths[0],
+    )  # fmt: skip
+
+
+def _short(offset: int, length: int, found: int, part: Part) -> FormatError:
+    left = part.end - offset - length
+    more = f" (and {left} bytes of members behind it)" if left else ""
+    what = "a member is cut off by the end of its shard" if found else "cluster.idx points behind the end of its shard"
+    return FormatError(what, reason="truncated", offset=offset, expected=f"{length} bytes{more}", actual=found)

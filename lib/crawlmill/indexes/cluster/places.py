@@ -1,0 +1,84 @@
+"""Where the shards of a cluster are: `cluster.loc`, else their names beside `cluster.idx`.
+
+    <shard> TAB <path> [TAB <path> …]
+
+A shard is at the first of these that is there: the paths of `cluster.loc`, its name, its name with `.gz`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from crawlmill.errors import FormatError, SourceError
+from crawlmill.indexes.source import Files, OpenSource, Source
+
+__all__ = ["Shards", "read_places"]
+
+_LOC_BYTES: Final = 16 << 20
+_MOST_PLACES: Final = 8
+
+
+def read_places(source: Source) -> dict[str, list[str]]:
+    """The paths of each shard that a `cluster.loc` names; nothing without one.
+
+    Raises:
+        FormatError: `too-large`.
+        SourceError: It cannot be read.
+    """
+    pieces, left = [], _LOC_BYTES
+    try:
+        with source.open() as stream:
+            while piece := stream.read(1 << 18):
+                left -= len(piece)
+                if left < 0:
+                    raise FormatError("cluster.loc is too large", reason="too-large", source=source.name,
+                                      expected=f"<= {_LOC_BYTES} bytes")  # fmt: skip
+                pieces.append(piece)
+    except SourceError as error:
+        if error.reason in ("not-found", "denied"):  # without the right to list, S3 says so of what is not there
+            return {}
+        raise
+    places: dict[str, list[str]] = {}
+    for line in b"".join(pieces).decode("utf-8", "surrogateescape").splitlines():
+        name, *paths = line.split("\t")
+        if name and paths:
+            places.setdefault(name, []).extend(path for path in paths[:_MOST_PLACES] if path)
+    return places
+
+
+class Shards:
+    """The shards of a cluster, found when they are first asked for."""
+
+    def __init__(self, files: Files, loc: str | None) -> None:
+        self._files, self._loc = files, loc
+        self._places: dict[str, list[str]] | None = None
+        self._found: dict[str, Source] = {}
+
+    def open(self, name: str, offset: int, length: int | None) -> OpenSource:
+        """A stream over a part of a shard.
+
+        Raises:
+            SourceError: None of its places is there, or it cannot be found out.
+            FormatError: `cluster.loc` is too large.
+        """
+        if name in self._found:
+            return self._found[name].open(offset, length)
+        if self._places is None:
+            self._places = read_places(self._files.source(self._loc)) if self._loc else {}
+        candidates = list(dict.fromkeys([*self._places.get(name, ()), name, f"{name}.gz"]))
+        lost: SourceError | None = None
+        for place in candidates:
+            try:
+                source = self._files.source(place)
+                stream = source.open(offset, length)
+            except SourceError as error:
+                if error.reason not in ("not-found", "denied"):
+                    raise
+                lost = error if lost is None or place == name else lost
+                continue
+            self._found[name] = source
+            return stream
+        raise SourceError(
+            f"the shard {name} is not there", reason=(lost and lost.reason) or "not-found",
+            expected=" or ".join(candidates[:3]), actual=lost.what if lost else None,
+        )  # fmt: skip

@@ -1,0 +1,68 @@
+"""The rows of `cluster.idx`: what each member of a cluster begins with, and where it is.
+
+    <urlkey> <timestamp> TAB <shard> TAB <offset> TAB <length> [TAB <number>]
+
+Numbers are decimal; the number of the row, from 1, is missing in some clusters and used by none of what is here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from crawlmill.errors import FormatError
+
+__all__ = ["Row", "parse_row", "parse_rows", "row_key"]
+
+_NUMBER: Final = re.compile(rb"[0-9]{1,18}")
+_LONGEST_NAME: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One member: `start` is its first key and timestamp; offset and length in bytes of the shard."""
+
+    start: bytes
+    shard: str
+    offset: int
+    length: int
+
+
+def row_key(line: bytes) -> bytes:
+    """What of a row rises from row to row."""
+    return line.partition(b"\t")[0]
+
+
+def parse_row(line: bytes) -> Row:
+    """The row of a line.
+
+    Raises:
+        FormatError: `bad-header`: it is none.
+    """
+    fields = line.rstrip(b"\r\n").split(b"\t")
+    if (
+        len(fields) < 4
+        or not fields[0]
+        or not 0 < len(fields[1]) <= _LONGEST_NAME
+        or not _NUMBER.fullmatch(fields[2])
+        or not _NUMBER.fullmatch(fields[3])
+        or int(fields[3]) == 0
+    ):
+        raise FormatError(
+            "not a row of cluster.idx", reason="bad-header", expected="key, shard, offset and length, tab-separated",
+            actual=repr(line[:80].decode("utf-8", "backslashreplace")),
+        )  # fmt: skip
+    return Row(fields[0], fields[1].decode("utf-8", "surrogateescape"), int(fields[2]), int(fields[3]))
+
+
+def parse_rows(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a text that comes in pieces; blank ones are left out."""
+    rest = b""
+    for piece in pieces:
+        lines = (rest + piece).split(b"\n")
+        rest = lines.pop()
+        yield from (line for line in lines if line and line != b"\r")
+    if rest.rstrip(b"\r"):
+        yield rest

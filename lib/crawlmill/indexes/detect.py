@@ -1,0 +1,56 @@
+"""What an index is, by its first bytes, never by its name."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from typing import Final
+
+from crawlmill.errors import FormatError
+from crawlmill.indexes.cdx.read_through import begins_line
+from crawlmill.indexes.cluster.rows import parse_row
+
+__all__ = ["HEAD_BYTES", "detect_index"]
+
+HEAD_BYTES: Final = 32 << 10
+"""Bytes of a file by which it is known what it is."""
+
+_GZIP: Final = b"\x1f\x8b"
+_CDXJ: Final = re.compile(rb"[^ \n]+ [0-9]{14} \{|!meta ")
+
+
+def detect_index(head: bytes, name: str) -> tuple[str, bool]:
+    """`cdx`, `cdxj` or `cluster` (a `cluster.idx`), and whether it is gzipped. An empty file is an empty CDXJ.
+
+    Raises:
+        FormatError: `unknown-format`.
+    """
+    gzipped = head.startswith(_GZIP)
+    text = _inflated(head) if gzipped else head
+    lines = (line.rstrip(b"\r") for line in text.split(b"\n"))
+    line = next((line for line in lines if line), b"")
+    if not line and not text.strip(b"\r\n"):
+        return "cdxj", gzipped
+    if _CDXJ.match(line):
+        return "cdxj", gzipped
+    if line.startswith(b" CDX") or (begins_line(line) and b"\t" not in line.split(b" ")[1]):
+        return "cdx", gzipped
+    try:
+        parse_row(line)
+    except FormatError:
+        pass
+    else:
+        if not gzipped:
+            return "cluster", False
+    raise FormatError(
+        "not an index", reason="unknown-format", source=name,
+        expected="CDX, CDXJ (plain or gzip), or the cluster.idx of a cluster",
+        actual=repr(line[:60].decode("utf-8", "backslashreplace")),
+    )  # fmt: skip
+
+
+def _inflated(head: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(31).decompress(head, HEAD_BYTES)
+    except zlib.error:
+        return b"\n"  # damaged at its very beginning: whoever reads it says so

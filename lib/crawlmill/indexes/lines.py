@@ -1,0 +1,124 @@
+"""Chunks: the bytes of whole lines, in the order of an index; how they are bisected, checked and cut.
+
+A chunk ends with a line end. Blank lines say nothing and stand anywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from crawlmill.errors import FormatError
+
+__all__ = [
+    "LONGEST_LINE",
+    "Chunk",
+    "chunks_of",
+    "find_line",
+    "first_disorder",
+    "first_line",
+    "is_sorted",
+    "key_and_time",
+    "last_line",
+    "sound_lines",
+    "tidy",
+]
+
+Chunk = bytes | bytearray
+
+LONGEST_LINE: Final = 4 << 20
+"""Bytes of a line, beyond which it is taken for no line of an index."""
+
+_SOUND: Final = re.compile(rb"(?:[^ \n]++ [0-9]{14} (?:\{[^\n]*\}|[^{\n][^\n]*+)\n)*+")
+_LF: Final = 0x0A
+
+
+def tidy(chunk: Chunk) -> Chunk:
+    """The chunk with LF for CR LF, an end to its last line, and no blank lines at its beginning and end."""
+    if b"\r" in chunk:
+        chunk = chunk.replace(b"\r\n", b"\n")
+    if chunk.startswith(b"\n"):
+        chunk = chunk.lstrip(b"\n")
+    if chunk.endswith(b"\n\n"):
+        chunk = chunk.rstrip(b"\n")
+    return chunk if not chunk or chunk.endswith(b"\n") else chunk + b"\n"
+
+
+def first_line(chunk: Chunk) -> bytes:
+    """The first line of a chunk, without its end."""
+    end = chunk.find(b"\n")
+    return bytes(chunk[: end if end >= 0 else len(chunk)])
+
+
+def last_line(chunk: Chunk) -> bytes:
+    """The last line of a chunk, without its end."""
+    return bytes(chunk[chunk.rfind(b"\n", 0, len(chunk) - 1) + 1 : -1])
+
+
+def find_line(chunk: Chunk, target: bytes) -> int:
+    """The place in a sorted, tidy chunk of the first line that is not less than a text, or the chunk's length."""
+    low, high = 0, len(chunk)
+    while low < high:
+        middle = (low + high) // 2
+        start = place = chunk.rfind(b"\n", low, middle) + 1 or low
+        while start < high and chunk[start] == _LF:  # of blank lines, the one behind them decides
+            start += 1
+        if start == high:
+            high = place
+            continue
+        end = chunk.find(b"\n", max(start, middle))
+        if chunk[start:end] < target:
+            low = end + 1
+        else:
+            high = place
+    return low
+
+
+def is_sorted(chunk: Chunk) -> bool:
+    """Whether no line of a tidy chunk is less than the one before it."""
+    lines = [line for line in chunk.split(b"\n") if line]
+    return lines == sorted(lines)
+
+
+def key_and_time(line: bytes) -> bytes:
+    """What of a line decides where it stands; the rest may be in any order."""
+    return b" ".join(line.split(b" ", 2)[:2])
+
+
+def first_disorder(chunk: Chunk, before: bytes = b"") -> tuple[bytes, bytes] | None:
+    """The first line that should not come after the one before it, and that one; None in a sorted chunk."""
+    for line in bytes(chunk).split(b"\n"):
+        if line:
+            if key_and_time(line) < key_and_time(before):
+                return line, before
+            before = line
+    return None
+
+
+def sound_lines(chunk: Chunk) -> int:
+    """Bytes of the lines at the beginning of a chunk that have a key, a timestamp and JSON in braces or columns."""
+    found = _SOUND.match(chunk)
+    return found.end() if found else 0
+
+
+def chunks_of(pieces: Iterable[bytes | bytearray], size: int = 1 << 20) -> Iterator[Chunk]:
+    """The text that comes in pieces, in tidy chunks of about `size` bytes.
+
+    Raises:
+        FormatError: `too-large`: a line of more than 4 MiB.
+    """
+    rest: list[bytes | bytearray] = []
+    held = 0
+    for piece in pieces:
+        end = piece.rfind(b"\n") + 1
+        if not end or held + end < size:
+            rest.append(piece)
+            held += len(piece)
+            if not end and held > LONGEST_LINE + size:
+                raise FormatError("a line without an end", reason="too-large", expected=f"<= {LONGEST_LINE} bytes")
+            continue
+        yield tidy(b"".join((*rest, piece[:end])))
+        rest, held = [piece[end:]], len(piece) - end
+    if any(rest):
+        yield tidy(b"".join(rest))

@@ -1,0 +1,109 @@
+"""Answers many queries by several indexes: in the order given, each as if alone, and every block read once.
+
+Queries that mean few blocks are answered together: what they want is cut out of blocks in one pass over each index, and
+lies, in a temporary file if it is much, until their turns come. The others are answered as streams, in their turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from tempfile import SpooledTemporaryFile
+from typing import Final, Self
+
+from crawlmill.errors import FormatError, SourceError
+from crawlmill.indexes.arrange import arrange, merge
+from crawlmill.indexes.index import Index, OnProblem
+from crawlmill.indexes.lines import Chunk
+from crawlmill.indexes.query import Query
+from crawlmill.indexes.select import Selector
+
+__all__ = ["look_up"]
+
+_BATCH: Final = 10_000
+_FEW_BLOCKS: Final = 8
+_FEW_BYTES: Final = 4 << 20
+_HELD_BYTES: Final = 16 << 20
+
+
+def look_up(
+    indexes: Sequence[Index], queries: Iterable[Query], on_problem: OnProblem
+) -> Iterator[tuple[Query, Iterator[Chunk]]]:
+    """Each query and the lines of its captures, in chunks, which are to be read before the next query is asked for.
+
+    Args:
+        indexes: Their captures are merged by key and time.
+        queries: In the order in which they are answered.
+        on_problem: Called with what is lost, as far as the indexes do not tell it themselves.
+    """
+    queries = iter(queries)
+    while batch := list(islice(queries, _BATCH)):
+        with _Together(indexes, on_problem) as together:
+            if len(batch) > 1:
+                together.answer([query for query in dict.fromkeys(batch) if _is_small(query, indexes)])
+            for query in batch:
+                streams = together.streams(query)
+                if streams is None:
+                    streams = [_select(index, query, on_problem) for index in indexes]
+                yield query, arrange(merge(streams), query)
+
+
+def _select(index: Index, query: Query, on_problem: OnProblem) -> Iterator[Chunk]:
+    select = Selector(query, index.name, on_problem)
+    return select.take(chunk for _, chunk in index.captures([query]))
+
+
+def _is_small(query: Query, indexes: Sequence[Index]) -> bool:
+    """Whether a query is better answered together with others."""
+    for index in indexes:
+        if index.reads_through:
+            continue
+        try:
+            plan = index.plan([query])
+        except (FormatError, SourceError):
+            continue  # which is told where it is read
+        if plan.blocks > _FEW_BLOCKS or plan.bytes > _FEW_BYTES:
+            return False
+    return True
+
+
+class _Together:
+    """The lines that some queries select, by query and index."""
+
+    def __init__(self, indexes: Sequence[Index], on_problem: OnProblem) -> None:
+        self._indexes, self._on_problem = indexes, on_problem
+        self._file = SpooledTemporaryFile(max_size=_HELD_BYTES)  # noqa: SIM115 - closed by __exit__
+        self._size = 0
+        self._found: dict[Query, list[list[tuple[int, int]]]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def answer(self, queries: list[Query]) -> None:
+        """Read what the queries want."""
+        for query in queries:
+            self._found[query] = [[] for _ in self._indexes]
+        for place, index in enumerate(self._indexes if queries else ()):
+            select: list[Callable[[Chunk], Chunk]] = [
+                Selector(query, index.name, self._on_problem) for query in queries
+            ]
+            for number, chunk in index.captures(queries):
+                if taken := select[number](chunk):
+                    self._file.write(taken)
+                    self._found[queries[number]][place].append((self._size, len(taken)))
+                    self._size += len(taken)
+
+    def streams(self, query: Query) -> list[Iterator[Chunk]] | None:
+        """The lines of a query by index, if it was answered."""
+        found = self._found.get(query)
+        if found is None:
+            return None
+        return [self._read(spans) for spans in found if spans] or [iter(())]
+
+    def _read(self, spans: list[tuple[int, int]]) -> Iterator[Chunk]:
+        for offset, length in spans:
+            self._file.seek(offset)
+            yield self._file.read(length)

@@ -1,0 +1,119 @@
+"""A plan: which bytes of which files must be read for some queries. Made without reading them; cut into units of work.
+
+Each part is a run of neighbouring blocks of one file: gzip members of a shard, or a span of a sorted file. Parts are
+in the order of their lines, each block is in one of them, and they can be read apart from each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+__all__ = ["Part", "Plan"]
+
+_GAP_BYTES: Final = 32 << 10
+_RUN_BYTES: Final = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Neighbouring blocks of one file.
+
+    Args:
+        file: The file, as the index calls it: a shard's name, or a location.
+        offset: Where the first block begins, in bytes of the file.
+        lengths: Bytes of each block.
+    """
+
+    file: str
+    offset: int
+    lengths: tuple[int, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all blocks."""
+        return sum(self.lengths)
+
+    @property
+    def end(self) -> int:
+        """The offset behind the last block."""
+        return self.offset + self.bytes
+
+    def to_json(self) -> list[Any]:
+        """What `from_json` makes the same part of."""
+        return [self.file, self.offset, list(self.lengths)]
+
+    @classmethod
+    def from_json(cls, given: list[Any]) -> Part:
+        """The part that `to_json` wrote."""
+        return cls(given[0], given[1], tuple(given[2]))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The parts to be read."""
+
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def blocks(self) -> int:
+        """Blocks in all parts."""
+        return sum(len(part.lengths) for part in self.parts)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all blocks."""
+        return sum(part.bytes for part in self.parts)
+
+    @property
+    def requests(self) -> int:
+        """Requests that reading it takes, if none fails."""
+        return sum(1 for _ in self.runs())
+
+    def runs(self) -> Iterator[list[Part]]:
+        """The parts that are read by one request: of one file, rising, with gaps smaller than what is wanted."""
+        run: list[Part] = []
+        wanted = 0
+        for part in self.parts:
+            gap = part.offset - run[-1].end if run and part.file == run[-1].file else -1
+            if 0 <= gap <= min(_GAP_BYTES, wanted) and wanted + part.bytes <= _RUN_BYTES:
+                run.append(part)
+                wanted += part.bytes
+                continue
+            if run:
+                yield run
+            run, wanted = [part], part.bytes
+        if run:
+            yield run
+
+    def units(self, blocks: int) -> Iterator[Plan]:
+        """The plan in pieces of at most so many blocks, for tasks of their own."""
+        held: list[Part] = []
+        count = 0
+        for part in _cut(self.parts, blocks):
+            if count + len(part.lengths) > blocks:
+                yield Plan(tuple(held))
+                held, count = [], 0
+            held.append(part)
+            count += len(part.lengths)
+        if held:
+            yield Plan(tuple(held))
+
+    def to_json(self) -> list[Any]:
+        """What `from_json` makes the same plan of."""
+        return [part.to_json() for part in self.parts]
+
+    @classmethod
+    def from_json(cls, given: list[Any]) -> Plan:
+        """The plan that `to_json` wrote."""
+        return cls(tuple(map(Part.from_json, given)))
+
+
+def _cut(parts: Iterable[Part], blocks: int) -> Iterator[Part]:
+    for part in parts:
+        offset = part.offset
+        for at in range(0, len(part.lengths), blocks):
+            lengths = part.lengths[at : at + blocks]
+            yield Part(part.file, offset, lengths)
+            offset += sum(lengths)

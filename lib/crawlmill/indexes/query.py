@@ -1,0 +1,137 @@
+"""A query: which captures are wanted, and in which order. Made from options, serialised for tasks; reads nothing.
+
+The order of its steps: times and filters; then the newest capture of each key, or the first of each value of a field;
+then the order; then the limit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from crawlmill.errors import UsageError
+from crawlmill.indexes.capture import Capture, disk_name
+from crawlmill.urls.patterns import KeyRange, Pattern, parse_pattern
+
+__all__ = ["SORTS", "Filter", "Query", "parse_filter"]
+
+SORTS: Final = ("key", "reverse", "closest")
+
+_DIGITS: Final = re.compile(r"[0-9]{1,14}")
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A condition on one field; without a field, on the whole line.
+
+    `text` as given; `how` is `=` (equals), `~` (a regular expression, matched from the left) or nothing (contains).
+    """
+
+    text: str
+    how: str
+    field: str | None
+    value: str
+    inverted: bool
+    expression: re.Pattern[str] | None = dataclasses.field(default=None, compare=False)
+
+    def passes(self, capture: Capture, line: bytes) -> bool:
+        """Whether a capture is wanted; an absent field is an empty text."""
+        if self.field is None:
+            found = line.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
+        else:
+            found = capture.get(self.field) or ""
+        if self.expression is not None:
+            good = self.expression.match(found) is not None
+        else:
+            good = found == self.value if self.how == "=" else self.value in found
+        return good is not self.inverted
+
+
+def parse_filter(text: str) -> Filter:
+    """The filter that `[!][=|~]FIELD:VALUE` stands for, as CDX APIs have it.
+
+    Raises:
+        UsageError: It is no regular expression, or says nothing.
+    """
+    rest = text.removeprefix("!")
+    how = rest[:1] if rest[:1] in ("=", "~") else ""
+    name, colon, value = rest.removeprefix(how).partition(":")
+    if not colon:
+        name, value = "", name
+    if not name and not value:
+        raise UsageError("a filter that says nothing", expected="[!][=|~]FIELD:VALUE", actual=repr(text))
+    expression = None
+    if how == "~":
+        try:
+            expression = re.compile(value)
+        except (re.error, RecursionError, OverflowError) as error:
+            raise UsageError(f"the filter {text} is not a regular expression: {error}") from None
+    return Filter(text, how, disk_name(name) if colon else None, value, text.startswith("!"), expression)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One look-up.
+
+    Args:
+        pattern: Whose captures are wanted.
+        start, end: 1 to 14 digits each: `timestamp[:len(start)] >= start`, `timestamp[:len(end)] <= end`.
+        filters: All of them must be met.
+        newest: Only the newest capture of each key.
+        distinct: Only the first capture of each value of this field, per key.
+        sort: One of `SORTS`: by the bytes of lines, the same backwards, by distance in time from `closest`.
+        closest: 1 to 14 digits.
+        limit: The most captures wanted.
+    """
+
+    pattern: Pattern
+    start: str | None = None
+    end: str | None = None
+    filters: tuple[Filter, ...] = ()
+    newest: bool = False
+    distinct: str | None = None
+    sort: str = "key"
+    closest: str | None = None
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raises: UsageError for a value that means nothing."""
+        for name, digits in (("from", self.start), ("to", self.end), ("closest", self.closest)):
+            if digits is not None and not _DIGITS.fullmatch(digits):
+                raise UsageError(name, expected="a timestamp of 1 to 14 digits, such as 202401", actual=repr(digits))
+        if self.sort not in SORTS:
+            raise UsageError("sort", expected=", ".join(SORTS), actual=repr(self.sort))
+        if self.sort == "closest" and self.closest is None:
+            raise UsageError("the order `closest` needs a timestamp to be close to")
+        if self.limit is not None and self.limit < 0:
+            raise UsageError("limit", expected="a whole number of 0 or more", actual=self.limit)
+
+    @property
+    def ranges(self) -> tuple[KeyRange, ...]:
+        """The lines of an index that may be wanted; of a single key, only those of the time that is asked for."""
+        if self.pattern.match != "exact" or not (self.start or self.end):
+            return self.pattern.ranges
+        key = self.pattern.key + b" "
+        low = key + (self.start or "").encode()
+        high = key + self.end.encode() + b":" if self.end else key[:-1] + b"!"
+        return (KeyRange(low, high),) if low < high else ()
+
+    def to_json(self) -> dict[str, Any]:
+        """What `from_json` makes the same query of."""
+        pattern = self.pattern
+        return {
+            "pattern": pattern.text, "match": pattern.match, "key": pattern.key.decode("ascii", "surrogateescape"),
+            "from": self.start, "to": self.end, "filters": [each.text for each in self.filters], "newest": self.newest,
+            "distinct": self.distinct, "sort": self.sort, "closest": self.closest, "limit": self.limit,
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, given: dict[str, Any]) -> Query:
+        """The query that `to_json` wrote."""
+        pattern = parse_pattern(given["key"], given["match"], is_key=True)
+        named = Pattern(given["pattern"], pattern.match, pattern.key, pattern.ranges, pattern.port)
+        filters = tuple(map(parse_filter, given["filters"]))
+        return cls(named, given["from"], given["to"], filters, given["newest"], given["distinct"], given["sort"],
+                   given["closest"], given["limit"])  # fmt: skip

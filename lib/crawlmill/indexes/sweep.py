@@ -1,0 +1,64 @@
+"""Cuts what many queries want out of chunks that pass by in order: one pass, whatever the number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from crawlmill.indexes.index import Found
+from crawlmill.indexes.lines import Chunk, find_line, first_line, last_line
+from crawlmill.indexes.query import Query
+from crawlmill.urls.patterns import KeyRange
+
+__all__ = ["Sweep", "union"]
+
+
+def union(queries: Sequence[Query]) -> list[KeyRange]:
+    """The lines that any of the queries wants: ranges that rise and lie apart from each other."""
+    merged: list[KeyRange] = []
+    for each in sorted({each for query in queries for each in query.ranges}):
+        if merged and each.low <= merged[-1].high:
+            merged[-1] = KeyRange(merged[-1].low, max(merged[-1].high, each.high))
+        else:
+            merged.append(each)
+    return merged
+
+
+class Sweep:
+    """The queries that have not passed by yet. `done` once no line to come can be wanted."""
+
+    def __init__(self, queries: Sequence[Query]) -> None:
+        self._coming = sorted(
+            ((each, number) for number, query in enumerate(queries) for each in query.ranges), reverse=True
+        )
+        self._now: list[tuple[KeyRange, int]] = []
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is wanted any more."""
+        return not self._coming and not self._now
+
+    def skip_to(self, line: bytes) -> None:
+        """Forget what lies before a line."""
+        while self._coming and self._coming[-1][0].high <= line:
+            self._coming.pop()
+
+    def cut(self, chunk: Chunk) -> Iterator[Found]:
+        """What the queries want of the next chunk, which is tidy and sorted."""
+        if not chunk or self.done:
+            return
+        first, last = first_line(chunk), last_line(chunk)
+        while self._coming and self._coming[-1][0].low <= last:
+            self._now.append(self._coming.pop())
+        for (low, high), number in self._now:
+            start = find_line(chunk, low) if low > first else 0
+            end = find_line(chunk, high) if high <= last else len(chunk)
+            if start < end:
+                yield number, chunk if end - start == len(chunk) else chunk[start:end]
+        self._now = [wanted for wanted in self._now if wanted[0].high > last]
+
+    def cut_all(self, chunks: Iterable[Chunk]) -> Iterator[Found]:
+        """What the queries want of all chunks, which are read until nothing is wanted any more."""
+        for chunk in chunks:
+            yield from self.cut(chunk)
+            if self.done:
+                return

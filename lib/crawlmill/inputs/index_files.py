@@ -1,0 +1,70 @@
+"""Files of indexes at any location, as the package `indexes` wants them: read by ranges, and always of one version."""
+
+from __future__ import annotations
+
+from crawlmill.errors import SourceError
+from crawlmill.indexes.source import BlockStore
+from crawlmill.inputs.cache import FileBlocks
+from crawlmill.storage.interface import Opener, Stream
+from crawlmill.storage.locations import absolute, canonical, current, is_remote, redact
+from crawlmill.storage.resume import Identity
+
+__all__ = ["FolderFiles", "StoredFile"]
+
+
+class StoredFile:
+    """A file of storage as a `Source`. What its first answer says of its version, all others must say too."""
+
+    def __init__(self, location: str, storage: Opener) -> None:
+        self.location, self.name = location, redact(location)
+        self.remote = is_remote(current(location))
+        self._storage = storage
+        self._identity: Identity | None = None
+
+    def size(self) -> int | None:
+        """As `Source.size`."""
+        if self._identity is None:
+            with self.open(0, 1):
+                pass
+        return self._identity.total if self._identity else None
+
+    def open(self, offset: int = 0, length: int | None = None) -> Stream:
+        """As `Source.open`."""
+        stream = self._storage.open_stream(self.location, offset, length)
+        now = stream.identity
+        if self._identity is None or not self._identity.sure:
+            self._identity = now if self._identity is None else self._identity.completed(now)
+        elif now != Identity() and self._identity.same(now) is False:
+            stream.close()
+            sizes = (self._identity.total, now.total)
+            more = f": {sizes[0]} bytes before, {sizes[1]} now" if sizes[0] != sizes[1] else ""
+            raise SourceError(f"the file changed while it was read{more}", reason="changed", source=self.name)
+        return stream
+
+    def store(self) -> BlockStore | None:
+        """As `Source.store`: by ETag."""
+        self.size()
+        folder = FileBlocks.folder_of(canonical(self.location))
+        if folder is None or self._identity is None or self._identity.etag is None:
+            return None
+        return FileBlocks(folder, self._identity)
+
+    def is_kept(self) -> bool:
+        """Whether blocks of any version are in the cache; no request is made."""
+        folder = FileBlocks.folder_of(canonical(self.location)) if self.remote else None
+        return folder is not None and folder.is_dir()
+
+
+class FolderFiles:
+    """The files around an index, as `Files`: names are relative to its folder."""
+
+    def __init__(self, index: str, storage: Opener) -> None:
+        path = index.partition("?")[0] if is_remote(index) else index
+        self._folder, self._remote, self._storage = path.rpartition("/")[0] or ".", is_remote(index), storage
+
+    def source(self, name: str) -> StoredFile:
+        """As `Files.source`. A remote index cannot name files of this machine."""
+        location = absolute(name, self._folder)
+        if self._remote and not is_remote(location):
+            raise SourceError("a remote index names a file of this machine", reason="denied", source=name)
+        return StoredFile(location, self._storage)

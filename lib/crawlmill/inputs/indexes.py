@@ -1,0 +1,148 @@
+"""Indexes by name: a file, a cluster, a crawl or several; opened, and made out by their first bytes.
+
+captures.cdxj  https://host/x.cdx  x.cdxj.gz             a file of CDX or CDXJ lines
+DIR  https://host/DIR/  s3://…/cluster.idx               a cluster: its folder, or its cluster.idx
+CC-MAIN-2024-10  latest  latest:3  2024                  crawls, by their clusters below the base URL
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from crawlmill.errors import FormatError, SourceError, UsageError
+from crawlmill.indexes.cdx.read_through import FileReadThrough
+from crawlmill.indexes.cdx.sorted_file import SortedFile
+from crawlmill.indexes.cluster.cluster import Cluster
+from crawlmill.indexes.detect import HEAD_BYTES, detect_index
+from crawlmill.indexes.index import Index, OnProblem
+from crawlmill.inputs.catalogue import load_catalogue
+from crawlmill.inputs.index_files import FolderFiles, StoredFile
+from crawlmill.inputs.lists import COMMON_CRAWL, is_absolute
+from crawlmill.storage import Storage
+from crawlmill.storage.locations import absolute, is_remote, join, local_path, redact
+
+__all__ = ["IndexPlace", "cluster_idx", "find_indexes", "open_index", "open_indexes"]
+
+_CRAWL: Final = re.compile(r"CC-MAIN-[0-9]{4}(-[0-9]{2}|-[0-9]{4})?", re.IGNORECASE)
+_CRAWLS: Final = re.compile(r"latest(:.*)?|[0-9]{4}")
+_API: Final = re.compile(r"api:.*|https?://.*(-index|/cdx|/index|/cdx/search/cdx)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPlace:
+    """Where an index is. `laid_out`: it is a crawl's, whose shards are beside it, without a cluster.loc."""
+
+    location: str
+    laid_out: bool = False
+
+
+def find_indexes(
+    names: Sequence[str], storage: Storage, *, base_url: str | None = None, index_url: str | None = None
+) -> list[IndexPlace]:
+    """Where the indexes of these names are; each once.
+
+    Args:
+        names: As the user gives them.
+        storage: Reads the catalogue of crawls, if it is needed.
+        base_url: Below which the clusters of crawls are; None: Common Crawl's.
+        index_url: Where the catalogue is; None: Common Crawl's.
+
+    Raises:
+        UsageError: A name means nothing.
+        SourceError, FormatError: `index_url` was given, and there is no catalogue.
+    """
+    here = os.getcwd()  # noqa: PTH109
+    base = absolute(base_url or COMMON_CRAWL, here)
+    places: list[IndexPlace] = []
+    for name in names:
+        if not name:
+            raise UsageError("an index without a name", expected="a location, a crawl, latest or a year")
+        if _CRAWL.fullmatch(name):
+            places.append(_of_crawl(name.upper(), base))
+        elif _CRAWLS.fullmatch(name):
+            crawls = load_catalogue(storage, index_url).select(name)
+            places += [_of_crawl(crawl.id, base) for crawl in crawls]
+        elif _API.fullmatch(name):
+            raise UsageError(f"{redact(name)} is a CDX API, which lookup cannot ask: name a file, a cluster or a crawl")
+        else:
+            location = name if is_absolute(name) else absolute(name, here)
+            places.append(IndexPlace(cluster_idx(location) or location))
+    return list(dict.fromkeys(places))
+
+
+def cluster_idx(location: str) -> str | None:
+    """The `cluster.idx` of a location that is a folder by its name, or on this machine; None for any other."""
+    if not is_remote(location):
+        path = local_path(location)
+        return str(path / "cluster.idx") if path.is_dir() else None
+    return join(location, "cluster.idx") if location.endswith("/") else None
+
+
+def _of_crawl(crawl: str, base: str) -> IndexPlace:
+    return IndexPlace(absolute(f"cc-index/collections/{crawl}/indexes/cluster.idx", base), laid_out=True)
+
+
+def open_indexes(places: Sequence[IndexPlace], storage: Storage, on_problem: OnProblem) -> list[Index]:
+    """The indexes that can be opened; of the others it is told why not.
+
+    Raises:
+        UsageError: One is not there, or is no index.
+    """
+    found: list[Index] = []
+    for place in places:
+        try:
+            found.append(open_index(place, storage, on_problem))
+        except (SourceError, FormatError) as error:
+            if error.reason in ("not-found", "unknown-format"):
+                raise UsageError(f"cannot use this index: {error}") from error
+            on_problem(error.located(source=redact(place.location)))
+    return found
+
+
+def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem) -> Index:
+    """The index at a place.
+
+    Args:
+        place: Where it is.
+        storage: Opens its files.
+        on_problem: Called with what is lost while it is read.
+
+    Raises:
+        SourceError: It cannot be read.
+        FormatError: `unknown-format`: it is no index.
+    """
+    file = StoredFile(place.location, storage)
+    kept = file.is_kept()
+    head = b""
+    if kept:  # then the head is at hand too, if it is still the same version
+        file.size()
+        store = file.store()
+        head = (store.get(0) if store else None) or b""
+    if not head:
+        with file.open(0, HEAD_BYTES) as stream:
+            while len(head) < HEAD_BYTES and (piece := stream.read(HEAD_BYTES - len(head))):
+                head += piece
+    size = file.size()
+    form, gzipped = detect_index(head, file.name)
+    if form == "cluster" and size is not None:
+        loc = None if place.laid_out else _loc_of(place.location)
+        cluster = Cluster(file, size, FolderFiles(place.location, storage), loc, on_problem)
+        cluster.prime(head)
+        return cluster
+    if gzipped or size is None:
+        return FileReadThrough(file, form, on_problem, gzipped=gzipped)
+    index = SortedFile(file, size, form, on_problem)
+    index.prime(head)
+    return index
+
+
+def _loc_of(location: str) -> str:
+    """The name of the file beside a `cluster.idx` that says where its shards are."""
+    path = location.partition("?")[0] if is_remote(location) else location
+    name = path.rpartition("/")[2]
+    stem, dot, _ = name.rpartition(".")
+    return f"{stem if dot else name}.loc"

@@ -1,0 +1,149 @@
+"""URL patterns: which keys of an index a URL with or without wildcards stands for.
+
+    PATTERN                   match    keys
+    http://example.com/a      exact    that one
+    http://example.com/a*     prefix   those that begin so
+    example.com               host     of the host, at any port           (as an option only)
+    *.example.com             domain   of the host and of all below it, at any port
+
+Keys are ordered by their bytes, and `)` < `,` < `-` < digits < `:`; so the keys of a host are two ranges, those of a
+domain three, with those of `example-shop.com` and `example2.com` between them. A pattern with a port means that port
+alone. A prefix is one of keys: it begins with a whole host, and never reaches into another one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from crawlmill.errors import UsageError
+from crawlmill.urls.surt import urlkey_bytes
+
+__all__ = ["MATCHES", "KeyRange", "Pattern", "parse_pattern"]
+
+MATCHES: Final = ("exact", "prefix", "host", "domain")
+
+_PORTED: Final = re.compile(rb"(\[[^\]]*\]|[^/?#:@\[]+):[0-9]{1,5}(?=[/?#]|\Z)")
+_WILD_DOMAIN: Final = re.compile(rb"(?:https?://)?\*\.")
+_SHOWN: Final = 80
+
+
+class KeyRange(NamedTuple):
+    """Lines `low <= line < high`, compared by their bytes; a line begins with its key and a blank."""
+
+    low: bytes
+    high: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What a pattern means.
+
+    Args:
+        text: As it was given.
+        match: One of `MATCHES`.
+        key: The key of it: of the URL, its beginning, or its host.
+        ranges: The lines of an index that may be meant, rising and apart from each other.
+        port: Only keys of hosts at this port are meant; None: the ranges say all.
+    """
+
+    text: str
+    match: str
+    key: bytes
+    ranges: tuple[KeyRange, ...]
+    port: bytes | None = None
+
+    def accepts(self, key: bytes) -> bool:
+        """Whether a key within the ranges is meant."""
+        if self.port is None:
+            return True
+        return key.partition(b")")[0].rpartition(b":")[2] == self.port
+
+
+def parse_pattern(text: str, match: str | None = None, *, is_key: bool = False) -> Pattern:
+    """The pattern that a text stands for.
+
+    Args:
+        text: A URL, with wildcards unless `match` is given; without a scheme, `http://` is put before it.
+        match: One of `MATCHES`.
+        is_key: The text is a urlkey.
+
+    Raises:
+        UsageError: The text names no URL, or none of this match.
+    """
+    if match is not None and match not in MATCHES:
+        raise UsageError("match", expected=", ".join(MATCHES), actual=match)
+    given = text.strip().encode("utf-8", "surrogateescape")
+    if match is None and (wild := _WILD_DOMAIN.match(given)):
+        match, given = "domain", given[wild.end() :].removesuffix(b"*")
+    elif match == "domain" and (wild := _WILD_DOMAIN.match(given)):
+        given = given[wild.end() :]
+    elif match is None and given.endswith(b"*"):
+        match, given = "prefix", given[:-1]
+    match = match or "exact"
+    key = given if is_key else _key_of(given, match)
+    if not key or b" " in key or b"\n" in key or (match in ("host", "domain") and key.startswith((b")", b"/"))):
+        raise UsageError(
+            "this pattern names no URL", expected="a URL, or a host as *.example.com", actual=repr(text[:_SHOWN])
+        )
+    if match == "exact":
+        return Pattern(text, match, key, (KeyRange(key + b" ", key + b"!"),))
+    if match == "prefix":
+        return Pattern(text, match, key, (KeyRange(key, _behind(key)),))
+    return _of_host(text, match, key)
+
+
+def _of_host(text: str, match: str, key: bytes) -> Pattern:
+    host, bracket, _ = key.partition(b")")
+    if not bracket and re.match(rb"[A-Za-z][A-Za-z0-9+.-]*:(?![0-9]+\Z)", host):
+        raise UsageError("this pattern has no host", expected="a URL with a host", actual=repr(text[:_SHOWN]))
+    name, colon, port = host.rpartition(b":")
+    if (colon and b":" in name) or host.startswith(b":"):  # IPv6: no host lies below it, and its port cannot be told
+        return Pattern(text, match, host, (_one_host(host),))
+    if not colon:
+        ranges = [_one_host(host)]
+        if match == "domain":
+            ranges.append(KeyRange(host + b",", host + b"-"))
+        ranges.append(KeyRange(host + b":", host + b";"))
+        return Pattern(text, match, host, tuple(ranges))
+    if match == "host":
+        return Pattern(text, match, host, (_one_host(host),))
+    return Pattern(text, match, host, (KeyRange(name + b",", name + b"-"), _one_host(host)), port)
+
+
+def _one_host(host: bytes) -> KeyRange:
+    return KeyRange(host + b")", host + b"*")
+
+
+def _key_of(given: bytes, match: str) -> bytes:
+    """The key of a URL, or of the beginning of one: what ends with `/` or `?` does so as a key."""
+    given = _with_scheme(given)
+    if not given:
+        return b""
+    key = urlkey_bytes(given)
+    if match == "prefix":
+        for end in (b"/", b"?"):
+            if given.endswith(end) and not key.endswith(end):
+                key += end
+    return b"" if key.startswith(b")") or key == b"-" else key
+
+
+def _with_scheme(given: bytes) -> bytes:
+    """The URL with `http://` before a host with a port, which would pass for a scheme.
+
+    A word and a number alone, as `status:200`, is a URI; `localhost:8080`, `host:8080/` and `example.com:80` are not.
+    """
+    found = _PORTED.match(given)
+    if found is None or found[1].lower() in (b"http", b"https"):
+        return given
+    whole = found.end() == len(given)
+    if whole and b"." not in found[1] and not found[1].startswith(b"[") and found[1].lower() != b"localhost":
+        return given
+    return b"http://" + given
+
+
+def _behind(prefix: bytes) -> bytes:
+    """The first text behind all that begin with this one."""
+    stripped = prefix.rstrip(b"\xff")
+    return stripped[:-1] + bytes([stripped[-1] + 1]) if stripped else prefix + b"\xff" * 64
