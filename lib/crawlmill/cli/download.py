@@ -4,6 +4,9 @@ What is there already is not fetched again, half a file is gone on with if stora
 and sizes are verified; with --check every member and record is read. The ledger says what became of each file; the
 exit code is 2 if one is missing or damaged.
 
+What a proxy has encoded on its way is not kept: a `.gz` that holds no gzip, or gzip within gzip, is `failed`
+(`unknown-format`), and asked for again by the next run.
+
 Examples:
   crawlmill paths CC-MAIN-2024-22 wet --sample 5 | crawlmill download - wet-files
   crawlmill download --connections 4 --check input_lists/cc-main-2024-22.warc.paths /data
