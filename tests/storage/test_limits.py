@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from crawlmill.errors import SourceError
-from crawlmill.storage.limits import DEFAULTS, HostLimits, Limiter
+from crawlmill.storage import Storage
+from crawlmill.storage.limits import CDX_API, DEFAULTS, KINDS, HostLimits, Limiter, limits_of, name_of
 from crawlmill.storage.retry import Failure
 from tests.storage.faults import FaultServer, Thing
 
@@ -215,3 +216,48 @@ def test_slot_is_given_back_where_the_turn_cannot_be_waited_for() -> None:
     with pytest.raises(KeyboardInterrupt):  # of the turn again, and not of a slot that never comes
         limiter.admit("h")
     assert not limiter._held["h"]
+
+
+def read(storage, url, kind=None) -> bytes:
+    with storage.open_stream(url, kind=kind) as stream:
+        return stream.read()
+
+
+def test_stream_may_name_a_kind_of_service_by_whose_limits_its_host_is_asked(clock, monkeypatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with FaultServer({"/a": Thing(b"data")}) as server, Storage(clock=clock, sleep=clock.sleep) as storage:
+        for _ in range(3):
+            assert read(storage, f"{server.url}/a") == b"data"
+        assert clock.waits == []
+        for _ in range(3):
+            assert read(storage, f"{server.url}/a", CDX_API) == b"data"
+        assert clock.waits == [1.0, 1.0]
+        assert storage.read_all(f"{server.url}/a", limit=10, kind=CDX_API) == b"data"
+        assert clock.waits == [1.0, 1.0, 1.0]
+        read(storage, f"{server.url}/a")
+        assert len(clock.waits) == 3
+
+
+def test_service_that_throttles_is_left_alone_by_its_kind(clock, monkeypatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with FaultServer() as server, Storage(clock=clock, sleep=clock.sleep, random=lambda: 0.5) as storage:
+        server.things["/a"] = Thing(b"data", answers=[(429, {"Retry-After": "7"})])
+        assert read(storage, f"{server.url}/a", CDX_API) == b"data"
+        assert sum(clock.waits) >= 7
+        clock.waits.clear()
+        server.things["/b"] = Thing(b"other")
+        read(storage, f"{server.url}/b")
+        assert clock.waits == []
+
+
+def test_kind_is_kept_by_host_and_yields_to_what_is_known_of_the_host_or_given() -> None:
+    assert name_of("A.example", CDX_API) == name_of("a.example", CDX_API) != name_of("b.example", CDX_API)
+    assert name_of("index.commoncrawl.org", CDX_API) == "index.commoncrawl.org"
+    assert limits_of(name_of("a.example", CDX_API), HostLimits()) == KINDS[CDX_API]
+    assert limits_of(name_of("a.example", CDX_API), HostLimits(3.0)).requests_per_second == 3.0
+    assert limits_of(name_of("a.example"), HostLimits()) == HostLimits()
+
+
+def test_local_file_has_no_limits(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"data")
+    assert read(Storage(), str(tmp_path / "a"), CDX_API) == b"data"

@@ -23,6 +23,7 @@ from typing import Final
 
 from crawlmill.errors import FormatError, SourceError, UsageError
 from crawlmill.storage import Storage
+from crawlmill.storage.limits import CDX_API
 from crawlmill.storage.locations import absolute, redact
 
 __all__ = ["INDEX_URL", "NEWS", "Catalogue", "Crawl", "load_catalogue"]
@@ -98,7 +99,7 @@ def load_catalogue(storage: Storage, index_url: str | None = None, *, now: float
     """
     if index_url is not None:
         location = absolute("collinfo.json", absolute(index_url, os.getcwd()))  # noqa: PTH109
-        return _parse(storage.read_all(location, limit=_MOST), redact(location))
+        return _parse(storage.read_all(location, limit=_MOST, kind=CDX_API), redact(location))
     location = f"{INDEX_URL}collinfo.json"
     cache = _cache_file()
     kept, fresh = _kept(cache, time.time() if now is None else now) if cache else (None, False)
@@ -106,7 +107,7 @@ def load_catalogue(storage: Storage, index_url: str | None = None, *, now: float
         return replace(kept, source=location)
     try:
         with Storage(storage.options.impatient(retries=min(storage.options.retries, _MOST_RETRIES))) as server:
-            data = server.read_all(location, limit=_MOST)
+            data = server.read_all(location, limit=_MOST, kind=CDX_API)
         current = _parse(data, location)
     except (FormatError, SourceError) as error:
         old = replace(kept, source=f"{cache} (not of today)") if kept else _bundled()

@@ -17,7 +17,7 @@ from crawlmill.errors import UsageError
 from crawlmill.storage.locations import redact
 from crawlmill.storage.resume import Identity
 
-__all__ = ["Backend", "CopyingBackend", "Opener", "StorageOptions", "Stream"]
+__all__ = ["Backend", "CopyingBackend", "LimitingBackend", "Opener", "StorageOptions", "Stream"]
 
 
 class Stream(Protocol):
@@ -106,6 +106,14 @@ class CopyingBackend(Backend, Protocol):
 
     def copy(self, source: str, target: str) -> None:
         """Copy a file to another name, seen by others whole or not at all; replaces what was there."""
+
+
+@runtime_checkable
+class LimitingBackend(Backend, Protocol):
+    """A kind of storage whose servers are asked by limits, which a stream may name."""
+
+    def open_of_kind(self, kind: str | None, location: str, start: int, length: int | None) -> Stream:
+        """As `open`, of a service of one of the kinds of `limits.KINDS`, by the limits of that."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Politeness: how often, and on how many connections at once, a host is asked by all processes of a run together.
 
+A stream may fall under the limits of a kind of service, wherever that runs (`KINDS`); those are kept per host too.
+
 Two things are kept per host: the time of the next turn (requests are spaced evenly, and a host that said 429 or 503
 to one process is left alone by all), and the slots for connections in use. Processes share them through the files of
 one folder, locked with `flock`, so that a killed process gives back what it held; without a folder they are in memory.
@@ -31,7 +33,7 @@ from urllib.parse import quote
 from crawlmill.errors import SourceError
 from crawlmill.storage.retry import Failure
 
-__all__ = ["DEFAULTS", "HostLimits", "Limiter", "limited_name", "limits_of"]
+__all__ = ["CDX_API", "DEFAULTS", "KINDS", "HostLimits", "Limiter", "limited_name", "limits_of", "name_of"]
 
 _PENALTY_FIRST_S, _PENALTY_MOST_S, _PENALTY_HALVES_S = 0.1, 5.0, 10.0
 _STALE_S = 600.0  # a turn further away than any wait was written before the machine was last started
@@ -53,14 +55,27 @@ DEFAULTS = {
 }
 
 
+CDX_API = "cdx-api"
+"""The kind of service that looks up captures: one server in front of a large index."""
+
+KINDS = {CDX_API: HostLimits(requests_per_second=1.0, connections=2)}
+"""What the services of a kind bear, of whose host nothing else is known."""
+
+
+def name_of(host: str, kind: str | None = None) -> str:
+    """The name under which the limits know a host, or the service of a kind (one of `KINDS`) on it."""
+    host = host.lower()
+    return host if kind is None or host in DEFAULTS else f"{kind}@{host}"
+
+
 def limited_name(bucket: str) -> str:
     """The name under which the limits know a bucket: S3 throttles by bucket, not by address."""
     return f"{bucket}.s3"
 
 
 def limits_of(host: str, given: HostLimits) -> HostLimits:
-    """What the user gave, else what is known of the host."""
-    known = DEFAULTS.get(host.lower(), HostLimits())
+    """What the user gave, else what is known of the host, or of the kind of service that the name says."""
+    known = DEFAULTS.get(host.lower()) or KINDS.get(host.partition("@")[0], HostLimits())
     return HostLimits(given.requests_per_second or known.requests_per_second, given.connections or known.connections)
 
 

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Self
 
 from crawlmill.errors import FormatError, MissingDependency, SourceError, UsageError
-from crawlmill.storage.interface import Backend, CopyingBackend, StorageOptions, Stream
+from crawlmill.storage.interface import Backend, CopyingBackend, LimitingBackend, StorageOptions, Stream
 from crawlmill.storage.limits import Limiter
 from crawlmill.storage.local import LocalBackend
 from crawlmill.storage.locations import SCHEMES, current, redact, scheme_of
@@ -56,15 +56,22 @@ class Storage:
         self._backends: dict[str, Backend] = {"file": LocalBackend()}
         self._lock = threading.RLock()
 
-    def open_stream(self, location: str, start: int = 0, length: int | None = None) -> Stream:
+    def open_stream(
+        self, location: str, start: int = 0, length: int | None = None, *, kind: str | None = None
+    ) -> Stream:
         """A stream over `length` bytes (or all there are) from byte `start`.
+
+        `kind` names the kind of service (one of `limits.KINDS`) by whose limits a web server is asked.
 
         Raises: SourceError, now or while reading.
         """
         if start < 0 or (length is not None and length < 0):
             raise ValueError(f"a span of {length} bytes from {start}")
         with _unavailable(location):
-            return self._backend(location).open(current(location), start, length)
+            backend = self._backend(location)
+            if kind is not None and isinstance(backend, LimitingBackend):
+                return backend.open_of_kind(kind, current(location), start, length)
+            return backend.open(current(location), start, length)
 
     def read_range(self, location: str, start: int, length: int) -> bytes:
         """Exactly `length` bytes from byte `start`.
@@ -84,10 +91,13 @@ class Storage:
             )
         return found
 
-    def read_all(self, location: str, *, limit: int) -> bytes:
-        """The whole object, of at most `limit` bytes. Raises: FormatError (too-large); SourceError."""
+    def read_all(self, location: str, *, limit: int, kind: str | None = None) -> bytes:
+        """The whole object, of at most `limit` bytes; `kind` as in `open_stream`.
+
+        Raises: FormatError (too-large); SourceError.
+        """
         pieces, left = [], limit
-        with self.open_stream(location) as stream:
+        with self.open_stream(location, kind=kind) as stream:
             while piece := stream.read(min(left + 1, 1 << 20)):
                 left -= len(piece)
                 pieces.append(piece)

@@ -59,12 +59,14 @@ class HttpBody:
             self._answer.close()
 
 
-def open_http_body(client: HttpClient, url: str, start: int, stop: int | None, known: Identity | None) -> Body:
-    """Ask once for the bytes from `start` to `stop`. Raises: Failure."""
+def open_http_body(
+    client: HttpClient, url: str, start: int, stop: int | None, known: Identity | None, kind: str | None = None
+) -> Body:
+    """Ask once, or a service of this kind, for the bytes from `start` to `stop`. Raises: Failure."""
     headers = range_header(start, stop)
     if headers and known is not None and known.etag is not None:
         headers["If-Range"] = known.etag
-    answer = client.request("GET", url, headers)
+    answer = client.request("GET", url, headers, kind=kind)
     return body_of(answer, start, stop, whole="Range" not in headers)
 
 
@@ -120,13 +122,17 @@ class HttpBackend:
 
     def open(self, location: str, start: int, length: int | None) -> Stream:
         """As `Backend.open`."""
+        return self.open_of_kind(None, location, start, length)
+
+    def open_of_kind(self, kind: str | None, location: str, start: int, length: int | None) -> Stream:
+        """As `LimitingBackend.open_of_kind`."""
         return ReadAheadStream(
             ResumingStream(
-                lambda first, stop, known: open_http_body(self._client, location, first, stop, known),
+                lambda first, stop, known: open_http_body(self._client, location, first, stop, known, kind),
                 redact(location),
                 start,
                 length,
-                self._attempts(location),
+                Attempts(self._policy, redact(location), self._client.slow_down(location, kind)),
             )
         )
 

@@ -30,7 +30,7 @@ from urllib3.exceptions import (
 from crawlmill import __version__
 from crawlmill.storage.http.pools import new_manager, proxy_for
 from crawlmill.storage.http.transfer_codings import transfer_decoder
-from crawlmill.storage.limits import Limiter
+from crawlmill.storage.limits import Limiter, name_of
 from crawlmill.storage.locations import redact
 from crawlmill.storage.retry import Failure, failure_of_status, parse_retry_after
 
@@ -131,10 +131,11 @@ class HttpClient:
         body: IO[bytes] | bytes | None = None,
         follow: bool = True,
         limited_as: str | None = None,
+        kind: str | None = None,
     ) -> Answer:
         """Send a request once, follow at most ten redirects, and return the answer, whatever its status.
 
-        The limits of the host hold, or those of the name that is given instead.
+        The limits of the host hold, or those of the name that is given instead, or of the kind of service.
 
         Raises: Failure if there is no answer.
         """
@@ -144,7 +145,7 @@ class HttpClient:
             sent.setdefault("Authorization", authorization)
         seen = {target.url}
         while True:
-            answer = self._send(method, target, sent, body, limited_as)
+            answer = self._send(method, target, sent, body, limited_as or name_of(target.host or "", kind))
             place = answer.headers.get("Location")
             if not follow or answer.status not in _REDIRECTS or not place:
                 return answer
@@ -159,9 +160,9 @@ class HttpClient:
                 raise Failure(f"more than {MOST_REDIRECTS} redirects")
             seen.add(target.url)
 
-    def slow_down(self, url: str) -> Callable[[float], None]:
-        """What to call, with seconds, when the host of a URL throttles."""
-        host = host_of(url)
+    def slow_down(self, url: str, kind: str | None = None) -> Callable[[float], None]:
+        """What to call, with seconds, when the host of a URL, or its service of a kind, throttles."""
+        host = name_of(host_of(url), kind)
         return lambda wait_s: self._limiter.slow_down(host, wait_s)
 
     def close(self) -> None:
@@ -175,9 +176,9 @@ class HttpClient:
         target: urllib3.util.Url,
         headers: Mapping[str, str],
         body: IO[bytes] | bytes | None,
-        limited_as: str | None,
+        limited_as: str,
     ) -> Answer:
-        release = self._limiter.admit(limited_as or target.host or "")
+        release = self._limiter.admit(limited_as)
         try:
             response = self._manager(target).request(
                 method,
