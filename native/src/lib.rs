@@ -17,6 +17,7 @@ mod pairs;
 #[cfg(feature = "python")]
 mod reader;
 mod records;
+mod selection;
 mod servers;
 mod sort;
 mod tags;

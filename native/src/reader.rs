@@ -5,6 +5,7 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::counters::{learn, ServerCounter, TagCounter, WordCounter};
 use crate::records::{Counter, Nothing, Progress, Records, Stop};
+use crate::selection::Selection;
 use crate::warc::TYPES;
 
 /// Bytes inflated in one call, after which it ends.
@@ -39,8 +40,8 @@ impl RecordReader {
     #[new]
     #[pyo3(signature = (types, heads = 0, most = 0))]
     fn new(types: Option<Vec<String>>, heads: usize, most: usize) -> RecordReader {
-        let wanted = TYPES.map(|name| types.as_ref().is_none_or(|types| types.iter().any(|wanted| wanted == name)));
-        RecordReader { records: Box::new(Records::new(wanted, heads, most)) }
+        let selection = Selection::of_types(types.as_deref());
+        RecordReader { records: Box::new(Records::new(selection, heads, most)) }
     }
 
     /// read(data, at, ended, counter=None) -> (position behind, records passed by, rows)

@@ -1,7 +1,8 @@
 //! Records read one after another from a buffer of gzip members, as far as each member is whole and is one record.
 
 use crate::member::{declared_size, Member, Members};
-use crate::warc::{content_type, quick_head, whole_record, Head, TYPES};
+use crate::selection::Selection;
+use crate::warc::{content_type, quick_head, whole_record, Head};
 
 /// Bytes of content that a counter may take before a record is given that it could have taken: whoever reads the
 /// records then has a look at what the counter holds.
@@ -72,7 +73,7 @@ impl Counter for Nothing {
 pub struct Progress {
     /// The position in the data.
     pub at: usize,
-    /// Records passed that are not given: of other types, or counted.
+    /// Records passed that are not given: not selected, or counted.
     pub passed: usize,
     /// Bytes that may still be inflated.
     pub budget: usize,
@@ -88,10 +89,10 @@ pub enum Stop {
     Unknown(usize),
 }
 
-/// Reads records of the wanted types.
+/// Reads the records that a selection takes.
 pub struct Records {
     members: Members,
-    wanted: [bool; TYPES.len()],
+    selection: Selection,
     heads: usize,
     most: usize,
     content: Vec<u8>,
@@ -100,8 +101,8 @@ pub struct Records {
 
 impl Records {
     /// `heads` is how many bytes of each are inflated, 0 for all; `most`, how many a body may have.
-    pub fn new(wanted: [bool; TYPES.len()], heads: usize, most: usize) -> Records {
-        Records { members: Members::new(), wanted, heads, most, content: Vec::new(), unseen: 0 }
+    pub fn new(selection: Selection, heads: usize, most: usize) -> Records {
+        Records { members: Members::new(), selection, heads, most, content: Vec::new(), unseen: 0 }
     }
 
     pub fn content(&self, size: usize) -> &[u8] {
@@ -119,7 +120,7 @@ impl Records {
                 break;
             };
             progress.budget = progress.budget.saturating_sub(size);
-            if !self.wanted[head.kind] {
+            if !self.selection.takes(&head) {
                 progress.passed += 1;
                 progress.at += member.len();
                 continue;

@@ -2,7 +2,7 @@
 
 A selection says what reaches a job, never what is proven: deselected records are read and checked like all others.
 Everything is decided here, in one place, for every format. A condition on records is a `Selector`; `native_types` is
-what the native core can decide of a selection by itself.
+what the native core decides of a selection by itself (its twin of this module is `native/src/selection.rs`).
 
     Selection(formats=frozenset({"warc", "arc"}), types=frozenset({"response"}))
 """
