@@ -1,53 +1,11 @@
 """Count web servers by their Server header."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-try:
-    from crawlmill.mr import CountJob, counted_natively
-except ModuleNotFoundError:  # not installed: this is the project's own folder
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
-    from crawlmill.mr import CountJob, counted_natively
+sys.path.append(str(Path(__file__).resolve().parent.parent / "lib"))  # of a clone; an installed crawlmill wins
 
-from crawlmill.analysis.servers import ServerCounter, servers_of_headers, wat_servers
-from crawlmill.formats.crawl2012.valid import valid_metadata
-
-if TYPE_CHECKING:
-    from crawlmill.formats.record import Record
-
-
-class ServerCount(CountJob):
-    """Count web servers, as their Server headers name them.
-
-    Reads WARC, ARC, WAT, and metadata of 2012. The first three give the same counts for the same pages: each distinct
-    value of a response counts once. Metadata hold only the last value. A response without a value counts under null.
-
-    A result line is a value and its count: "nginx"<TAB>12
-    """
-
-    formats = ("warc", "arc", "wat", "metadata")
-    types = ("response", "metadata")
-    heads_suffice = True
-
-    def make_counter(self) -> ServerCounter:
-        """Count by server."""
-        return ServerCounter()
-
-    @counted_natively
-    def count(self, record: Record, counter: ServerCounter) -> None:
-        """Count the servers of a response."""
-        if record.type == "response":
-            servers = servers_of_headers(record.http.get_all("Server")) if record.holds_http else None
-        elif record.format == "sequencefile":  # of 2012; attempts that failed have no headers
-            headers = valid_metadata(record.body()).fields.get("http_headers")
-            servers = None if headers is None else servers_of_headers([headers.get("server", "")])
-        else:  # of WAT; the metadata records of a WARC are no JSON
-            servers = wat_servers(record.body()) if record.content_type == "application/json" else None
-        counter.add(servers or ())
-
+from crawlmill.jobs.server_count import ServerCount
 
 if __name__ == "__main__":
     ServerCount.run()

@@ -1,45 +1,11 @@
 """Count HTML start tags."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-try:
-    from crawlmill.mr import CountJob, counted_natively
-except ModuleNotFoundError:  # not installed: this is the project's own folder
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
-    from crawlmill.mr import CountJob, counted_natively
+sys.path.append(str(Path(__file__).resolve().parent.parent / "lib"))  # of a clone; an installed crawlmill wins
 
-from crawlmill.analysis.tags import TagCounter
-
-if TYPE_CHECKING:
-    from crawlmill.formats.record import Record
-
-
-class TagCount(CountJob):
-    """Count the HTML start tags of a crawl's pages.
-
-    Reads WARC and ARC. Counted are the start tags in the source of responses whose Content-Type is text/html or
-    application/xhtml+xml, as the WHATWG tokenizer finds them; names are lower-cased.
-
-    A result line is a tag's name and its count: "div"<TAB>1234
-    """
-
-    formats = ("warc", "arc")
-    types = ("response",)
-
-    def make_counter(self) -> TagCounter:
-        """Count by tag name."""
-        return TagCounter()
-
-    @counted_natively
-    def count(self, record: Record, counter: TagCounter) -> None:
-        """Count the tags of a page."""
-        if record.holds_http and record.http.is_html:
-            counter.add(record.page())
-
+from crawlmill.jobs.tag_count import TagCount
 
 if __name__ == "__main__":
     TagCount.run()

@@ -1,52 +1,11 @@
 """Count words."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-try:
-    from crawlmill.mr import CountJob, counted_natively
-except ModuleNotFoundError:  # not installed: this is the project's own folder
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
-    from crawlmill.mr import CountJob, counted_natively
+sys.path.append(str(Path(__file__).resolve().parent.parent / "lib"))  # of a clone; an installed crawlmill wins
 
-from crawlmill.analysis.words import WordCounter
-
-if TYPE_CHECKING:
-    from crawlmill.formats.record import Record
-
-
-class WordCount(CountJob):
-    """Count the words of a crawl's extracted texts.
-
-    Reads WET, and textData of 2012. A word is a maximal run of letters, digits and underscores, as Python's regular
-    expressions know them, in the lower-cased text.
-
-    A result line is a word and its count: "word"<TAB>1234; with --document-frequency the number of texts that hold the
-    word follows: "word"<TAB>[1234,56]
-    """
-
-    formats = ("wet", "text_data")
-    types = ("conversion", "text_data")
-
-    def configure_args(self) -> None:
-        """Declare --document-frequency."""
-        super().configure_args()
-        self.add_passthru_arg(
-            "--document-frequency", action="store_true", help="also count in how many texts each word stands"
-        )
-
-    def make_counter(self) -> WordCounter:
-        """Count by word."""
-        return WordCounter(self.options.document_frequency)
-
-    @counted_natively
-    def count(self, record: Record, counter: WordCounter) -> None:
-        """Count the words of a text."""
-        counter.add(record.text())
-
+from crawlmill.jobs.word_count import WordCount
 
 if __name__ == "__main__":
     WordCount.run()

@@ -15,7 +15,7 @@ ROOT = Path(crawlmill.__file__).parent
 PROJECT = ROOT.parent.parent
 
 # From the ground up: what stands in one row may import rows before it, and itself.
-LAYERS = ["terminal", "errors", "units", "core", "sorting", "urls", "codecs", "storage", "analysis", "formats", "indexes", "inputs", "sample", "mr", "cli"]  # fmt: skip
+LAYERS = ["terminal", "errors", "units", "core", "sorting", "urls", "codecs", "storage", "analysis", "formats", "indexes", "inputs", "sample", "mr", "jobs", "cli"]  # fmt: skip
 FORBIDDEN = [("formats", "storage"), ("formats", "analysis"), ("analysis", "storage"), ("analysis", "codecs"), ("storage", "codecs"),
              ("indexes", "analysis"),
              ("sample", "inputs"), ("mr", "sample")]  # fmt: skip
@@ -124,6 +124,26 @@ def test_map_task_imports_only_what_it_needs():
 
 
 def test_jobs_import_nothing_from_each_other():
-    jobs = {path.stem for path in (PROJECT / "jobs").glob("*.py")}
-    for path in (PROJECT / "jobs").glob("*.py"):
-        assert not {name for name, _ in imported(path)} & jobs, path
+    jobs = {path.stem for path in (ROOT / "jobs").glob("[!_]*.py")}
+    assert len(jobs) >= 7
+    for path in (ROOT / "jobs").glob("[!_]*.py"):
+        assert not [name for name, _ in imported(path) if name.startswith("crawlmill.jobs")], path
+
+
+def test_each_job_has_a_door_of_its_name_and_no_preamble():
+    modules = {path.stem: path.read_text() for path in (ROOT / "jobs").glob("[!_]*.py")}
+    doors = {path.stem: path.read_text() for path in (PROJECT / "jobs").glob("*.py")}
+    assert set(doors) == set(modules)
+    for name, door in doors.items():
+        job = name.title().replace("_", "")
+        code = [line for line in door.splitlines() if line]
+        assert len(code) == 7, name
+        assert code[0] == modules[name].splitlines()[0], f"{name}: door and module say different things"
+        assert code[-3:] == [
+            f"from crawlmill.jobs.{name} import {job}",
+            'if __name__ == "__main__":',
+            f"    {job}.run()",
+        ]
+        assert "TYPE_CHECKING" not in modules[name]
+        assert "sys.path" not in modules[name]
+        assert modules[name].endswith(f'if __name__ == "__main__":\n    {job}.run()\n')

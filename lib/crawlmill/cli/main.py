@@ -23,6 +23,7 @@ from crawlmill.terminal.text import tell
 __all__ = ["COMMANDS", "main"]
 
 COMMANDS = {
+    "run": "run one of the jobs that come with Crawlmill",
     "check": "read every member and record of archives to its end, and say what is lost",
     "index": "print the captures of archives: a URL index, a line per record",
     "records": "list the records of archives, a row each",

@@ -1,6 +1,6 @@
 """Jobs: the bases a job derives from, the launcher, the runners.
 
-    from crawlmill.mr import CountJob, CrawlJob, summing
+    from crawlmill.mr import CountJob, FormatError, Record, summing
 
 Names are imported when they are asked for: commands use parts of this package without the weight of mrjob.
 """
@@ -17,11 +17,29 @@ from typing import TYPE_CHECKING, Any  # noqa: E402
 from crawlmill.mr.task import failure_report as task_report  # noqa: E402
 
 if TYPE_CHECKING:
-    from crawlmill.mr.job.base import CrawlJob
+    from crawlmill.errors import FormatError, UsageError
+    from crawlmill.formats.record import Record
+    from crawlmill.inputs.reading import Reading
+    from crawlmill.mr.compat import MRStep, RawValueProtocol
+    from crawlmill.mr.job.base import CrawlJob, summing
     from crawlmill.mr.job.counting import CountJob, counted_natively
-    from crawlmill.mr.task.sums import summing
+    from crawlmill.mr.run.options import whole_number
+    from crawlmill.mr.run.results import Results
 
-__all__ = ["CountJob", "CrawlJob", "counted_natively", "summing"]
+__all__ = [
+    "CountJob",
+    "CrawlJob",
+    "FormatError",
+    "MRStep",
+    "RawValueProtocol",
+    "Reading",
+    "Record",
+    "Results",
+    "UsageError",
+    "counted_natively",
+    "summing",
+    "whole_number",
+]
 
 # From here on: what is imported next may be what the node lacks.
 task_report.listen()
@@ -31,18 +49,23 @@ if _WRONG is not None:
     raise SystemExit(_WRONG)
 
 _HOMES = {
-    "CountJob": "job.counting",
-    "CrawlJob": "job.base",
-    "counted_natively": "job.counting",
-    "summing": "task.sums",
+    "crawlmill.errors": ("FormatError", "UsageError"),
+    "crawlmill.formats.record": ("Record",),
+    "crawlmill.inputs.reading": ("Reading",),
+    "crawlmill.mr.compat": ("MRStep", "RawValueProtocol"),
+    "crawlmill.mr.job.base": ("CrawlJob", "summing"),
+    "crawlmill.mr.job.counting": ("CountJob", "counted_natively"),
+    "crawlmill.mr.run.options": ("whole_number",),
+    "crawlmill.mr.run.results": ("Results",),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    home = next((module for module, names in _HOMES.items() if name in names), None)
+    if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return getattr(import_module(home), name)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("crawlmill"):
             raise

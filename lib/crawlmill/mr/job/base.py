@@ -61,8 +61,8 @@ _LOOK_EVERY_S: Final = 0.1
 class CrawlJob(MRJob):  # type: ignore[misc]
     """The base of jobs; see the module's text. `formats` and `types` empty mean all there are."""
 
-    formats: ClassVar[tuple[str, ...]] = ()
-    types: ClassVar[tuple[str, ...]] = ()
+    formats: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
     items: ClassVar[type[Any]] = Record
     """The class of what `process` is given: records, or the items of another reader (`crawlmill.formats.reader`)."""
 
@@ -87,6 +87,9 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     publishes_pairs: ClassVar[bool] = True
     """Whether what the last step yields is published as `part-N`; else it is for `finish` alone."""
+
+    shown_as: ClassVar[str | None] = None
+    """How the job is called in its help (default: `python jobs/NAME.py`)."""
 
     surveys: ClassVar[bool] = False
     """Whether all inputs are looked at (`survey`, `conclude`) before they are processed."""
@@ -245,6 +248,15 @@ class CrawlJob(MRJob):  # type: ignore[misc]
             sys.exit(1)
 
     @classmethod
+    def mr_job_script(cls) -> str | None:
+        """The path of the script that is run: where that is a door to the class, the door, not the class' module."""
+        main = sys.modules.get("__main__")
+        if getattr(main, cls.__name__, None) is cls and (script := getattr(main, "__file__", None)):
+            return str(script)
+        found: str | None = super().mr_job_script()
+        return found
+
+    @classmethod
     def name(cls) -> str:
         """The job's name: that of its file."""
         return Path(cls.mr_job_script() or cls.__name__).stem
@@ -368,7 +380,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         super().configure_args()
         parser.allow_abbrev = False
         hide_rare(parser)
-        describe(parser, type(self), self.name())
+        describe(parser, type(self), self.name(), self.shown_as)
         inputs = parser.add_argument_group("inputs")
         declared.add_base_url(inputs.add_argument)
         declared.add_storage(inputs.add_argument)

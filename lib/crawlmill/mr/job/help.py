@@ -38,9 +38,9 @@ def hide_rare(parser: argparse.ArgumentParser) -> None:
             action.help = "read no mrjob.conf at all"
 
 
-def describe(parser: argparse.ArgumentParser, job: type, name: str) -> None:
+def describe(parser: argparse.ArgumentParser, job: type, name: str, shown_as: str | None = None) -> None:
     """Put the job's docstring above its options and examples below."""
-    parser.prog = f"python jobs/{name}.py"
+    parser.prog = shown_as or f"python jobs/{name}.py"
     parser.usage = "%(prog)s [-r RUNNER] [options] LIST..."
     parser.description = inspect.cleandoc(job.__doc__ or "")
     formats = getattr(job, "formats", ())

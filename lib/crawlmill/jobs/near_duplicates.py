@@ -1,0 +1,109 @@
+"""Find pages that are nearly the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from crawlmill.analysis.near_duplicates import MAX_DISTANCE, Group, blocks, group, pairs_in
+from crawlmill.analysis.simhash import package_simhash, text_simhash
+from crawlmill.formats.crawl2012.valid import valid_metadata
+from crawlmill.mr import CrawlJob, MRStep, Record, whole_number
+
+__all__ = ["NearDuplicates"]
+
+
+_FOUR_LETTERS = re.compile(r"\w(?:\W*\w){3}")
+
+
+class NearDuplicates(CrawlJob):
+    """Find all pairs of pages whose similarity hashes (simhash, 64 bits) differ in few bits.
+
+    Reads WET and textData, of whose texts it computes the hash, and metadata of 2012, which holds that of the body.
+    Left out, and counted (see --verbose), are records without a hash, with hash 0, and texts too short for one. All
+    pairs within --max-distance are found, each once; a page is no pair with itself.
+
+    A result line is a pair of URLs and in how many bits they differ: ["http://a.com/","http://b.com/"]<TAB>2
+    Equal hashes of more than --max-group URLs give one line, ["group",-4034250112487190]<TAB>["http://c.com/",...],
+    and take part in other pairs by their first URL alone.
+    """
+
+    formats: tuple[str, ...] = ("wet", "text_data", "metadata")
+    types = ("conversion", "text_data", "metadata")
+
+    def configure_args(self) -> None:
+        """Declare the options of this job."""
+        super().configure_args()
+        add = self.add_passthru_arg
+        add("--max-distance", type=int, choices=range(MAX_DISTANCE + 1), default=3, metavar="BITS",
+            help=f"bits that may differ, 0 to {MAX_DISTANCE} (default: 3)")  # fmt: skip
+        add("--max-group", type=whole_number(1), default=1000, metavar="N",
+            help="URLs with one hash that are still given as pairs (default: 1000)")  # fmt: skip
+        add("--hash", choices=("2012", "package"), default="2012",
+            help="hash of texts: Common Crawl's of 2012, or that of the package simhash (default: 2012)")  # fmt: skip
+
+    def load_args(self, args: list[str]) -> None:
+        """Published hashes are those of 2012."""
+        super().load_args(args)
+        if self.options.hash == "package":
+            self.formats = ("wet", "text_data")
+
+    def steps(self) -> list[MRStep]:
+        """The three steps that `crawlmill.analysis.near_duplicates` tells of."""
+        return [
+            MRStep(mapper_init=self.begin, mapper=self.mapper, mapper_final=self.end, reducer=self.gather),
+            MRStep(reducer=self.compare),
+            MRStep(reducer=self.nearest),
+        ]
+
+    def begin(self) -> None:
+        """Nothing is left out yet."""
+        self.left_out = 0
+
+    def end(self) -> Iterator[Any]:
+        """Say how much was left out."""
+        self.increment_counter("near_duplicates", "left out", self.left_out)
+        yield from ()
+
+    def process(self, record: Record) -> Iterator[tuple[int, str]]:
+        """Hash and URL."""
+        number, url = self.hash_of(record), record.uri
+        if number and url is not None:
+            yield number, url
+        else:
+            self.left_out += 1
+
+    def hash_of(self, record: Record) -> int | None:
+        """The hash of a record, if it has one."""
+        if record.type == "metadata":
+            return valid_metadata(record.body()).text_simhash
+        text = record.text()
+        if self.options.hash == "2012":
+            return text_simhash(text)
+        return package_simhash(text) if _FOUR_LETTERS.search(text) else None
+
+    def gather(self, number: int, urls: Iterable[str]) -> Iterator[tuple[Any, Any]]:
+        """The records of one hash, and where they are to be compared with others."""
+        found = group(number, urls)
+        if len(found.urls) > self.options.max_group:
+            yield ("group", number), found.urls
+            found = found.by_first()
+        yield from found.pairs()
+        for block in blocks(number, self.options.max_distance):
+            yield block, found
+
+    def compare(self, key: list[Any], values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        """The near pairs of a block; what is found already goes on as it is."""
+        if isinstance(key[0], int):
+            yield from pairs_in(key[0], (Group(*value) for value in values), self.options.max_distance)
+        else:
+            yield from ((key, value) for value in values)
+
+    def nearest(self, key: list[Any], values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        """A pair once: a URL that was fetched twice may be near another in two ways."""
+        yield key, min(values)
+
+
+if __name__ == "__main__":
+    NearDuplicates.run()

@@ -1,0 +1,30 @@
+"""Give the extracted texts of the 2012 crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crawlmill.mr import CrawlJob, Record
+
+__all__ = ["TextData"]
+
+
+class TextData(CrawlJob):
+    """Give the texts that Common Crawl extracted from the pages of 2012.
+
+    Reads textData files, of which a range is a split, so that large ones can be shared out. A URL that was fetched
+    twice comes twice.
+
+    A result line is a URL and its text: "http://example.com/"<TAB>"Example Domain ..."
+    """
+
+    formats = ("text_data",)
+    types = ("text_data",)
+
+    def process(self, record: Record) -> Iterator[tuple[str | None, str]]:
+        """URL and text."""
+        yield record.uri, record.text()
+
+
+if __name__ == "__main__":
+    TextData.run()
