@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from crawlmill import core
@@ -22,6 +23,8 @@ _WORD = re.compile(r"\w+")
 
 # A longer text is not held as a list of its words.
 _AT_ONCE_CHARACTERS = 4 << 20
+
+_LINES_AT_ONCE = 4096
 
 # Of so many different characters each is no longer worth a pass over the text.
 _MANY = 32
@@ -65,11 +68,8 @@ class WordCounter:
         return iter(self._counter.drain())
 
     def drain_lines(self) -> Iterable[bytes]:
-        """What the native core holds, if it is in use, as lines of JSON, `key TAB value`, some of them in each.
-
-        What is not given here comes out of `drain`.
-        """
-        return () if self.native is None else self.native.drain_lines()
+        """The same as lines of JSON, `key TAB value`, some of them in each. The counter is empty then."""
+        return self._counter.drain_lines()
 
 
 class _PythonCounter:
@@ -101,6 +101,18 @@ class _PythonCounter:
             return iter(words.items())
         documents, self._documents = self._documents, Counter()
         return ((word, [count, documents[word]]) for word, count in words.items())
+
+    def drain_lines(self) -> Iterator[bytes]:
+        # No character of a word needs an escape in JSON.
+        words, self._words = self._words, Counter()
+        documents = self._documents
+        if documents is None:
+            lines = (f'"{word}"\t{count}\n' for word, count in words.items())
+        else:
+            self._documents = Counter()
+            lines = (f'"{word}"\t[{count},{documents[word]}]\n' for word, count in words.items())
+        while some := "".join(islice(lines, _LINES_AT_ONCE)):
+            yield some.encode()
 
 
 def count_words(text: str) -> Counter[str]:

@@ -26,6 +26,10 @@ __all__ = ["Choice", "chunks_of", "sum_lines", "summing"]
 
 _NUMBER: Final = rb"(-?(?:0|[1-9][0-9]{0,17}))"
 _VALUE: Final = re.compile(rb"%s|\[%s,%s\]" % (_NUMBER, _NUMBER, _NUMBER))
+# A line that would be written as it is: no row, nothing escaped, no number that could be written otherwise.
+_NATURAL: Final = rb"([1-9][0-9]{0,17})"
+_USUAL_VALUE: Final = re.compile(rb"%s|\[%s,%s\]" % (_NATURAL, _NATURAL, _NATURAL))
+_USUAL: Final = re.compile(rb"[^\\\t]+\t(?:%s)" % _USUAL_VALUE.pattern)
 _CHUNK: Final = 1 << 20
 
 
@@ -129,7 +133,8 @@ class _Sums:
         self._ranking: list[tuple[int, bool, bytes, bytes]] = []
         self._rest = b""
         self._key: bytes | None = None
-        self._sum: int | None = None  # None: what comes of this key is left
+        self._only: bytes | None = None  # the line of the key, if it has had but one, a usual one
+        self._sum: int | None = None  # None, without `_only`: what comes of this key is left
         self._second: int | None = None  # of a list of two
         self._pieces: list[tuple[bool, list[bytes]]] = []
 
@@ -137,8 +142,42 @@ class _Sums:
         """Take more lines, wherever they are cut."""
         lines = (self._rest + data).split(b"\n")
         self._rest = lines.pop()
+        plain = self._least is None and self._most is None
+        usual, usual_value = _USUAL.fullmatch, _USUAL_VALUE.fullmatch
+        key, only, total, second = self._key, self._only, self._sum, self._second
+        out: list[bytes] | None = None
+        # Usual lines are dealt with here, where names are local; `_line` takes all kinds.
         for line in lines:
+            name, _, text = line.partition(b"\t")
+            if not plain:
+                pass
+            elif name != key:
+                if usual(line):
+                    if out is None:
+                        out = self._lines(left=False)
+                    if only is not None:
+                        out.append(only)  # most keys are seen once, and then their line is the result
+                    elif total is not None:
+                        out.append(_line_of(key, total, second))
+                    key, only, total = name, line, None
+                    continue
+            elif (only is not None or total is not None) and (value := usual_value(text)):
+                if only is not None:
+                    total, second = _numbers(usual_value(only[len(name) + 1 :]))
+                    only = None
+                number, other, another = value.groups()
+                if another is None and second is None:
+                    total += int(number)  # type: ignore[operator]
+                    continue
+                if another is not None and second is not None:
+                    total += int(other)  # type: ignore[operator]
+                    second += int(another)
+                    continue
+            self._key, self._only, self._sum, self._second = key, only, total, second
             self._line(line)
+            key, only, total, second = self._key, self._only, self._sum, self._second
+            out = None
+        self._key, self._only, self._sum, self._second = key, only, total, second
         return self._given()
 
     def finish(self) -> list[tuple[bool, bytes]]:
@@ -149,54 +188,58 @@ class _Sums:
         self._key, self._rest = None, b""
         if self._most is not None:
             self._ranking.sort()
-            for _, _, _, line in self._ranking[: self._most]:
-                self._put(False, line)
+            self._lines(left=False).extend(line for _, _, _, line in self._ranking[: self._most])
         return self._given()
 
     def _given(self) -> list[tuple[bool, bytes]]:
         pieces, self._pieces = self._pieces, []
-        for _, lines in pieces:
-            lines.append(b"")
-        return [(left, b"\n".join(lines)) for left, lines in pieces]
+        return [(left, b"\n".join([*lines, b""])) for left, lines in pieces if lines]
 
     def _line(self, line: bytes) -> None:
         key, tab, text = line.removesuffix(b"\r").partition(b"\t")
-        same = key == self._key
-        if not same:
+        if key != self._key:
             self._end_key()
             self._key = key
-        elif self._sum is None:
-            self._put(True, line)
+            value = _VALUE.fullmatch(text) if tab and _is_usual(key) else None
+            if value is None:
+                self._leave(line)
+            else:
+                self._sum, self._second = _numbers(value)
             return
-        value = _VALUE.fullmatch(text) if same or (tab and _is_usual(key)) else None
-        if value is None:
+        if self._only is not None:
+            value = _VALUE.fullmatch(self._only.partition(b"\t")[2])
+            self._only = None
+            if value is not None:
+                self._sum, self._second = _numbers(value)
+        if self._sum is None:
             self._leave(line)
             return
-        one, first, second = value.groups()
-        if not same:
-            self._sum, self._second = int(one or first), None if second is None else int(second)
-        elif (second is None) != (self._second is None):
+        value = _VALUE.fullmatch(text)
+        number, second = _numbers(value) if value else (0, None)
+        if value is None or (second is None) != (self._second is None):
             self._leave(line)
-        elif second is None:
-            self._sum += int(one)  # type: ignore[operator]
-        else:
-            self._sum += int(first)  # type: ignore[operator]
-            self._second += int(second)  # type: ignore[operator]
+            return
+        self._sum += number
+        if second is not None and self._second is not None:
+            self._second += second
 
     def _leave(self, line: bytes) -> None:
         """Leave this key from now on: its sum so far, and this line."""
         if self._sum is not None:
-            self._put(True, self._summed())
+            self._lines(left=True).append(self._summed())
             self._sum = None
-        self._put(True, line)
+        self._lines(left=True).append(line)
 
     def _end_key(self) -> None:
+        if self._only is not None:
+            self._lines(left=False).append(self._only)
+            self._only = None
         if self._sum is None or (self._least is not None and self._sum < self._least):
             self._sum = None
             return
         line = self._summed()
         if self._most is None:
-            self._put(False, line)
+            self._lines(left=False).append(line)
         else:
             key = self._key or b""
             self._ranking.append((-self._sum, key != b"null", key, line))
@@ -206,15 +249,26 @@ class _Sums:
         self._sum = None
 
     def _summed(self) -> bytes:
-        key = self._key or b""
-        if self._second is None:
-            return b"%b\t%d" % (key, self._sum or 0)
-        return b"%b\t[%d,%d]" % (key, self._sum or 0, self._second)
+        return _line_of(self._key, self._sum, self._second)
 
-    def _put(self, left: bool, line: bytes) -> None:
+    def _lines(self, *, left: bool) -> list[bytes]:
+        """Where the next lines of this kind go."""
         if not self._pieces or self._pieces[-1][0] != left:
             self._pieces.append((left, []))
-        self._pieces[-1][1].append(line)
+        return self._pieces[-1][1]
+
+
+def _line_of(key: bytes | None, number: int | None, second: int | None) -> bytes:
+    if second is None:
+        return b"%b\t%d" % (key or b"", number or 0)
+    return b"%b\t[%d,%d]" % (key or b"", number or 0, second)
+
+
+def _numbers(value: re.Match[bytes] | None) -> tuple[int, int | None]:
+    if value is None:
+        raise ValueError("not a number, nor a list of two")
+    one, first, second = value.groups()
+    return (int(one), None) if second is None else (int(first), int(second))
 
 
 def _is_usual(key: bytes) -> bool:
