@@ -9,14 +9,14 @@ WITH_ENGINES = -n $(shell expr $(CORES) + 2)
 NATIVE := native/Cargo.toml native/Cargo.lock native/pyproject.toml $(wildcard native/src/*.rs)
 HAS_CARGO := command -v cargo >/dev/null 2>&1
 
-.PHONY: demo test test-quick pythons lint docs bench wheel pex matrix clean hadoop-up hadoop-down spark
+.PHONY: demo test test-quick pythons lint docs bench wheel pex matrix picture clean hadoop-up hadoop-down spark
 
 demo: $(VENV)/.native
 	@bash tools/demo.sh
 
-# Engines that are not there (Java, Maven, Spark) are named skips, or failures with CRAWLMILL_REQUIRE_ENGINES=1.
+# Engines that are not installed (Java, Maven, Spark) are named skips, or failures with CRAWLMILL_REQUIRE_ENGINES=1.
 test: $(VENV)/.tested $(VENV)/.native
-	@echo "== running all tests: some minutes, and with Java and Maven there, a quarter of an hour on real engines; now and then a line says what is running"
+	@echo "== running all tests: a few minutes, or a quarter of an hour with Java and Maven, on real engines; now and then a line says what is running"
 	@$(BIN)/python -m pytest -m "" $(WITH_ENGINES) $(TESTS)
 
 test-quick: $(VENV)/.tested $(VENV)/.native
@@ -60,7 +60,12 @@ wheel: $(VENV)/.installed
 matrix: $(VENV)/.tested
 	@$(BIN)/python tools/matrix.py $(MATRIX)
 
-# One file with all that tasks need on nodes which have Python only; PYTHON is to be of the nodes' minor version.
+# The picture in README.md, recorded from a run on the sample crawl.
+picture: $(VENV)/.native
+	@test -f sample-crawl/answers.json || $(BIN)/crawlmill sample sample-crawl
+	@$(BIN)/python tools/record_run.py
+
+# One file with all that tasks need on nodes which have only Python; PYTHON must be of the nodes' minor version.
 pex:
 	@$(PYTHON) tools/pex.py
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The first thing a newcomer runs: makes the sample crawl, counts its tags, says where everything lies.
+# The first thing a newcomer runs: makes the sample crawl, counts its tags, and says where everything is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,9 +16,9 @@ rm -rf demo-results
 echo "== the most frequent tags"
 cat demo-results/part-* | sort -t "$(printf '\t')" -k 2,2nr -k 1,1 | sed -n 1,10p
 cat <<'END'
-== where everything lies
+== where to find everything
 input list    input_lists/sample.paths
 crawl         sample-crawl/crawl-data/ (WARC, WAT, WET), true answers in sample-crawl/answers.json
-results       demo-results/part-*, one line "tag" TAB count each
+results       demo-results/part-*, one line per tag: "tag" TAB count
 ledger        demo-results/_ledger.jsonl, what became of each input
 END
