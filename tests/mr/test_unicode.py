@@ -9,6 +9,10 @@ import pytest
 from tests.mr.helpers import run, run_here
 from tests.mr.test_counting import HostCount, MapOnly
 
+from crawlmill import core
+from crawlmill.inputs.ledger import Summary
+from crawlmill.mr.run.run_json import core_warning
+
 HERE = unicodedata.unidata_version
 FORGED = b"""
 import sys
@@ -48,11 +52,25 @@ def test_tasks_of_another_unicode_version_are_told_of_and_the_ledger_is_as_ever(
     assert (out / "_ledger.jsonl").read_bytes() == (tmp_path / "ledger").read_bytes()
 
 
+@pytest.mark.parametrize(("there", "here", "said"), [
+    ({"python"}, "native", "tasks had no native core"),
+    ({"python", "native"}, "native", "some tasks had no native core"),
+    ({"python"}, "python", None),
+    ({"native"}, "python", None),
+    (set(), "native", None),
+])  # fmt: skip
+def test_tasks_without_the_native_core_that_the_launcher_has_are_told_of(monkeypatch, there, here, said):
+    monkeypatch.setattr("crawlmill.core.name", lambda: here)
+    warning = core_warning(Summary(cores=there))
+    assert (warning is None) if said is None else warning.startswith(f"warning: {said}, ")
+
+
 @pytest.mark.parametrize("job", [HostCount, MapOnly])
 def test_tasks_of_the_same_unicode_version_are_not(crawl, tmp_path, job):
     ended = run_here(job, "-r", "inline", "--output-dir", tmp_path / "out", crawl.list(crawl.warc("a")))
     assert (ended.code, "warning" in ended.err) == (0, False)
     assert report(tmp_path / "out")["unicode_of_tasks"] == [HERE]
+    assert json.loads((tmp_path / "out" / "_run.json").read_text())["core_of_tasks"] == [core.name()]
 
 
 def test_tasks_kept_by_another_python_keep_their_version(crawl, tmp_path, monkeypatch):

@@ -50,6 +50,8 @@ class LedgerRow:
     """The version of Unicode by which it was read: known to the run, no part of the ledger."""
     unit: tuple[int, int] | None = field(default=None, compare=False)
     """Number and count of the unit that this row is of, if it is not of the whole input: no part of the ledger."""
+    core: str | None = field(default=None, compare=False)
+    """The core (`crawlmill.core`) by which it was read: known to the run, no part of the ledger."""
 
     @classmethod
     def of(cls, item: Input) -> LedgerRow:
@@ -117,6 +119,7 @@ class Summary:
     """What is probably wrong with lines that name nothing: the first line of each kind."""
     _strange: int = 0
     unicodes: set[str] = field(default_factory=set)
+    cores: set[str] = field(default_factory=set)
 
     @property
     def inputs(self) -> int:
@@ -141,6 +144,8 @@ class Summary:
                 self.hints.setdefault(hint, row.input[:_LONGEST_NAME])
         if row.unicode is not None:
             self.unicodes.add(row.unicode)
+        if row.core is not None:
+            self.cores.add(row.core)
         shown = self._unread if row.lost["unaccounted"] else self.bad
         if outcome != "ok" and len(shown) < _MOST_SHOWN:
             shown.append(visible(f"{outcome:7} {_name_of(row)}: {_losses(row)}"))
@@ -197,6 +202,7 @@ def _of_units(units: list[LedgerRow]) -> LedgerRow:
     whole.records, whole.bytes = sum(row.records for row in units), sum(row.bytes for row in units)
     whole.verified = all(row.verified for row in units)
     whole.unicode = next((row.unicode for row in units if row.unicode != unidata_version), unidata_version)
+    whole.core = next((row.core for row in units if row.core == "python"), units[0].core)  # what is warned of
     for row in units:
         told_before = [problem for problem in row.problems if problem in whole.problems]
         whole.lost += row.lost - Counter(problem.reason for problem in told_before)

@@ -24,7 +24,7 @@ from unittest import mock
 import boto3
 from moto.core.responses import ActionResult
 from moto.emr.exceptions import ValidationException
-from moto.emr.models import Cluster, Step, emr_backends
+from moto.emr.models import Cluster, InstanceGroup, Step, emr_backends
 from moto.emr.responses import ElasticMapReduceResponse
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 from moto.server import ThreadedMotoServer
@@ -68,6 +68,7 @@ class EmrDouble:
         self.metadata = MetadataService()
         self.error_details: dict[str, list[dict[str, Any]]] = {}
         self.fleets: dict[str, list[dict[str, Any]]] = {}
+        self.granted: dict[str, int] = {}
         self._over = threading.Event()
         self._nodes: dict[str, Node] = {}
         self._server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
@@ -132,15 +133,12 @@ class EmrDouble:
     def waiting_cluster(self, **more: Any) -> str:
         """A cluster of the user's own, as `aws emr create-cluster` makes it; gives its id."""
         instances = {"InstanceCount": 1, "MasterInstanceType": "m5.xlarge", "KeepJobFlowAliveWhenNoSteps": True}
-        return self.client("emr").run_job_flow(
-            Name="mine", Instances=instances, ReleaseLabel="emr-7.10.0", LogUri="s3n://tmp/mine/", **more
-        )["JobFlowId"]  # fmt: skip
+        asked = {"Name": "mine", "Instances": instances, "ReleaseLabel": "emr-7.14.0", "LogUri": "s3n://tmp/mine/"}
+        return self.client("emr").run_job_flow(**{**asked, **more})["JobFlowId"]
 
     def grant(self, cluster: str, workers: int) -> None:
-        """Start so many workers of a cluster's fleet, whatever was asked for."""
-        for fleet in self.fleets[cluster]:
-            if fleet["InstanceFleetType"] == "TASK":
-                fleet["ProvisionedSpotCapacity"] = workers
+        """Start so many task nodes of a cluster, whatever was asked for."""
+        self.granted[cluster] = workers
 
     def start(self) -> None:
         self._server.start()
@@ -224,15 +222,20 @@ def _patches(double: EmrDouble) -> Iterator[Any]:
         answer = _moto_runs(self)
         cluster = list(self.backend.clusters.values())[-1]
         asked = self._get_param("Instances", {}).get("InstanceFleets", [])
-        double.fleets[cluster.id] = [
-            {**fleet, "Id": f"if-{n}", "ProvisionedSpotCapacity": fleet.get("TargetSpotCapacity", 0),
-             "ProvisionedOnDemandCapacity": fleet.get("TargetOnDemandCapacity", 0)}
-            for n, fleet in enumerate(asked)
-        ]  # fmt: skip
+        double.fleets[cluster.id] = asked
+        cluster.instance_collection_type = "INSTANCE_FLEET" if asked else "INSTANCE_GROUP"
         return answer
 
     def list_instance_fleets(self: ElasticMapReduceResponse) -> ActionResult:
-        return ActionResult({"InstanceFleets": double.fleets[self._get_param("ClusterId")]})
+        cluster = self._get_param("ClusterId")
+        return ActionResult({"InstanceFleets": [
+            {**fleet, "Id": f"if-{number}", "ProvisionedOnDemandCapacity": fleet.get("TargetOnDemandCapacity", 0),
+             "ProvisionedSpotCapacity": double.granted.get(cluster, fleet.get("TargetSpotCapacity", 0))}
+            for number, fleet in enumerate(double.fleets[cluster])
+        ]})  # fmt: skip
+
+    def running(self: InstanceGroup) -> int:
+        return double.granted.get(self.cluster_id, self.num_instances) if self.role == "TASK" else self.num_instances
 
     def status(self: Cluster) -> dict[str, Any]:
         return {**_moto_status(self), "ErrorDetails": double.error_details.get(self.id, [])}
@@ -242,6 +245,7 @@ def _patches(double: EmrDouble) -> Iterator[Any]:
         (Cluster, "terminate", _terminate),
         (Cluster, "add_steps", _add_steps),
         (Cluster, "status", property(status)),
+        (InstanceGroup, "running_instance_count", property(running)),
         (ElasticMapReduceResponse, "cancel_steps", _cancel_steps),
         (ElasticMapReduceResponse, "add_job_flow_steps", _add_job_flow_steps),
         (ElasticMapReduceResponse, "run_job_flow", run_job_flow),

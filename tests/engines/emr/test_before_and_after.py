@@ -29,6 +29,7 @@ from crawlmill.mr.engines.emr.cancel import cancel
 from crawlmill.mr.engines.emr.record import EmrRun, Step, marker_of
 from crawlmill.mr.engines.emr.runner import EmrRunner
 from crawlmill.mr.engines.emr.watch import EmrWatch, failure_of_task
+from crawlmill.mr.engines.emr.workers import Workers
 from crawlmill.mr.run.ending import RunInfo
 from crawlmill.mr.run.progress import Console, Progress
 from crawlmill.storage import Storage
@@ -220,13 +221,16 @@ def test_output_folder_that_exists(idle_emr, lst):
 
 
 def test_bootstrap_action_that_fails_is_told_with_its_last_words(idle_emr, lst):
+    idle_emr.double.log_delay_s = 1
     fails = "echo 'no package python9' >&2; false"
     result = idle_emr.run(TAGS, "--bootstrap", fails, "--output-dir", "s3://mine/out", lst)
     assert result.code == 1
     last = result.err.rstrip("\n").rpartition("\n")[2]
     assert re.fullmatch(
         r"tag_count: Step 1 of 1 was cancelled: cluster j-\w+ ended with errors: On the master instance \(i-\w+\), "
-        r"bootstrap action 1 returned a non-zero return code \(no package python9\); logs, .*: s3://tmp/runs/logs/j-\w+",
+        r"bootstrap action 1 returned a non-zero return code \(no package python9\); "
+        r"BOOTSTRAP_FAILURE_PRIMARY_WITH_NON_ZERO_CODE: The bootstrap action failed\. "
+        r"\(instance-id i-\w+, bootstrap-action 1\); logs, .*: s3://tmp/runs/logs/j-\w+",
         last,
     ), last  # fmt: skip
     assert idle_emr.double.keys("s3://mine/") == ["s3://mine/out.failed.jsonl"]
@@ -419,13 +423,35 @@ def test_job_that_hadoop_does_not_take_is_told_in_hadoops_words(idle_emr, lst):
         wait_for(lambda: idle_emr.double.clusters and idle_emr.double.clusters[0].state == "RUNNING", process)
         cluster = idle_emr.double.clusters[0]
         log = f"s3://tmp/runs/logs/{cluster.id}/steps/{cluster.steps[0].id}/syslog.gz"
-        idle_emr.double.put(log, gzip.compress(said.encode()))
         cluster.steps[0].state = "FAILED"
+        wait_for(lambda: "waiting for its log" in process.stderr.readline().decode(), process)
+        idle_emr.double.put(log, gzip.compress(said.encode()))
         result = ended(process)
     assert result.code == 1
     assert "tag_count: Step 1 of 1 failed: Invalid resource request! Cannot; logs, " in result.err
     assert "Traceback" not in result.err
     assert idle_emr.left == []
+
+
+@pytest.mark.parametrize("fleets", [True, False])
+def test_workers_that_have_not_started_are_told(idle_emr, monkeypatch, fleets):
+    for name, value in idle_emr.double.environment.items():
+        monkeypatch.setenv(name, value)
+    aws = Aws()
+    kinds = [("MASTER", 1, 0), ("CORE", 1, 0), ("TASK", 0, 4)]
+    if fleets:
+        asked = {"InstanceFleets": [
+            {"InstanceFleetType": kind, "TargetOnDemandCapacity": most, "TargetSpotCapacity": spot,
+             "InstanceTypeConfigs": [{"InstanceType": "m6i.xlarge"}]} for kind, most, spot in kinds
+        ]}  # fmt: skip
+    else:
+        asked = {"InstanceGroups": [{"InstanceRole": kind, "InstanceType": "m6i.xlarge", "InstanceCount": most + spot}
+                                    for kind, most, spot in kinds]}  # fmt: skip
+    cluster = idle_emr.double.waiting_cluster(Instances={**asked, "KeepJobFlowAliveWhenNoSteps": True})
+    described = aws.ask("emr", "describe_cluster", ClusterId=cluster)["Cluster"]
+    assert Workers(aws, cluster).said(described) == ""
+    idle_emr.double.grant(cluster, 2)
+    assert Workers(aws, cluster).said(described) == ", 2 of 4 workers"
 
 
 def test_services_that_are_away_for_a_while_are_waited_for(monkeypatch):

@@ -40,9 +40,14 @@ def test_run_gives_what_inline_gives_and_is_published_on_s3(emr, tmp_path):
     assert emr.double.get("s3://mine/out/part-00000").decode() == here.out
     assert emr.double.get("s3://mine/out/_ledger.jsonl") == (tmp_path / "inline").read_bytes()
     assert len(rows(tmp_path / "inline")) == 3
-    assert json.loads(emr.double.get("s3://mine/out/_run.json"))["runner"] == "emr"
+    report = json.loads(emr.double.get("s3://mine/out/_run.json"))
+    assert (report["runner"], report["core_of_tasks"]) == ("emr", [report["core"]])
     assert re.search(r"^3 inputs: 1 ok, 1 partial, 1 failed; ", there.err, re.MULTILINE)
     assert emr.left == []
+    if report["core"] == "native":  # what is shipped comes first, so it is that one which the tasks had
+        assert any(
+            arg.endswith("/crawlmill-native.zip#crawlmill-native") for arg in emr.double.clusters[0].steps[0].args
+        )
     calls = emr.double.calls.read_text()
     assert "dnf install -y python3.11" in calls
     assert "python3.11 -m pip install" in calls

@@ -25,7 +25,7 @@ from crawlmill.mr.run.options import BadLimit
 from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.run.progress import Console
 from crawlmill.mr.run.results import Results, copy_to, named
-from crawlmill.mr.run.run_json import run_report, unicode_warning, without_secrets
+from crawlmill.mr.run.run_json import core_warning, run_report, unicode_warning, without_secrets
 from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failures import TaskError, TooManyBadError
 from crawlmill.mr.task.files import TaskFile
@@ -261,7 +261,7 @@ class Ending:
         if self._run.quiet and not summary.not_ok:
             return
         if self._run.verbose:
-            self._console.say(f"core: {core.name()}")
+            self._console.say(f"core: {core.name()}; of tasks: {', '.join(sorted(summary.cores)) or 'not known'}")
             for number, counters in enumerate(work.counters(), 1):
                 for name, count in sorted(counters.items()):
                     self._console.say(f"step {number}, {name} = {count:,}")
@@ -270,8 +270,10 @@ class Ending:
         for folder, count in self._missed.items():
             exist = "1 input that failed exists" if count == 1 else f"{count:,} inputs that failed exist"
             self._console.say(f"hint: {exist} beside the list: --base-url {shlex.quote(folder)} reads from there")
-        if warning := unicode_warning(summary):
-            self._console.say(warning)
+        elsewhere = self._run.runner not in ("inline", "local")
+        for warning in (unicode_warning(summary), core_warning(summary) if elsewhere else None):
+            if warning:
+                self._console.say(warning)
         if place is not None:
             self._console.say(f"ledger: {place}")
 

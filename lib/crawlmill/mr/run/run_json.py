@@ -19,7 +19,7 @@ from crawlmill.inputs.ledger import Summary
 from crawlmill.mr.compat import MRJOB_VERSION
 from crawlmill.storage import redact
 
-__all__ = ["run_report", "unicode_warning", "without_secrets"]
+__all__ = ["core_warning", "run_report", "unicode_warning", "without_secrets"]
 
 # Rather a harmless value too many: this is for people who want to know what ran.
 _SECRET: Final = re.compile(
@@ -51,6 +51,7 @@ def run_report(
         },
         "platform": f"{machine.sysname} {machine.release} {machine.machine}",
         "core": core.name(),
+        "core_of_tasks": sorted(summary.cores),
         "decoders": decoders(),
     }
     return json.dumps(report, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
@@ -63,6 +64,14 @@ def unicode_warning(summary: Summary) -> str | None:
         return None
     there = " and ".join(sorted(summary.unicodes))
     return f"warning: tasks had Unicode {there}, this Python has {here}: words may be cut and lowered in another way"
+
+
+def core_warning(summary: Summary) -> str | None:
+    """A line where tasks on other machines had only the Python core, and this machine has the native one."""
+    if "python" not in summary.cores or core.name() == "python":
+        return None
+    some = "some tasks" if len(summary.cores) > 1 else "tasks"
+    return f"warning: {some} had no native core, with which they take several times less time: see docs/native.md"
 
 
 def without_secrets(arguments: Iterable[str]) -> list[str]:

@@ -25,6 +25,7 @@ from crawlmill.storage import Storage, redact
 __all__ = ["collect"]
 
 _EVERY_S: Final = 5.0
+_LOGS_WITHIN_S: Final = 400.0
 
 
 def collect(output_dir: str, storage: Storage, stderr: BinaryIO, stdout: BinaryIO, *, wait: bool) -> int:
@@ -43,7 +44,8 @@ def collect(output_dir: str, storage: Storage, stderr: BinaryIO, stdout: BinaryI
     progress.inputs = run.inputs
     with tempfile.TemporaryDirectory(prefix="crawlmill-") as folder:
         scratch = Path(folder)
-        work = EmrWatch(aws, storage, run, scratch, progress, _EVERY_S)
+        logs_within_s = _LOGS_WITHIN_S if wait else 0.0
+        work = EmrWatch(aws, storage, run, scratch, progress, _EVERY_S, logs_within_s=logs_within_s)
         ended: TaskError | None = None
         try:
             if state := work.look():

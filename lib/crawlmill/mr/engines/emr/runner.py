@@ -24,6 +24,7 @@ from typing import Any, Final
 from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.mr.compat import engine_runner
 from crawlmill.mr.engines.emr.aws import Aws, AwsError
+from crawlmill.mr.engines.emr.native import NAME, native_archive
 from crawlmill.mr.engines.streaming import StreamingTasks
 from crawlmill.mr.run.conf import endpoint_url
 from crawlmill.storage import Storage
@@ -52,6 +53,7 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
 
     alias = "emr"
     new_bucket: str | None = None
+    _native = False
 
     @classmethod
     def _default_opts(cls) -> dict[str, Any]:
@@ -189,8 +191,20 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
         """Whether the job has a cluster for itself."""
         return not self._opts["cluster_id"]
 
+    def ship_native(self, archive: Path) -> list[str]:
+        """Send the native core along, if there is one and the user does not install it; for which kinds of machines."""
+        if any(name in str(self._opts["bootstrap"]) for name in ("crawlmill_native", "crawlmill-native")):
+            return []
+        if machines := native_archive(archive):
+            self._working_dir_mgr.add("archive", str(archive), name=NAME)
+            self._native = True
+        return machines
+
     def _cmdenv(self) -> dict[str, str]:
-        return {**_METADATA_SERVICE, **super()._cmdenv()}
+        given = {**_METADATA_SERVICE, **super()._cmdenv()}
+        if self._native:
+            given["PYTHONPATH"] += f":{NAME}"
+        return given
 
     def get_image_version(self) -> str:
         """What mrjob would ask the cluster."""

@@ -3,27 +3,25 @@
 States of a step: PENDING, RUNNING, COMPLETED, CANCELLED, FAILED, INTERRUPTED; of a cluster: STARTING, BOOTSTRAPPING,
 RUNNING, WAITING, TERMINATING, TERMINATED, TERMINATED_WITH_ERRORS.
 
-Why a task failed it says itself, on S3 (`task_report`). EMR copies its own logs to S3 minutes later, or as a cluster
-ends; they are looked at once, and named, but not waited for.
+Why a task failed it says itself, on S3 (`failure_report`). Where no task has said anything, EMR's own logs may tell
+(`logs.py`).
 
-Spec: Amazon EMR API, DescribeStep and DescribeCluster; "View Amazon EMR log files" for where logs lie.
+Spec: Amazon EMR API, DescribeStep and DescribeCluster.
 """
 
 from __future__ import annotations
 
-import gzip
-import posixpath
-import re
 import time
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from crawlmill.errors import CrawlmillError, FormatError, SourceError
+from crawlmill.errors import CrawlmillError, SourceError
 from crawlmill.mr.engines.emr.aws import Aws, AwsError
+from crawlmill.mr.engines.emr.logs import ClusterLogs, error_details, failure_details
 from crawlmill.mr.engines.emr.record import EmrRun, Step
-from crawlmill.mr.engines.hadoop.log import FailedAttempt, HadoopLog
+from crawlmill.mr.engines.emr.workers import Workers
+from crawlmill.mr.engines.hadoop.log import FailedAttempt
 from crawlmill.mr.engines.run_folder import listed_files, parts_in, report_of, rows_apart
 from crawlmill.mr.run.progress import Progress
 from crawlmill.mr.task.failures import TaskError, task_failed
@@ -32,25 +30,30 @@ from crawlmill.storage import Storage
 
 __all__ = ["EmrWatch", "failure_of_task"]
 
-_MOST_LOG_BYTES: Final = 16 << 20
 _TICK_S: Final = 0.2
 _PATIENCE_S: Final = 3600.0
-_BOOTSTRAP: Final = re.compile(r"\((?:including )?(i-\w+)[^)]*\).*?bootstrap action (\d+)", re.IGNORECASE)
+_LOGS_WITHIN_S: Final = 400.0  # EMR copies them every five minutes
 
 
 class EmrWatch:
     """Follows a run that has been submitted. In the end `parts` are locations, and `rows` local files.
 
-    `every_s`: how often EMR is asked, in seconds; it throttles who asks much.
+    `every_s`: how often EMR is asked, in seconds; it throttles who asks much. `logs_within_s`: how long the log of a
+    step that failed is waited for.
     """
 
-    def __init__(self, aws: Aws, storage: Storage, run: EmrRun, scratch: Path, watch: Progress, every_s: float) -> None:
+    def __init__(
+        self, aws: Aws, storage: Storage, run: EmrRun, scratch: Path, watch: Progress, every_s: float, *,
+        logs_within_s: float = _LOGS_WITHIN_S,
+    ) -> None:  # fmt: skip
         self._aws, self._storage, self._run, self._scratch = aws, storage, run, scratch
         self._watch, self._every_s = watch, every_s
         self.parts: list[Path | str] = []
         self.rows: list[Path] = []
         self.files: list[TaskFile] = []
         self._told: set[str] = set()
+        self._logs_within_s = logs_within_s
+        self._workers = Workers(aws, run.cluster or "")
 
     def counters(self) -> list[dict[str, int]]:
         """None: EMR's are in logs that come minutes later."""
@@ -77,7 +80,8 @@ class EmrWatch:
                 raise self._error(step, found, cluster)
             if state == "RUNNING":
                 self._tell_failures()
-                return f"step {number} of {len(self._run.steps)} is running"
+                workers = self._workers.said(cluster)
+                return f"step {number} of {len(self._run.steps)} is running{workers}"
             return f"cluster is {cluster['Status']['State'].lower()}"
         return None
 
@@ -96,10 +100,17 @@ class EmrWatch:
                 if not passing or time.monotonic() - lost_s > _PATIENCE_S:
                     raise CrawlmillError(f"cluster {self._run.cluster} cannot be followed any more: {error}") from error
                 self._watch.phase = "AWS cannot be reached"
-            due = time.monotonic() + self._every_s
-            while time.monotonic() < due:
-                time.sleep(min(_TICK_S, self._every_s))
-                self._watch.tick()
+            self._pause()
+
+    def _pause(self) -> None:
+        due = time.monotonic() + self._every_s
+        while time.monotonic() < due:
+            time.sleep(min(_TICK_S, self._every_s))
+            self._watch.tick()
+
+    def _wait_for_log(self) -> None:
+        self._watch.phase = "a step has failed: waiting for its log, which EMR copies every five minutes"
+        self._pause()
 
     def fetch(self) -> None:
         """Fetch the rows, and find the output. Raises: SourceError, FormatError."""
@@ -128,17 +139,19 @@ class EmrWatch:
     def _error(self, step: Step, found: dict[str, Any], cluster: dict[str, Any]) -> TaskError:
         """Why a step has not been completed, in one line."""
         state = found["Status"]["State"].lower()
-        logs = f"logs, some minutes after the end: {self._logs()}"
+        log = ClusterLogs(self._storage, self._run, self._wait_for_log, self._logs_within_s)
+        logs = f"logs, some minutes after the end: {log.folder}"
         if found["Status"]["State"] == "FAILED":
             if error := failure_of_task(self._attempts(), self._report, logs):
                 return error
-            if said := self._step_log(step) or _failure_details(found):
+            if said := log.of_step(step) or failure_details(found):
                 return TaskError(f"{step.name} {state}: {said}; {logs}")
         reason = cluster["Status"].get("StateChangeReason") or {}
         said = str(reason.get("Message") or reason.get("Code") or "EMR does not say why").strip()
         what = f"{step.name} failed" if state == "failed" else f"{step.name} was {state}"
         if _over(cluster):
-            what += f": cluster {self._run.cluster} {_ended(cluster)}: {said}{self._bootstrap_log(said)}"
+            what += f": cluster {self._run.cluster} {_ended(cluster)}: {said}{log.of_bootstrap(said)}"
+            what += error_details(cluster)
         return TaskError(f"{what}; {logs}")
 
     def _attempts(self) -> list[str]:
@@ -156,40 +169,6 @@ class EmrWatch:
         """What an attempt has said of its end, and its traceback."""
         said, trace = report_of(self._storage, self._run.at(f"reports/{attempt}"))
         return said or "it does not say why", trace
-
-    def _logs(self, *names: str) -> str:
-        return posixpath.join(self._run.logs, self._run.cluster or "", *names)
-
-    def _step_log(self, step: Step) -> str:
-        """What Hadoop has said of the step, if its log is there already."""
-        log = HadoopLog()
-        for name in ("syslog", "stderr"):
-            for line in self._log_lines(self._logs("steps", step.id, name)):
-                log.feed(line)
-        if log.ended or log.application or log.phase != "submitting":
-            failures = [failure for failure in log.failures if failure.task == log.culprit]
-            return f"the job {log.ended}" + (f": {failures[-1].said}" if failures else "") if log.ended else ""
-        said = log.complaint()
-        return "" if said == "no word from it" else said
-
-    def _bootstrap_log(self, said: str) -> str:
-        """The last word of a bootstrap action that failed, if its log is there already."""
-        found = _BOOTSTRAP.search(said)
-        if found is None:
-            return ""
-        lines = self._log_lines(self._logs("node", found[1], "bootstrap-actions", found[2], "stderr"))
-        telling = [line.strip() for line in lines if line.strip() and not line.startswith("+")]
-        return f" ({telling[-1][:300]})" if telling else ""
-
-    def _log_lines(self, location: str) -> list[str]:
-        for name in (f"{location}.gz", location):
-            try:
-                content = self._storage.read_all(name, limit=_MOST_LOG_BYTES)
-                content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
-            except (SourceError, FormatError, OSError, EOFError, zlib.error):
-                continue  # it is only looked for
-            return content.decode("utf-8", "replace").splitlines()
-        return []
 
 
 def failure_of_task(attempts: list[str], report: Callable[[str], tuple[str, str]], logs: str) -> TaskError | None:
@@ -211,8 +190,3 @@ def _over(cluster: dict[str, Any]) -> bool:
 
 def _ended(cluster: dict[str, Any]) -> str:
     return "ended with errors" if cluster["Status"]["State"] == "TERMINATED_WITH_ERRORS" else "was terminated"
-
-
-def _failure_details(step: dict[str, Any]) -> str:
-    details = step["Status"].get("FailureDetails") or {}
-    return ": ".join(str(details[name]) for name in ("Reason", "Message") if details.get(name))

@@ -8,6 +8,7 @@ their errors. Results go from the run's folder to OUTPUT by copies within S3.
 
 from __future__ import annotations
 
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -15,9 +16,11 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final
 
+from crawlmill import core
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.mr.engines.emr.aws import AwsError
 from crawlmill.mr.engines.emr.cancel import cancel, tag_of
+from crawlmill.mr.engines.emr.native import NAME
 from crawlmill.mr.engines.emr.record import EmrRun, marker_of
 from crawlmill.mr.engines.emr.runner import EmrRunner
 from crawlmill.mr.engines.emr.steps import submitted
@@ -60,6 +63,8 @@ class EmrWork:
         self._scratch, self._storage, self._watch, self._quiet = scratch, storage, watch, info.quiet
         self._runner: EmrRunner = job.make_runner()
         self._runner.surveys = job.surveys
+        if os.environ.get(core.VARIABLE) != "python":
+            self._runner.ship_native(scratch / f"{NAME}.zip")
         self._runner.lend_credentials()
         self._aws = self._runner.aws
         self._marker = marker_of(absolute(info.output_dir, str(Path.cwd()))) if info.output_dir else None
@@ -76,6 +81,8 @@ class EmrWork:
         self._runner.add_properties({
             "mapreduce.job.name": f"crawlmill {job.name()}",
             "mapreduce.output.fileoutputformat.compress": "false",
+            # By default reducers, which have nothing to do yet, take the room of map tasks from the first 5 % on.
+            "mapreduce.job.reduce.slowstart.completedmaps": "0.95",
             "mapreduce.reduce.speculative": "false",  # S3 has no renames to tell two attempts at one file apart
             PROPERTY: self._record.at("reports"),
         })  # fmt: skip

@@ -1,0 +1,97 @@
+"""What EMR's logs on S3, and EMR itself, say of a step or a cluster that failed.
+
+EMR copies logs to S3 every five minutes, and as a cluster ends, so they are waited for for some minutes; `look` has
+those that are there, at once.
+
+Spec: Amazon EMR Management Guide, "View log files" and "Error codes with ErrorDetail information".
+"""
+
+from __future__ import annotations
+
+import gzip
+import posixpath
+import re
+import time
+import zlib
+from collections.abc import Callable
+from typing import Any, Final
+
+from crawlmill.errors import FormatError, SourceError
+from crawlmill.mr.engines.emr.record import EmrRun, Step
+from crawlmill.mr.engines.hadoop.log import HadoopLog
+from crawlmill.storage import Storage
+
+__all__ = ["ClusterLogs", "error_details", "failure_details"]
+
+_MAX_LOG_BYTES: Final = 16 << 20
+_MAX_SHOWN: Final = 300
+_BOOTSTRAP: Final = re.compile(r"\((?:including )?(i-\w+)[^)]*\).*?bootstrap action (\d+)", re.IGNORECASE)
+
+
+class ClusterLogs:
+    """The logs of a run's cluster.
+
+    A log that is not there yet is looked for again after each `pause()`, for `within_s` seconds.
+    """
+
+    def __init__(self, storage: Storage, run: EmrRun, pause: Callable[[], None], within_s: float) -> None:
+        self._storage, self._pause, self._within_s = storage, pause, within_s
+        self.folder = posixpath.join(run.logs, run.cluster or "")
+
+    def of_step(self, step: Step) -> str:
+        """What Hadoop has said of the step; empty if there is nothing to be learnt from it."""
+        log = HadoopLog()
+        lines = self._lines(posixpath.join("steps", step.id, "syslog"), within_s=self._within_s)
+        for line in [*lines, *self._lines(posixpath.join("steps", step.id, "stderr"))]:
+            log.feed(line)
+        if log.ended or log.application or log.phase != "submitting":
+            failures = [failure for failure in log.failures if failure.task == log.culprit]
+            return f"the job {log.ended}" + (f": {failures[-1].said}" if failures else "") if log.ended else ""
+        said = log.complaint()
+        return "" if said == "no word from it" else said
+
+    def of_bootstrap(self, reason: str) -> str:
+        """The last word of the bootstrap action that a cluster's reason for its end speaks of, or nothing."""
+        found = _BOOTSTRAP.search(reason)
+        if found is None:
+            return ""
+        name = posixpath.join("node", found[1], "bootstrap-actions", found[2], "stderr")
+        lines = self._lines(name, within_s=self._within_s)
+        telling = [line.strip() for line in lines if line.strip() and not line.startswith("+")]
+        return f" ({telling[-1][:_MAX_SHOWN]})" if telling else ""
+
+    def _lines(self, name: str, *, within_s: float = 0.0) -> list[str]:
+        until = time.monotonic() + within_s
+        while (lines := self._now(posixpath.join(self.folder, name))) is None and time.monotonic() < until:
+            self._pause()
+        return lines or []
+
+    def _now(self, location: str) -> list[str] | None:
+        for name in (f"{location}.gz", location):
+            try:
+                content = self._storage.read_all(name, limit=_MAX_LOG_BYTES)
+                content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+            except SourceError as error:
+                if error.reason == "not-found":
+                    continue
+                return []  # who may not read logs need not wait for them
+            except (FormatError, OSError, EOFError, zlib.error):
+                return []
+            return content.decode("utf-8", "replace").splitlines()
+        return None
+
+
+def error_details(cluster: dict[str, Any]) -> str:
+    """`; CODE: message (instance-id i-1, …)` for each error that ended a cluster; empty where EMR tells of none."""
+    told = []
+    for detail in cluster["Status"].get("ErrorDetails") or ():
+        what = ": ".join(str(detail[name]) for name in ("ErrorCode", "ErrorMessage") if detail.get(name))
+        data = ", ".join(f"{name} {value}" for each in detail.get("ErrorData") or () for name, value in each.items())
+        told.append("; " + " ".join(f"{what} ({data})".split() if data else what.split()))
+    return "".join(told)
+
+
+def failure_details(step: dict[str, Any]) -> str:
+    """What EMR says of a step that failed, or nothing."""
+    details = step["Status"].get("FailureDetails") or {}
+    return ": ".join(str(details[name]) for name in ("Reason", "Message") if details.get(name))
