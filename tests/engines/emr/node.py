@@ -74,8 +74,6 @@ class Node:
                     {"ErrorCode": code, "ErrorData": data, "ErrorMessage": "The bootstrap action failed."}
                 ]
                 return self._die("TERMINATED_WITH_ERRORS", why)
-        if not self._ending:
-            cluster.state = "RUNNING"
         while not self._ending:
             self._begin_steps()
             if not any(step.state in ACTIVE for step in cluster.steps):
@@ -92,8 +90,9 @@ class Node:
         running = [step for step in self._cluster.steps if step.state in ("RUNNING", "CANCEL_PENDING")]
         waiting = [step for step in self._cluster.steps if step.state == "PENDING"]
         for step in waiting[: max(0, self._cluster.step_concurrency_level - len(running))]:
-            self._cluster.state, step.state = "RUNNING", "RUNNING"
             step.start()
+            step.state = "RUNNING"
+            self._cluster.state = "RUNNING"  # last: whoever waits for it may do something to the step
             thread = threading.Thread(target=self._do, args=(step,), daemon=True)
             self._steps.append(thread)
             thread.start()

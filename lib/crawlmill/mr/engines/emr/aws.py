@@ -18,6 +18,7 @@ from crawlmill.errors import CrawlmillError, MissingDependency, UsageError
 try:
     import boto3
     from botocore.config import Config
+    from botocore.credentials import RefreshableCredentials
     from botocore.exceptions import (
         BotoCoreError,
         ClientError,
@@ -85,6 +86,15 @@ class Aws:
             return self._session.get_credentials() is not None
         except BotoCoreError:
             return False
+
+    @property
+    def of_a_session(self) -> bool:
+        """Whether the credentials are those of a session which nobody here can renew."""
+        try:
+            found = self._session.get_credentials()
+        except BotoCoreError:
+            return False
+        return found is not None and bool(found.token) and not isinstance(found, RefreshableCredentials)
 
     def ask(self, service: str, operation: str, **arguments: Any) -> dict[str, Any]:
         """The answer to a request (`operation` as boto3 names it). Raises: AwsError."""

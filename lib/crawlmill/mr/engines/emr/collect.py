@@ -1,8 +1,9 @@
 """Ending a run on EMR whose launcher died: `crawlmill ledger --collect OUTPUT`.
 
-Nothing of the launcher's machine is needed: the marker beside OUTPUT leads to the record of the run, which lies on S3
-with the task list and the rows. The steps run to their end without a launcher; then the ledger is merged, the output
-published and the run's folder removed, as the launcher would have done it.
+Nothing of the launcher's machine is needed but credentials, which may be those of its mrjob.conf: the marker beside
+OUTPUT leads to the record of the run, which lies on S3 with the task list and the rows. The steps run to their end
+without a launcher; then the ledger is merged, the output published and the run's folder removed, as the launcher would
+have done it.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from typing import BinaryIO, Final
 
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.mr.engines.emr.aws import Aws
+from crawlmill.mr.engines.emr.cancel import cancel
+from crawlmill.mr.engines.emr.credentials import credentials_in, lend
 from crawlmill.mr.engines.emr.record import EmrRun, marker_of
 from crawlmill.mr.engines.emr.steps import submitted
 from crawlmill.mr.engines.emr.watch import EmrWatch
+from crawlmill.mr.run.conf import conf_paths
 from crawlmill.mr.run.ending import Ending
 from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.run.progress import Console, Progress
@@ -36,9 +40,11 @@ def collect(output_dir: str, storage: Storage, stderr: BinaryIO, stdout: BinaryI
         CrawlmillError: S3 or EMR do not answer.
     """
     console, marker = Console(stderr), marker_of(output_dir)
+    credentials = credentials_in(conf_paths(None, None))
+    lend(credentials)
     run = _find(output_dir, marker, storage)
     job = run.info.make_job()
-    aws = Aws(run.region, {"emr": run.endpoint})
+    aws = Aws(run.region, {"emr": run.endpoint}, credentials)
     run = run if run.steps else _submitted(run, aws, storage, marker)
     progress = Progress(console, lambda _: None, shown=wait and not run.info.quiet)
     progress.inputs = run.inputs
@@ -63,6 +69,8 @@ def collect(output_dir: str, storage: Storage, stderr: BinaryIO, stdout: BinaryI
         try:
             inputs = run.ledger_order(storage, scratch)
             code = Ending(run.info, inputs, job, storage, scratch, console, stdout).finish(work, output, ended)
+            if ended is not None and not run.own_cluster and (left := cancel(aws, run)):  # the steps behind it
+                console.say(left)
         finally:
             output.discard()
     run.remove(storage, marker)

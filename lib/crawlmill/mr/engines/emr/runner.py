@@ -14,7 +14,6 @@ What is done otherwise than in mrjob, and why:
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
 from functools import cached_property
@@ -24,6 +23,7 @@ from typing import Any, Final
 from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.mr.compat import engine_runner
 from crawlmill.mr.engines.emr.aws import Aws, AwsError
+from crawlmill.mr.engines.emr.credentials import credentials_of, lend
 from crawlmill.mr.engines.emr.native import NAME, native_archive
 from crawlmill.mr.engines.streaming import StreamingTasks
 from crawlmill.mr.run.conf import endpoint_url
@@ -32,16 +32,11 @@ from crawlmill.storage import Storage
 __all__ = ["EmrRunner"]
 
 _MRJobEMRRunner: Any = engine_runner("emr")
-_RELEASE: Final = "7.10.0"
+_RELEASE: Final = "7.14.0"
 _USUAL: Final = "us-east-1"  # where S3 makes a bucket that is not told where
 _TAGS: Final = "mapreduce.job.tags"
 # A node that is busy answers later than botocore's one second, and a task without credentials has nothing to read.
 _METADATA_SERVICE: Final = {"AWS_METADATA_SERVICE_TIMEOUT": "5", "AWS_METADATA_SERVICE_NUM_ATTEMPTS": "5"}
-_CREDENTIALS: Final = {
-    "aws_access_key_id": "AWS_ACCESS_KEY_ID",
-    "aws_secret_access_key": "AWS_SECRET_ACCESS_KEY",
-    "aws_session_token": "AWS_SESSION_TOKEN",
-}
 
 
 class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
@@ -99,7 +94,7 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
         """
         endpoints = {name: endpoint_url(self._opts[f"{name}_endpoint"]) for name in ("emr", "ec2", "iam", "s3")}
         try:
-            aws = Aws(self._opts["region"], endpoints, self._credentials())
+            aws = Aws(self._opts["region"], endpoints, credentials_of(self._opts))
         except CrawlmillError as error:
             raise UsageError(f"-r emr: {error}") from error
         if not aws.has_credentials:
@@ -108,15 +103,7 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
 
     def lend_credentials(self) -> None:
         """Put the credentials of mrjob.conf, if there are any, into the environment: our storage knows no others."""
-        if given := self._credentials():
-            for option, variable in _CREDENTIALS.items():
-                os.environ.pop(variable, None)  # a token of other keys
-                if option in given:
-                    os.environ[variable] = given[option]
-
-    def _credentials(self) -> dict[str, str]:
-        """What mrjob.conf says of them, as boto3 names it."""
-        return {option: str(self._opts[option]) for option in _CREDENTIALS if self._opts[option]}
+        lend(credentials_of(self._opts))
 
     def setting(self, name: str) -> Any:
         """What mrjob.conf or the command line say."""
@@ -175,10 +162,23 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
 
     def cluster(self) -> dict[str, Any]:
         """The request for a cluster of the job's own, which ends after its steps."""
-        request: dict[str, Any] = self._cluster_kwargs()
-        tags = {**self._opts["tags"], "crawlmill": self.key}
-        request["Tags"] = [{"Key": name, "Value": str(value)} for name, value in sorted(tags.items())]
+        request = self.cluster_alone(crawlmill=self.key)
         request["Steps"] = [*request.get("Steps", ()), *self.steps()]
+        return request
+
+    def cluster_alone(self, **more_tags: str) -> dict[str, Any]:
+        """The request for a cluster without steps."""
+        request: dict[str, Any] = self._cluster_kwargs()
+        tags = {**self._opts["tags"], **more_tags}
+        request["Tags"] = [{"Key": name, "Value": str(value)} for name, value in sorted(tags.items())]
+        return request
+
+    def waiting_cluster(self, idle_s: int | None = None) -> dict[str, Any]:
+        """The request for a cluster that waits for jobs, and ends when it has had none for so long."""
+        request = self.cluster_alone()
+        request["Instances"]["KeepJobFlowAliveWhenNoSteps"] = True
+        idle = int(float(self._opts["max_mins_idle"]) * 60) if idle_s is None else idle_s
+        request["AutoTerminationPolicy"] = {"IdleTimeout": idle}
         return request
 
     @property

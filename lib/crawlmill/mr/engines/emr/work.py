@@ -126,6 +126,11 @@ class EmrWork:
         """
         self._runner.prepare()
         self._stage = _Stage.UPLOADING
+        if self._marker is None and self._aws.of_a_session and not self._quiet:
+            self._watch.note(
+                "the AWS credentials are those of a session: if it expires during the run, nothing leads back to the "
+                "run; with --output-dir it could be collected"
+            )
         if self._runner.new_bucket and not self._quiet:
             self._watch.note(f"temporary files go to a new bucket, which stays: s3://{self._runner.new_bucket}/")
         try:
