@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -23,6 +24,15 @@ def aws(tmp_path, monkeypatch):
         iam = double.client("iam")
         iam.create_role(RoleName="EMR_DefaultRole", AssumeRolePolicyDocument="{}")
         iam.create_instance_profile(InstanceProfileName="EMR_EC2_DefaultRole")
+        ec2 = double.client("ec2")
+        vpc = ec2.describe_vpcs()["Vpcs"][0]["VpcId"]
+        gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+        table = ec2.describe_route_tables()["RouteTables"][0]["RouteTableId"]
+        ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
+        ec2.create_route(RouteTableId=table, GatewayId=gateway, DestinationCidrBlock="0.0.0.0/0")
+        monkeypatch.setattr(  # moto knows none of EC2's
+            "moto.servicequotas.models.ServiceQuotasBackend.get_service_quota", lambda _, **__: {"Value": 64.0}
+        )
         yield double
 
 
@@ -93,10 +103,16 @@ def test_emr_without_a_default_network(aws, capsys, tmp_path):
 
 
 def test_emr_on_a_cluster_that_waits_needs_no_roles(aws, capsys, tmp_path):
-    cluster = aws.waiting_cluster()
+    cluster = aws.waiting_cluster(AutoTerminationPolicy={"IdleTimeout": 1800}, StepConcurrencyLevel=2)
     _, well, ill = examined(capsys, tmp_path, "emr", "--cluster-id", cluster)
     assert ill == []
     assert not any("role" in line for line in well)
+    assert f"cluster {cluster} ends after 30 minutes without work" in well
+    assert f"cluster {cluster} runs 2 steps at a time: it takes jobs of one step only" in well
+    _, _, ill = examined(capsys, tmp_path, "emr", "--cluster-id", aws.waiting_cluster())
+    assert [re.sub(" j-[A-Z0-9]+", "", line).partition(" — ")[0] for line in ill] == [
+        "cluster has no termination policy: it costs until somebody ends it"
+    ]
 
 
 def test_emr_ends_where_nothing_more_can_be_looked_at(aws, capsys, tmp_path, monkeypatch):

@@ -34,13 +34,14 @@ def test_cluster_is_asked_for_as_the_file_says(monkeypatch):
     runner = EmrRunner(conf_paths=[str(PROJECT / "mrjob.conf")], cloud_tmp_dir="s3://b/t/", input_paths=["x"])
     runner.prepare()
     asked = runner.cluster()
-    assert asked["ReleaseLabel"] == "emr-7.10.0"
+    assert asked["ReleaseLabel"] == "emr-7.14.0"
     assert asked["JobFlowRole"] == "EMR_EC2_DefaultRole"
     assert asked["ServiceRole"] == "EMR_DefaultRole"
     assert asked["LogUri"] == "s3://b/t/logs/"
     assert not asked["Instances"].get("KeepJobFlowAliveWhenNoSteps")
-    groups = {group["InstanceRole"]: group for group in asked["Instances"]["InstanceGroups"]}
-    assert {role: (group["InstanceCount"], group["Market"]) for role, group in groups.items()} == {
-        "MASTER": (1, "ON_DEMAND"), "CORE": (1, "ON_DEMAND"), "TASK": (4, "SPOT"),
+    fleets = {fleet["InstanceFleetType"]: fleet for fleet in asked["Instances"]["InstanceFleets"]}
+    wanted = ("TargetOnDemandCapacity", "TargetSpotCapacity")
+    assert {role: [fleet.get(market, 0) for market in wanted] for role, fleet in fleets.items()} == {
+        "MASTER": [1, 0], "CORE": [1, 0], "TASK": [0, 4],
     }  # fmt: skip
     assert [action["Name"] for action in asked["BootstrapActions"]] == ["master"]

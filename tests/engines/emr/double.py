@@ -69,6 +69,7 @@ class EmrDouble:
         self.error_details: dict[str, list[dict[str, Any]]] = {}
         self.fleets: dict[str, list[dict[str, Any]]] = {}
         self.granted: dict[str, int] = {}
+        self.end_idle: dict[str, dict[str, int]] = {}
         self._over = threading.Event()
         self._nodes: dict[str, Node] = {}
         self._server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
@@ -223,6 +224,7 @@ def _patches(double: EmrDouble) -> Iterator[Any]:
         cluster = list(self.backend.clusters.values())[-1]
         asked = self._get_param("Instances", {}).get("InstanceFleets", [])
         double.fleets[cluster.id] = asked
+        double.end_idle[cluster.id] = self._get_param("AutoTerminationPolicy", {})
         cluster.instance_collection_type = "INSTANCE_FLEET" if asked else "INSTANCE_GROUP"
         return answer
 
@@ -233,6 +235,9 @@ def _patches(double: EmrDouble) -> Iterator[Any]:
              "ProvisionedSpotCapacity": double.granted.get(cluster, fleet.get("TargetSpotCapacity", 0))}
             for number, fleet in enumerate(double.fleets[cluster])
         ]})  # fmt: skip
+
+    def get_auto_termination_policy(self: ElasticMapReduceResponse) -> ActionResult:
+        return ActionResult({"AutoTerminationPolicy": double.end_idle[self._get_param("ClusterId")]})
 
     def running(self: InstanceGroup) -> int:
         return double.granted.get(self.cluster_id, self.num_instances) if self.role == "TASK" else self.num_instances
@@ -250,6 +255,7 @@ def _patches(double: EmrDouble) -> Iterator[Any]:
         (ElasticMapReduceResponse, "add_job_flow_steps", _add_job_flow_steps),
         (ElasticMapReduceResponse, "run_job_flow", run_job_flow),
         (ElasticMapReduceResponse, "list_instance_fleets", list_instance_fleets),
+        (ElasticMapReduceResponse, "get_auto_termination_policy", get_auto_termination_policy),
         (DomainDispatcherApplication, "__call__", _signed_only),
     ):
         yield mock.patch.object(owner, name, member, create=True)

@@ -1,10 +1,11 @@
-"""What `-r emr` needs, looked at: credentials, region, bucket, roles, release, network, the cluster if one is named.
+"""Checks what `-r emr` needs: credentials, region, bucket, roles, release, network, machines, rights, a named cluster.
 
-Spec: the APIs of STS, S3, IAM, EC2 and EMR.
+Spec: the APIs of STS, S3, IAM, EC2 and EMR; what the modules `doctor_*` name.
 """
 
 from __future__ import annotations
 
+import os
 import posixpath
 import secrets
 from collections.abc import Iterator
@@ -12,6 +13,9 @@ from typing import Any, Final
 
 from crawlmill.errors import CrawlmillError, SourceError, UsageError
 from crawlmill.mr.engines.emr.aws import COMMON_CRAWLS_REGION, Aws, AwsError
+from crawlmill.mr.engines.emr.doctor_network import examine_routes, examine_tags, subnets_of
+from crawlmill.mr.engines.emr.doctor_recipe import examine_machines, examine_native, fleets_of
+from crawlmill.mr.engines.emr.doctor_rights import examine_rights, is_v2
 from crawlmill.mr.engines.emr.runner import EmrRunner
 from crawlmill.storage import Storage
 
@@ -35,7 +39,8 @@ def examine_emr(conf_paths: list[str], storage: Storage, settings: dict[str, Any
     if storage.options.s3_endpoint:
         aws.endpoints["s3"] = storage.options.s3_endpoint
     try:
-        yield f"credentials: {aws.ask('sts', 'get_caller_identity')['Arn']}", None
+        caller = str(aws.ask("sts", "get_caller_identity")["Arn"])
+        yield f"credentials: {caller}{_expiry(aws)}", None
     except AwsError as error:
         yield str(error), "look at the credentials"
         return
@@ -58,8 +63,39 @@ def examine_emr(conf_paths: list[str], storage: Storage, settings: dict[str, Any
                     "get_role", RoleName=_name(runner, "iam_service_role"))  # fmt: skip
         yield _release(aws, str(runner.setting("release_label")))
         yield _network(aws, runner.setting("subnet"))
+        yield from _own_cluster(aws, runner, caller)
     else:
-        yield _cluster(aws, str(runner.setting("cluster_id")))
+        yield from _cluster(aws, str(runner.setting("cluster_id")))
+
+
+def _expiry(aws: Aws) -> str:
+    """What is known of the end of a session."""
+    if not aws.of_a_session:
+        return ""
+    until = os.environ.get("AWS_CREDENTIAL_EXPIRATION")
+    return f" (a session{f' until {until}' if until else ''}: give longer runs --output-dir, to collect them after it)"
+
+
+def _own_cluster(aws: Aws, runner: EmrRunner, caller: str) -> Iterator[Found]:
+    """What a cluster of the job's own needs."""
+    installs = " ".join(map(str, runner.setting("bootstrap")))
+    fleets = fleets_of(runner.cluster_alone()["Instances"])
+    try:
+        subnets = subnets_of(aws, runner.setting("subnet"))
+    except AwsError:
+        subnets = []  # told already
+    yield from examine_machines(aws, fleets, sorted({each["AvailabilityZone"] for each in subnets}))
+    pex = ".pex" in str(runner.setting("task_python_bin") or "")
+    yield examine_native(aws, fleets, installed=pex or "crawlmill_native" in installs or "crawlmill-native" in installs)
+    yield from examine_routes(aws, subnets, needs_internet="pip" in installs)
+    service_role = _name(runner, "iam_service_role")
+    if is_v2(aws, service_role):
+        yield from examine_tags(aws, subnets, runner.setting("tags"))
+    folder = str(runner.setting("cloud_tmp_dir"))
+    bucket = (
+        "" if runner.new_bucket or folder.startswith(_SOMEWHERE) else folder.removeprefix("s3://").partition("/")[0]
+    )
+    yield from examine_rights(aws, caller, service_role, _name(runner, "iam_instance_profile"), bucket)
 
 
 def _runner(conf_paths: list[str], settings: dict[str, Any]) -> tuple[EmrRunner, UsageError | None]:
@@ -145,14 +181,33 @@ def _network(aws: Aws, subnets: Any) -> Found:
     return f"default VPC {found[0]['VpcId']}", None
 
 
-def _cluster(aws: Aws, name: str) -> Found:
+def _cluster(aws: Aws, name: str) -> Iterator[Found]:
     try:
-        state = aws.ask("emr", "describe_cluster", ClusterId=name)["Cluster"]["Status"]["State"]
+        cluster = aws.ask("emr", "describe_cluster", ClusterId=name)["Cluster"]
     except AwsError as error:
-        return f"cluster {name}: {error}", "look at its name and region"
-    if str(state).startswith("TERMINAT"):
-        return f"cluster {name} takes no steps: it is {state.lower()}", "name another with --cluster-id"
-    return f"cluster {name} is {state.lower()}", None
+        yield f"cluster {name}: {error}", "check its name and region"
+        return
+    state = str(cluster["Status"]["State"])
+    if state.startswith("TERMINAT"):
+        yield f"cluster {name} takes no steps: it is {state.lower()}", "name another with --cluster-id"
+        return
+    yield f"cluster {name} is {state.lower()}", None
+    if (at_a_time := int(cluster.get("StepConcurrencyLevel") or 1)) > 1:
+        yield f"cluster {name} runs {at_a_time} steps at a time: it takes jobs of one step only", None
+    try:
+        idle = aws.ask("emr", "get_auto_termination_policy", ClusterId=name).get("AutoTerminationPolicy", {})
+    except AwsError as error:
+        yield _unseen(f"termination policy of {name}", error)
+        return
+    if seconds := idle.get("IdleTimeout"):
+        yield f"cluster {name} ends after {seconds // 60} minutes without work", None
+    elif cluster.get("AutoTerminate"):
+        yield f"cluster {name} ends after its last step", None
+    else:
+        yield (
+            f"cluster {name} has no termination policy: it costs until somebody ends it",
+            f"aws emr put-auto-termination-policy --cluster-id {name} --auto-termination-policy IdleTimeout=1800",
+        )
 
 
 def _unseen(what: str, error: AwsError) -> Found:

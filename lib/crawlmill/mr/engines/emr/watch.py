@@ -53,7 +53,7 @@ class EmrWatch:
         self.files: list[TaskFile] = []
         self._told: set[str] = set()
         self._logs_within_s = logs_within_s
-        self._workers = Workers(aws, run.cluster or "")
+        self._workers: Workers | None = None
 
     def counters(self) -> list[dict[str, int]]:
         """None: EMR's are in logs that come minutes later."""
@@ -80,8 +80,8 @@ class EmrWatch:
                 raise self._error(step, found, cluster)
             if state == "RUNNING":
                 self._tell_failures()
-                workers = self._workers.said(cluster)
-                return f"step {number} of {len(self._run.steps)} is running{workers}"
+                self._workers = self._workers or Workers(self._aws, self._run.cluster or "")
+                return f"step {number} of {len(self._run.steps)} is running{self._workers.said(cluster)}"
             return f"cluster is {cluster['Status']['State'].lower()}"
         return None
 
