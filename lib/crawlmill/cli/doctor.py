@@ -15,7 +15,8 @@ import sys
 
 from crawlmill.cli.arguments import make_storage
 from crawlmill.errors import UsageError
-from crawlmill.mr.engines.doctor import ENGINES, examine
+from crawlmill.mr.engines.doctor import examinable, examine
+from crawlmill.mr.engines.registry import ENGINES
 from crawlmill.mr.run.conf import conf_paths
 from crawlmill.terminal.text import visible_lines
 
@@ -24,7 +25,7 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
-    parser.add_argument("engine", metavar="ENGINE", choices=ENGINES, help=f"the runner: {', '.join(ENGINES)}")
+    parser.add_argument("engine", metavar="ENGINE", choices=examinable(), help=f"the runner: {', '.join(examinable())}")
     parser.add_argument("-c", "--conf-path", action="append", dest="conf_paths", metavar="FILE",
                         help="the mrjob.conf (default: as jobs find it)")  # fmt: skip
     emr = parser.add_argument_group("of EMR, where mrjob.conf does not say it")
@@ -37,8 +38,9 @@ def run(options: argparse.Namespace) -> int:
     """Look, and tell."""
     settings = {name: getattr(options, name) for name in ("region", "cloud_tmp_dir", "cluster_id")}
     for name, given in settings.items():
-        if given is not None and options.engine != "emr":
-            raise UsageError(f"--{name.replace('_', '-')}: only for emr, not for {options.engine}")
+        if given is not None and name not in ENGINES[options.engine].settings:
+            whose = ", ".join(engine.name for engine in ENGINES.values() if name in engine.settings)
+            raise UsageError(f"--{name.replace('_', '-')}: only for {whose}, not for {options.engine}")
     problems = 0
     with make_storage(options) as storage:
         for finding in examine(options.engine, conf_paths(options.conf_paths, None), storage, settings):

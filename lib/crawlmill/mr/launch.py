@@ -23,14 +23,14 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from crawlmill import core
 from crawlmill.codecs.inflate import decoders
 from crawlmill.errors import CrawlmillError, UsageError
-from crawlmill.inputs.lists import COMMON_CRAWL, Input, Inputs, read_lists
+from crawlmill.inputs.lists import Input, Inputs, read_lists
 from crawlmill.inputs.units import units_of
-from crawlmill.mr.engines.machine.runner import InlineRunner, LocalRunner, MachineRunner
+from crawlmill.mr.engines.registry import engine_of
 from crawlmill.mr.run import options as declared
 from crawlmill.mr.run.conf import conf_paths, conf_setting, endpoint_url
 from crawlmill.mr.run.ending import Ending, RunInfo
@@ -42,17 +42,12 @@ from crawlmill.mr.run.signals import stoppable
 from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failures import Stopped, TaskError, TooManyBadError, hopeless, is_of_job, one_line
 from crawlmill.mr.task.monitor import Totals
-from crawlmill.mr.task.task_list import MOST_TASKS_HERE, MOST_TASKS_ON_ENGINES, cut, encode_task
-from crawlmill.storage import Storage, is_remote
-from crawlmill.storage.locations import local_path
+from crawlmill.mr.task.task_list import cut, encode_task
+from crawlmill.storage import Storage
 from crawlmill.storage.shares import most_tasks
 
 if TYPE_CHECKING:
-    from crawlmill.mr.engines.emr.work import EmrWork
-    from crawlmill.mr.engines.hadoop.work import HadoopWork
-    from crawlmill.mr.engines.spark.work import SparkWork
-
-    Work: TypeAlias = MachineRunner | EmrWork | HadoopWork | SparkWork
+    from crawlmill.mr.engines.registry import Work
 
 __all__ = ["launch"]
 
@@ -86,11 +81,12 @@ class _Launch:
     def __init__(self, job: Job, scratch: Path, console: Console) -> None:
         options = job.options
         self.job, self.options, self.scratch, self.console = job, options, scratch, console
+        self.engine = engine_of(options.runner)
         self.began_s = time.time()
         self.lists: list[str] = options.args
         self.output_dir: str | None = options.output_dir
         self.info = RunInfo(
-            job.name(), options.runner or LocalRunner.alias, sys.argv[1:], self.began_s, options.output_dir,
+            job.name(), self.engine.name, sys.argv[1:], self.began_s, options.output_dir,
             options.ledger, options.on_bad_input, options.max_bad_inputs.text, options.cat_output,
             bool(options.quiet), bool(options.verbose), job.ends_with(),
         )  # fmt: skip
@@ -98,8 +94,8 @@ class _Launch:
         self.progress = Progress(console, self._judge, shown=options.progress and not options.quiet)
         (scratch / "limits").mkdir()
         options.conf_paths = conf_paths(options.conf_paths, job.mr_job_script())
-        if options.runner == "emr" and not options.s3_endpoint:
-            options.s3_endpoint = endpoint_url(conf_setting(options.conf_paths, "emr", "s3_endpoint"))
+        if self.engine.on_aws and not options.s3_endpoint:
+            options.s3_endpoint = endpoint_url(conf_setting(options.conf_paths, self.engine.name, "s3_endpoint"))
         storage_options = declared.storage_options(options, limits_folder=str(scratch / "limits"))
         self.storage = Storage(storage_options)
         job.hand_on("--storage", self._storage_for_tasks())
@@ -122,10 +118,6 @@ class _Launch:
                 if output is not None:
                     output.discard()
 
-    @property
-    def _on_this_machine(self) -> bool:
-        return (self.options.runner or LocalRunner.alias) in (InlineRunner.alias, LocalRunner.alias)
-
     def _check_places(self) -> None:
         """Find out now, not after hours of work, that the ledger or a checkpoint cannot be written."""
         declared.read_options(self.options)
@@ -141,37 +133,19 @@ class _Launch:
         options = self.options
         options.args, options.output_dir = [str(self.scratch / "tasks.jsonl")], None
         options.local_tmp_dir = str(self.scratch)
-        if not self._on_this_machine:
+        if self.engine.here and options.max_running_tasks is not None:
+            raise UsageError("--max-running-tasks: for clusters only; on this machine --num-cores says how many run")
+        if not self.engine.here:
             if options.checkpoint:
                 raise UsageError(f"--checkpoint: only for inline and local, not for {options.runner}")
             if chosen := os.environ.get(core.VARIABLE):
                 options.cmdenv = {core.VARIABLE: chosen, **(options.cmdenv or {})}
-            if options.runner == "hadoop":
-                from crawlmill.mr.engines.hadoop.work import HadoopWork  # noqa: PLC0415 - imports much of mrjob
-
-                return HadoopWork(self.job, self.scratch, self.storage, self.progress)
-            if options.runner == "spark":
-                from crawlmill.mr.engines.spark.work import SparkWork  # noqa: PLC0415
-
-                return SparkWork(self.job, self.scratch, self.storage, self.progress)
-            from crawlmill.mr.engines.emr.work import EmrWork  # noqa: PLC0415 - imports boto3
-
-            return EmrWork(self.job, self.scratch, self.storage, self.progress, self.info)
-        if options.max_running_tasks is not None:
-            raise UsageError("--max-running-tasks: for clusters only; on this machine --num-cores says how many run")
-        runner: MachineRunner = self.job.make_runner()
-        runner.watch, runner.task_retries = self.progress, options.task_retries
-        if options.checkpoint is not None:
-            if not options.checkpoint or is_remote(options.checkpoint):
-                raise UsageError("--checkpoint", expected="a local folder", actual=options.checkpoint or "nothing")
-            runner.keep_in(local_path(options.checkpoint))
-        return runner
+        return self.engine.make_work(self.job, self.scratch, self.storage, self.progress, self.info)
 
     def _read_lists(self) -> Inputs:
-        default_base = "s3://commoncrawl/" if self.options.runner == "emr" else COMMON_CRAWL
         inputs = read_lists(
-            self.lists, self.storage, base_url=self.options.base_url, default_base=default_base,
-            local_keys=self.options.runner != "emr", stdin=self.job.stdin,
+            self.lists, self.storage, base_url=self.options.base_url, default_base=self.engine.default_base,
+            local_keys=not self.engine.on_aws, stdin=self.job.stdin,
         )  # fmt: skip
         self.beside = inputs.beside
         if inputs.repeated and not self.options.quiet:
@@ -185,17 +159,16 @@ class _Launch:
         # Who says how many inputs a task has wants whole ones.
         cut_up = (lambda item: [item]) if self.options.inputs_per_task else partial(units_of, storage=self.storage)
         ranked = ((ranks[id(item)], unit) for item in inputs for unit in cut_up(item))
-        most = MOST_TASKS_HERE if self._on_this_machine else MOST_TASKS_ON_ENGINES
         number = 0
         with (self.scratch / "tasks.jsonl").open("wb") as file:
-            for number, task in enumerate(cut(ranked, self.options.inputs_per_task, most=most), 1):  # noqa: B007
+            for number, task in enumerate(cut(ranked, self.options.inputs_per_task, most=self.engine.most_tasks), 1):  # noqa: B007
                 file.write(encode_task(task) + b"\n")
         self.progress.inputs = len(inputs)
         return number
 
     def _limit_tasks(self, work: Work, inputs: Inputs, tasks: int) -> None:
         """Tasks that cannot share a folder keep to the limits of hosts by their number: each to its share."""
-        if isinstance(work, MachineRunner):
+        if self.engine.here:
             return
         most, host = most_tasks(
             (item.location for item in inputs), self.options.max_running_tasks, self.storage.options
@@ -209,9 +182,9 @@ class _Launch:
 
     def _storage_for_tasks(self, **more: Any) -> str:
         """What storage is to do in tasks. Those on other machines cannot share this one's folder."""
-        if not self._on_this_machine:
+        if not self.engine.here:
             more["limits_folder"] = None
-        if self.options.runner == "emr":
+        if self.engine.on_aws:
             more["s3_credentials_required"] = True
             if self.options.retries is None:
                 more["retries"] = declared.RETRIES_ON_EMR

@@ -11,26 +11,23 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from crawlmill import core
 from crawlmill.codecs.inflate import decoders
 from crawlmill.errors import CrawlmillError, UsageError
-from crawlmill.mr.engines.registry import runner_class
+from crawlmill.mr.engines.registry import ENGINES, runner_class
 from crawlmill.mr.engines.steps import usable_cores
 from crawlmill.storage import Storage
 from crawlmill.units import size
 
-__all__ = ["ENGINES", "Finding", "examine"]
+__all__ = ["Finding", "examinable", "examine", "examine_hadoop", "examine_local", "examine_spark"]
 
-ENGINES: Final = ("local", "hadoop", "emr", "spark")
 _LEAST_FREE_BYTES: Final = 1 << 30
 _PROGRAM_S: Final = 60.0
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """What a look has found; `advice` None: all is well."""
 
     what: str
@@ -44,15 +41,18 @@ def examine(engine: str, conf_paths: list[str], storage: Storage, settings: dict
     """The findings about a runner with these files and settings of mrjob."""
     logging.getLogger("mrjob").setLevel(logging.ERROR)
     yield from _this_machine()
-    if engine == "hadoop":
-        yield from _hadoop(conf_paths, storage)
-    elif engine == "spark":
-        yield from _spark(conf_paths)
-    elif engine == "emr":
-        from crawlmill.mr.engines.emr.doctor import examine_emr  # noqa: PLC0415 - imports boto3
+    for found in ENGINES[engine].findings(conf_paths, storage, settings):
+        yield Finding(*found)
 
-        for what, advice in examine_emr(conf_paths, storage, settings):
-            yield Finding(what, advice)
+
+def examinable() -> list[str]:
+    """The engines that can be examined."""
+    return [engine.name for engine in ENGINES.values() if engine.examine is not None]
+
+
+def examine_local(_conf_paths: list[str], _storage: Storage, _: dict[str, Any]) -> Iterator[Finding]:
+    """What `-r local` needs besides this machine: nothing."""
+    return iter(())
 
 
 def _this_machine() -> Iterator[Finding]:
@@ -71,7 +71,8 @@ def _this_machine() -> Iterator[Finding]:
     yield Finding(f"{usable_cores()} cores")
 
 
-def _hadoop(conf_paths: list[str], storage: Storage) -> Iterator[Finding]:
+def examine_hadoop(conf_paths: list[str], storage: Storage, _: dict[str, Any]) -> Iterator[Finding]:
+    """What `-r hadoop` needs."""
     try:
         runner = runner_class("hadoop")(conf_paths=conf_paths)
         runner.find_programs()
@@ -84,7 +85,8 @@ def _hadoop(conf_paths: list[str], storage: Storage) -> Iterator[Finding]:
     yield Finding(f"Python of tasks: {' '.join(runner._task_python_bin())}, 3.11 or newer; looked at on the nodes only")  # noqa: SLF001
 
 
-def _spark(conf_paths: list[str]) -> Iterator[Finding]:
+def examine_spark(conf_paths: list[str], _storage: Storage, _: dict[str, Any]) -> Iterator[Finding]:
+    """What `-r spark` needs."""
     from crawlmill.mr.job.base import CrawlJob  # noqa: PLC0415
 
     runner = runner_class("spark")(mrjob_cls=CrawlJob, conf_paths=conf_paths, local_tmp_dir=tempfile.gettempdir())

@@ -1,29 +1,131 @@
-"""The runners there are, by the names that `-r` takes."""
+"""The engines there are, by the names that `-r` takes. To add one is to register an `Engine` here.
+
+What belongs to an engine is named and not imported: each brings much with it, and no task needs any.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from crawlmill.mr.engines.machine.runner import InlineRunner, LocalRunner
+from crawlmill.errors import UsageError
+from crawlmill.inputs.lists import COMMON_CRAWL
+from crawlmill.mr.task.task_list import MOST_TASKS_HERE, MOST_TASKS_ON_ENGINES
 
-__all__ = ["runner_class"]
+if TYPE_CHECKING:  # what a launcher needs, tasks do not
+    from crawlmill.mr.run.ending import Done, RunInfo
+    from crawlmill.mr.run.output_folder import OutputFolder
+    from crawlmill.mr.run.progress import Progress
+    from crawlmill.mr.task.contract import Job
+    from crawlmill.storage import Storage
+
+    class Work(Done, Protocol):
+        """A run on an engine, as the launcher sees it."""
+
+        def write_to(self, output: OutputFolder | None) -> None:
+            """Have the output made within this folder, where the engine can."""
+
+        def warm_up(self) -> None:
+            """Begin what can begin before the inputs are known."""
+
+        def limit_tasks(self, most: int, *arguments: str) -> None:
+            """Let no more map tasks run at a time, and give each of them these arguments."""
+
+        def run(self) -> None:
+            """Run the task list to its end. Raises: TaskError, TooManyBadError, CrawlmillError."""
+
+        def close(self) -> None:
+            """End whatever runs, and leave nothing behind."""
+
+    MakeWork = Callable[[Job, Path, Storage, Progress, RunInfo], Work]
+
+__all__ = ["DEFAULT", "ENGINES", "Engine", "engine_of", "runner_class"]
+
+DEFAULT: Final = "local"
 
 
-def runner_class(alias: str | None) -> type[Any]:
-    """The class of the runner that is called so; the default is `local`."""
-    ours = {runner.alias: runner for runner in (InlineRunner, LocalRunner)}
-    alias = alias or LocalRunner.alias
-    if alias in ours:
-        return ours[alias]
-    # Each of these imports all of mrjob's runner.
-    if alias == "hadoop":
-        from crawlmill.mr.engines.hadoop.runner import HadoopRunner  # noqa: PLC0415
+@dataclass(frozen=True)
+class Engine:
+    """One way to run a job. `runner`, `work` and `examine` are MODULE:NAME, imported when they are asked for.
 
-        return HadoopRunner
-    if alias == "emr":
-        from crawlmill.mr.engines.emr.runner import EmrRunner  # noqa: PLC0415
+    `here`: tasks run on this machine, and share its files and limits. `default_base`: where keys of Common Crawl
+    resolve; `on_aws`: tasks read S3 with credentials that their machines are given. `settings`: what of mrjob.conf
+    `doctor` takes as options. Without `examine`, `doctor` does not know the engine.
+    """
 
-        return EmrRunner
-    from crawlmill.mr.engines.spark.runner import SparkRunner  # noqa: PLC0415
+    name: str
+    runner: str
+    work: str
+    examine: str | None = None
+    here: bool = False
+    default_base: str = COMMON_CRAWL
+    on_aws: bool = False
+    most_tasks: int = MOST_TASKS_ON_ENGINES
+    settings: tuple[str, ...] = ()
 
-    return SparkRunner
+    def runner_class(self) -> type[Any]:
+        """The class that mrjob knows as a runner."""
+        found: type[Any] = _named(self.runner)
+        return found
+
+    def make_work(self, job: Job, scratch: Path, storage: Storage, watch: Progress, info: RunInfo) -> Work:
+        """A run of this job. Raises: UsageError."""
+        make: MakeWork = _named(self.work)
+        return make(job, scratch, storage, watch, info)
+
+    def findings(
+        self, conf_paths: list[str], storage: Storage, settings: dict[str, Any]
+    ) -> Iterator[tuple[str, str | None]]:
+        """What is there of what the engine needs, each with what to do about it, or None where all is well."""
+        if self.examine is not None:
+            yield from _named(self.examine)(conf_paths, storage, settings)
+
+
+def _named(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+_HERE: Final = "crawlmill.mr.engines"
+
+ENGINES: Final[dict[str, Engine]] = {
+    engine.name: engine
+    for engine in (
+        Engine(
+            DEFAULT, f"{_HERE}.machine.runner:LocalRunner", f"{_HERE}.machine.runner:machine_work",
+            f"{_HERE}.doctor:examine_local", here=True, most_tasks=MOST_TASKS_HERE,
+        ),
+        Engine(
+            "inline", f"{_HERE}.machine.runner:InlineRunner", f"{_HERE}.machine.runner:machine_work",
+            here=True, most_tasks=MOST_TASKS_HERE,
+        ),
+        Engine(
+            "hadoop", f"{_HERE}.hadoop.runner:HadoopRunner", f"{_HERE}.hadoop.work:HadoopWork",
+            f"{_HERE}.doctor:examine_hadoop",
+        ),
+        Engine(
+            "emr", f"{_HERE}.emr.runner:EmrRunner", f"{_HERE}.emr.work:EmrWork", f"{_HERE}.emr.doctor:examine_emr",
+            default_base="s3://commoncrawl/", on_aws=True, settings=("region", "cloud_tmp_dir", "cluster_id"),
+        ),
+        Engine(
+            "spark", f"{_HERE}.spark.runner:SparkRunner", f"{_HERE}.spark.work:SparkWork",
+            f"{_HERE}.doctor:examine_spark",
+        ),
+    )
+}  # fmt: skip
+
+
+def engine_of(name: str | None) -> Engine:
+    """The engine of this name; None is the default. Raises: UsageError."""
+    try:
+        return ENGINES[name or DEFAULT]
+    except KeyError:
+        raise UsageError(f"there is no runner {name}: one of {', '.join(ENGINES)}") from None
+
+
+def runner_class(name: str | None) -> type[Any]:
+    """The runner class of an engine; None is the default. Raises: UsageError."""
+    return engine_of(name).runner_class()

@@ -431,7 +431,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         for name in ("s3_endpoint", "s3_region"):  # of our storage; mrjob would find them strange but for its own S3
             if name not in runner.OPT_NAMES:
                 given.pop(name, None)
-        return {**given, "mrjob_cls": type(self)} if runner.alias == "local" else given
+        return {**given, "mrjob_cls": type(self)} if getattr(runner, "WANTS_JOB_CLASS", False) else given
 
 
 @lru_cache(maxsize=1)

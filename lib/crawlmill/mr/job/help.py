@@ -6,11 +6,12 @@ import argparse
 import inspect
 from typing import Final
 
+from crawlmill.mr.engines.registry import DEFAULT, ENGINES
+
 __all__ = ["describe", "hide_rare"]
 
 _SHOWN: Final = {
     "args": "a file with one input per line, plain or gzip; - is stdin",
-    "runner": "where to run: local (default), inline, hadoop, emr or spark; with --help: the options of that runner",
     "output_dir": "a folder that does not exist yet, on any storage, for the results (default: stdout)",
     "conf_paths": "the mrjob.conf to read",
     "s3_endpoint": "an S3 server other than Amazon's, such as MinIO",
@@ -23,8 +24,6 @@ _SHOWN: Final = {
     "help": "show this and exit",
 }
 
-_RUNNERS: Final = ("local", "inline", "hadoop", "emr", "spark")
-
 
 def hide_rare(parser: argparse.ArgumentParser) -> None:
     """Leave of the options declared so far only those in the help that most users need, in our words."""
@@ -33,7 +32,10 @@ def hide_rare(parser: argparse.ArgumentParser) -> None:
         if action.dest == "args":
             action.metavar = "LIST"
         if action.dest == "runner":
-            action.choices = _RUNNERS
+            action.choices = tuple(ENGINES)
+            *others, last = [f"{name} (default)" if name == DEFAULT else name for name in ENGINES]
+            names = f"{', '.join(others)} or {last}"
+            action.help = f"where to run: {names}; with --help: the options of that runner"
         if action.option_strings == ["--no-conf"]:
             action.help = "read no mrjob.conf at all"
 

@@ -29,6 +29,7 @@ from crawlmill.mr.engines.hadoop.log import FailedAttempt, HadoopLog
 from crawlmill.mr.engines.hadoop.runner import HadoopRunner
 from crawlmill.mr.engines.run_folder import committed_files, parts_in, report_of, rows_apart
 from crawlmill.mr.engines.shipping import zip_package
+from crawlmill.mr.run.ending import RunInfo
 from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.run.progress import Progress
 from crawlmill.mr.task.contract import Job
@@ -54,7 +55,14 @@ class HadoopWork:
         UsageError: There is no hadoop, no streaming jar, no NameNode that answers.
     """
 
-    def __init__(self, job: Job, scratch: Path, storage: Storage, watch: Progress) -> None:
+    def __init__(
+        self,
+        job: Job,
+        scratch: Path,
+        storage: Storage,
+        watch: Progress,
+        info: RunInfo,  # noqa: ARG002
+    ) -> None:
         job.options.py_files = [*(job.options.py_files or []), str(zip_package(scratch / "crawlmill.zip"))]
         self._scratch, self._storage, self._watch = scratch, storage, watch
         self.parts: list[Path | str] = []

@@ -28,15 +28,20 @@ from crawlmill.mr.engines.machine.checkpoint import Checkpoint
 from crawlmill.mr.engines.machine.pool import Launchpad, Pool, Watch
 from crawlmill.mr.engines.shipping import modules_beside, zip_package
 from crawlmill.mr.engines.steps import REDUCERS, check_step, run_key, task_variables, usable_cores, whole_number
+from crawlmill.mr.run.ending import RunInfo
 from crawlmill.mr.run.output_folder import OutputFolder
+from crawlmill.mr.run.progress import Progress
 from crawlmill.mr.task.attempt import Attempt, Result, run_attempt
+from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failures import TaskError
 from crawlmill.mr.task.files import ROWS, TaskFile, files_in_folder
 from crawlmill.mr.task.monitor import Totals
 from crawlmill.mr.task.shuffle import Run
 from crawlmill.mr.task.survey import SURVEY, reads_task_list
+from crawlmill.storage import Storage, is_remote
+from crawlmill.storage.locations import local_path
 
-__all__ = ["InlineRunner", "LocalRunner", "MachineRunner", "Silent"]
+__all__ = ["InlineRunner", "LocalRunner", "MachineRunner", "Silent", "machine_work"]
 
 _LEAST_MEMORY: Final = 32 << 20
 _MOST_MEMORY: Final = 256 << 20
@@ -67,6 +72,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
     """
 
     OPT_NAMES: ClassVar[set[str]] = MRJobRunner.OPT_NAMES | {"num_cores"}
+    WANTS_JOB_CLASS: ClassVar[bool] = True
     _STEP_TYPES: ClassVar[set[str]] = {"streaming"}
 
     def __init__(self, mrjob_cls: Any, **settings: Any) -> None:
@@ -114,6 +120,9 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
 
     def warm_up(self) -> None:
         """Begin what can begin before the inputs are known."""
+
+    def limit_tasks(self, most: int, *arguments: str) -> None:
+        """Tasks of one machine share its limits; no more of them run than it has cores."""
 
     def close(self) -> None:
         """End whatever runs."""
@@ -259,6 +268,17 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
             shutil.copy2(path, folder / name)
         for name, path in self._working_dir_mgr.name_to_path("archive").items():
             unarchive(path, str(folder / name))
+
+
+def machine_work(job: Job, scratch: Path, storage: Storage, watch: Progress, info: RunInfo) -> MachineRunner:  # noqa: ARG001
+    """A run of this job on this machine. Raises: UsageError."""
+    runner: MachineRunner = job.make_runner()
+    runner.watch, runner.task_retries = watch, job.options.task_retries
+    if (folder := job.options.checkpoint) is not None:
+        if not folder or is_remote(folder):
+            raise UsageError("--checkpoint", expected="a local folder", actual=folder or "nothing")
+        runner.keep_in(local_path(folder))
+    return runner
 
 
 class InlineRunner(MachineRunner):

@@ -26,6 +26,7 @@ from crawlmill.mr.engines.shipping import zip_package
 from crawlmill.mr.engines.spark.events import SparkEvents
 from crawlmill.mr.engines.spark.log import FailedTask, SparkLog, what_failed
 from crawlmill.mr.engines.spark.runner import SparkRunner
+from crawlmill.mr.run.ending import RunInfo
 from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.run.progress import Progress
 from crawlmill.mr.task.contract import Job
@@ -48,7 +49,14 @@ class SparkWork:
         UsageError: There is no spark-submit, no Java, no folder that all tasks reach.
     """
 
-    def __init__(self, job: Job, scratch: Path, storage: Storage, watch: Progress) -> None:
+    def __init__(
+        self,
+        job: Job,
+        scratch: Path,
+        storage: Storage,
+        watch: Progress,
+        info: RunInfo,  # noqa: ARG002
+    ) -> None:
         self._scratch, self._storage, self._watch = scratch, storage, watch
         self.parts: list[Path | str] = []
         self.rows: list[Path] = []
