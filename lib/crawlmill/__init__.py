@@ -1,5 +1,26 @@
 """Crawlmill: MapReduce extraction jobs for the whole history of Common Crawl."""
 
-__all__ = ["__version__"]
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from crawlmill.api import lookup
+    from crawlmill.errors import LossWarning
+
+__all__ = ["LossWarning", "__version__", "lookup"]
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for when it is: a task needs none of it."""
+    if name == "lookup":
+        from crawlmill.api import lookup  # noqa: PLC0415
+
+        return lookup
+    if name == "LossWarning":
+        from crawlmill.errors import LossWarning  # noqa: PLC0415
+
+        return LossWarning
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

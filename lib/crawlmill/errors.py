@@ -21,6 +21,7 @@ __all__ = [
     "DATA_REASONS",
     "CrawlmillError",
     "FormatError",
+    "LossWarning",
     "MissingDependency",
     "Problem",
     "SourceError",
@@ -97,6 +98,10 @@ class SourceError(CrawlmillError):
 
     def __init__(self, what: str, *, reason: str, **more: Any) -> None:
         super().__init__(what, reason=reason, **more)
+
+
+class LossWarning(UserWarning):
+    """Something that a program asked for could not be read; the rest was given."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from crawlmill.errors import FormatError, UsageError
 from crawlmill.indexes.capture import FIELDS, Capture, disk_name, parse_capture
 from crawlmill.indexes.index import OnProblem
 from crawlmill.indexes.lines import Chunk
+from crawlmill.terminal.text import visible_field
 
 __all__ = ["FORMATS", "Printer", "make_printer"]
 
@@ -17,8 +18,6 @@ FORMATS: Final = ("cdxj", "json", "tsv", "list")
 
 Printer = Callable[[Chunk, OnProblem], Chunk]
 """Makes of lines of an index what is printed; told is what no capture can be made of."""
-
-_ESCAPES: Final = str.maketrans({"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"})
 
 
 def make_printer(form: str, fields: str | None) -> Printer:
@@ -86,8 +85,15 @@ def _cdxj_line(names: list[str]) -> Callable[[Capture], str]:
 
 
 def _list_line(capture: Capture) -> str:
-    cells = [capture.get(name) or "" for name in ("filename", "offset", "length")]
-    return "\t".join("" if cell == "-" else cell.translate(_ESCAPES) for cell in cells) + "\n"
+    cells = [_cell(capture, name) for name in ("filename", "offset", "length")]
+    if any(mark in cells[0] for mark in "\t\r\n"):  # JSON is a line of an input list too
+        return json.dumps(dict(zip(("filename", "offset", "length"), cells, strict=True))) + "\n"
+    return "\t".join(cells) + "\n"
+
+
+def _cell(capture: Capture, name: str) -> str:
+    value = capture.get(name)
+    return "" if value is None or value == "-" else value
 
 
 def _table(names: list[str]) -> Printer:
@@ -98,7 +104,6 @@ def _table(names: list[str]) -> Printer:
         nonlocal begun
         head = "" if begun else "\t".join(names) + "\n"
         begun = True
-        cells = [capture.get(name) or "" for name in names]
-        return head + "\t".join("" if cell == "-" else cell.translate(_ESCAPES) for cell in cells) + "\n"
+        return head + "\t".join(visible_field(_cell(capture, name)) for name in names) + "\n"
 
     return _each(row)

@@ -3,6 +3,9 @@
 Prints a line per file: its outcome (ok, partial, failed), the file, its whole records and its bytes; below it,
 indented, its problems. What is proven is said in the docs under "reading guarantees".
 
+A folder, or a file whose name ends in .idx, is the cluster of a URL index: its lines must be in order, and its
+cluster.idx must match its shards, from their first byte to their last.
+
 Examples:
   crawlmill check crawl.warc.gz
   crawlmill check --json s3://commoncrawl/crawl-data/...warc.gz | jq .problems
@@ -15,9 +18,11 @@ import sys
 
 from crawlmill.cli.arguments import make_storage
 from crawlmill.cli.streams import json_line
-from crawlmill.inputs.ledger import Summary
+from crawlmill.inputs.indexes import check_cluster, cluster_idx
+from crawlmill.inputs.ledger import LedgerRow, Summary
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
+from crawlmill.storage import Storage
 from crawlmill.storage.locations import redact
 from crawlmill.terminal.text import tell, visible
 
@@ -26,7 +31,7 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="an archive at any location")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="an archive, or a cluster, at any location")
     parser.add_argument("--digests", action="store_true", help="check also the digests that the records hold")
     parser.add_argument("--json", action="store_true", help="print one ledger object per line instead")
 
@@ -36,10 +41,7 @@ def run(options: argparse.Namespace) -> int:
     storage = make_storage(options)
     summary = Summary()
     for name in options.files:
-        reading = Reading(Input(name, name), storage, ReadOptions(verify=options.digests), streamed=not options.digests)
-        for record in reading:
-            reading.prove(record)
-        row = reading.row
+        row = _check(name, storage, digests=options.digests)
         summary.add(row)
         if options.json:
             sys.stdout.write(json_line(row.to_json()))
@@ -52,3 +54,12 @@ def run(options: argparse.Namespace) -> int:
     sys.stdout.flush()
     tell(summary.counts())
     return 2 if summary.not_ok else 0
+
+
+def _check(name: str, storage: Storage, *, digests: bool) -> LedgerRow:
+    if idx := cluster_idx(name) or (name if name.endswith((".idx", ".summary")) else None):
+        return check_cluster(idx, storage)
+    reading = Reading(Input(name, name), storage, ReadOptions(verify=digests), streamed=not digests)
+    for record in reading:
+        reading.prove(record)
+    return reading.row

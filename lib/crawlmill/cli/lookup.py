@@ -28,6 +28,7 @@ from crawlmill.indexes.lookup import look_up
 from crawlmill.indexes.query import SORTS, Query, parse_filter
 from crawlmill.inputs.indexes import find_indexes, open_indexes
 from crawlmill.mr.run.options import whole_number
+from crawlmill.terminal.text import tell
 from crawlmill.urls.patterns import MATCHES, parse_pattern
 
 __all__ = ["add_arguments", "run"]
@@ -152,9 +153,9 @@ class _Losses:
         self.number += 1
         if self.number <= _MOST_LINES:
             sys.stdout.flush()
-            sys.stderr.write(f"{error.reason}: {error}\n")
+            tell(f"{error.reason}: {error}")
 
     def end(self) -> None:
         """Say how many were not said."""
         if self.number > _MOST_LINES:
-            sys.stderr.write(f"and {self.number - _MOST_LINES:,} more\n")
+            tell(f"and {self.number - _MOST_LINES:,} more")

@@ -13,19 +13,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from crawlmill.errors import FormatError, SourceError, UsageError
+from crawlmill.errors import FormatError, Problem, SourceError, UsageError
 from crawlmill.indexes.cdx.read_through import FileReadThrough
 from crawlmill.indexes.cdx.sorted_file import SortedFile
 from crawlmill.indexes.cluster.cluster import Cluster
+from crawlmill.indexes.cluster.verify import ClusterCheck
 from crawlmill.indexes.detect import HEAD_BYTES, detect_index
 from crawlmill.indexes.index import Index, OnProblem
 from crawlmill.inputs.catalogue import load_catalogue
 from crawlmill.inputs.index_files import FolderFiles, StoredFile
-from crawlmill.inputs.lists import COMMON_CRAWL, is_absolute
+from crawlmill.inputs.ledger import LedgerRow
+from crawlmill.inputs.lists import COMMON_CRAWL, Input, is_absolute
 from crawlmill.storage import Storage
 from crawlmill.storage.locations import absolute, is_remote, join, local_path, redact
 
-__all__ = ["IndexPlace", "cluster_idx", "find_indexes", "open_index", "open_indexes"]
+__all__ = ["IndexPlace", "check_cluster", "cluster_idx", "find_indexes", "open_index", "open_indexes"]
 
 _CRAWL: Final = re.compile(r"CC-MAIN-[0-9]{4}(-[0-9]{2}|-[0-9]{4})?", re.IGNORECASE)
 _CRAWLS: Final = re.compile(r"latest(:.*)?|[0-9]{4}")
@@ -138,6 +140,26 @@ def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem) -> In
     index = SortedFile(file, size, form, on_problem)
     index.prime(head)
     return index
+
+
+def check_cluster(location: str, storage: Storage) -> LedgerRow:
+    """The ledger row of a cluster that was read to its end, by the location of its `cluster.idx`.
+
+    Its records are lines, its bytes those of its shards.
+    """
+    row = LedgerRow.of(Input(location, location))
+    row.format = "cluster"
+
+    def lose(error: FormatError | SourceError) -> None:
+        row.lose(Problem.of(error))
+
+    check = ClusterCheck(StoredFile(location, storage), FolderFiles(location, storage), _loc_of(location), lose)
+    try:
+        check.run()
+    except (FormatError, SourceError) as error:
+        lose(error.located(source=redact(location)))
+    row.records, row.bytes = check.lines, check.bytes
+    return row
 
 
 def _loc_of(location: str) -> str:

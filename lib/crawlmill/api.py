@@ -1,0 +1,99 @@
+"""What `import crawlmill` offers to programs and notebooks; imported when it is first used."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from crawlmill.errors import FormatError, LossWarning, SourceError
+from crawlmill.indexes.arrange import lines_of
+from crawlmill.indexes.capture import disk_name, parse_capture
+from crawlmill.indexes.lookup import look_up
+from crawlmill.indexes.query import Query, parse_filter
+from crawlmill.inputs.indexes import find_indexes, open_indexes
+from crawlmill.storage import Storage, StorageOptions
+from crawlmill.urls.patterns import parse_pattern
+
+__all__ = ["lookup"]
+
+
+def lookup(
+    *patterns: str,
+    index: str | Sequence[str],
+    match: str | None = None,
+    key: bool = False,
+    from_: str | None = None,
+    to: str | None = None,
+    filter: str | Sequence[str] = (),  # noqa: A002 - the name of the option
+    fields: Sequence[str] | None = None,
+    newest: bool = False,
+    distinct: str | None = None,
+    sort: str = "key",
+    closest: str | None = None,
+    limit: int | None = None,
+    base_url: str | None = None,
+    index_url: str | None = None,
+    storage: StorageOptions | None = None,
+) -> Iterator[dict[str, Any]]:
+    """The captures of URLs, as `crawlmill lookup --output json` prints them, one after another.
+
+    >>> for capture in crawlmill.lookup("*.example.com", index="captures.cdxj", filter="=status:200"):
+    ...     print(capture["timestamp"], capture["url"])
+
+    Memory does not grow with the answer. Arguments mean what the options of their names mean.
+
+    Args:
+        patterns: URLs, with or without wildcards; they are answered in their order.
+        index: A file, a cluster or a crawl, or several of them, which are merged.
+        match: `exact`, `prefix`, `host` or `domain`; None: as wildcards say, or exact.
+        key: Patterns are urlkeys.
+        from_: Captures from this time on, 1 to 14 digits.
+        to: Captures up to this time, inclusive.
+        filter: `[!][=|~]FIELD:VALUE`, one or several.
+        fields: Only these fields, by their names on disk or in an API; absent ones are left out.
+        newest: Only the newest capture of each key.
+        distinct: Only the first capture of each value of this field, per key.
+        sort: `key`, `reverse` or `closest`.
+        closest: The time for `closest`.
+        limit: The most captures of each pattern.
+        base_url: Where the clusters of crawls are; None: Common Crawl's.
+        index_url: Where their catalogue is; None: Common Crawl's.
+        storage: How locations are opened.
+
+    Yields:
+        Objects with `urlkey`, `timestamp`, `url` and so on; values are strings.
+
+    Raises:
+        UsageError: A pattern, an option or an index means nothing. Raised by the call.
+
+    Warns:
+        LossWarning: Something could not be read; the rest is given.
+    """
+    filters = tuple(map(parse_filter, [filter] if isinstance(filter, str) else filter))
+    queries = [
+        Query(parse_pattern(pattern, match, is_key=key), from_, to, filters, newest, distinct, sort, closest, limit)
+        for pattern in patterns
+    ]
+    opened = Storage(storage)
+
+    def lose(error: FormatError | SourceError) -> None:
+        warnings.warn(f"{error.reason}: {error}", LossWarning, stacklevel=2)
+
+    names = [index] if isinstance(index, str) else list(index)
+    indexes = open_indexes(find_indexes(names, opened, base_url=base_url, index_url=index_url), opened, lose)
+
+    def captures() -> Iterator[dict[str, Any]]:
+        with opened:
+            for _, chunks in look_up(indexes, queries, lose):
+                for line in lines_of(chunks):
+                    try:
+                        flat = parse_capture(line).to_json()
+                    except FormatError as error:
+                        lose(error)
+                        continue
+                    if fields is not None:
+                        flat = {name: flat[disk_name(name)] for name in fields if disk_name(name) in flat}
+                    yield flat
+
+    return captures()

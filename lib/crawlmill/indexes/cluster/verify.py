@@ -1,0 +1,142 @@
+"""Whether a cluster is whole and in order: `cluster.idx` against its shards, every member proven, every line compared.
+
+What a look-up takes on trust is looked at here: that rows rise, that the members of a shard follow each other from its
+first byte to its last, that each begins with the key and time of its row, and that no line is less than the one before
+it, over members and shards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crawlmill.errors import FormatError, SourceError
+from crawlmill.indexes.cluster.members import MAX_MEMBER, member_lines, read_exactly
+from crawlmill.indexes.cluster.places import Shards
+from crawlmill.indexes.cluster.rows import Row, parse_row, parse_rows
+from crawlmill.indexes.index import Losses, OnProblem
+from crawlmill.indexes.lines import Chunk, first_disorder, first_line, is_sorted, key_and_time, last_line, sound_lines
+from crawlmill.indexes.source import Files, OpenSource, Source
+
+__all__ = ["ClusterCheck"]
+
+_PIECE = 1 << 18
+
+
+class ClusterCheck:
+    """Reads a cluster to its end. `lines` and `bytes` (of shards) are what was found whole, once `run` has ended."""
+
+    def __init__(self, idx: Source, files: Files, loc: str | None, on_problem: OnProblem) -> None:
+        self._idx, self._shards = idx, Shards(files, loc)
+        self._losses = Losses.of(on_problem)
+        self.lines = self.bytes = 0
+        self._name, self._at, self._furthest = "", 0, 0
+        self._stream: OpenSource | None = None
+        self._start, self._last = b"", b""
+
+    def run(self) -> None:
+        """Check it. Raises: SourceError, FormatError where `cluster.idx` cannot be read."""
+        for row in self._rows():
+            if row.start < self._start:
+                self._tell("the rows of cluster.idx are out of order", row, expected=f">= {_shown(self._start)}",
+                           actual=_shown(row.start))  # fmt: skip
+            self._start = max(row.start, self._start)
+            try:
+                self._check_row(row)
+            except (FormatError, SourceError) as error:
+                self._losses.add(error, row.shard)
+        self._end_shard()
+
+    def _rows(self) -> Iterator[Row]:
+        with self._idx.open() as stream:
+            lines = parse_rows(iter(lambda: stream.read(_PIECE), b""))
+            for number, line in enumerate(lines, 1):
+                try:
+                    row = parse_row(line)
+                    fields = line.rstrip(b"\r").split(b"\t")
+                    if len(fields) > 4 and fields[4] != b"%d" % number:
+                        self._tell("a row of cluster.idx has another number than it should", row, expected=number,
+                                   actual=_shown(fields[4]))  # fmt: skip
+                    yield row
+                except FormatError as error:
+                    self._losses.add(error, self._idx.name)
+
+    def _check_row(self, row: Row) -> None:
+        if row.shard != self._name:
+            self._end_shard()
+            self._name, self._stream, self._at, self._furthest = row.shard, None, 0, 0
+            self._stream = self._shards.open(row.shard, 0, None)
+        if self._stream is None:  # it is not there, which is told
+            return
+        if row.offset != self._at:
+            self._tell("the members of a shard do not follow each other in cluster.idx", row, reason="bad-length",
+                       expected=f"offset {self._at}", actual=row.offset)  # fmt: skip
+            self._stream.__exit__(None, None, None)
+            self._stream = self._shards.open(row.shard, row.offset, None)
+            self._at = row.offset
+        if row.length > MAX_MEMBER:
+            raise FormatError("cluster.idx names a member that is too large to be one", reason="too-large",
+                              offset=row.offset, expected=f"<= {MAX_MEMBER} bytes", actual=row.length)  # fmt: skip
+        packed = read_exactly(self._stream, row.length)
+        self._at += len(packed)
+        self._furthest = max(self._furthest, self._at)
+        if len(packed) < row.length:
+            raise FormatError("a member is cut off by the end of its shard", reason="truncated", offset=row.offset,
+                              expected=f"{row.length} bytes", actual=len(packed))  # fmt: skip
+        try:
+            self._check_member(row, member_lines(packed))
+        except FormatError as error:
+            error.offset = row.offset
+            raise
+        self.bytes += len(packed)
+
+    def _check_member(self, row: Row, chunks: Iterator[Chunk]) -> None:
+        begun = False
+        for chunk in chunks:
+            if not chunk:
+                continue
+            first = first_line(chunk)
+            if not begun and key_and_time(first) != row.start and not first.startswith((b" CDX", b"!meta")):
+                self._tell("a member begins with another line than cluster.idx says", row, expected=_shown(row.start),
+                           actual=_shown(key_and_time(first)))  # fmt: skip
+            begun = True
+            doubtful = key_and_time(first) < key_and_time(self._last) or not is_sorted(chunk)
+            if doubtful and (found := first_disorder(chunk, self._last)):
+                self._tell("lines of a cluster are out of order", row, expected=f">= {_shown(found[1])}",
+                           actual=_shown(found[0]))  # fmt: skip
+            if sound_lines(chunk) != len(chunk):
+                self._check_lines(row, chunk)
+            self._last = last_line(chunk)
+            self.lines += chunk.count(b"\n")
+
+    def _check_lines(self, row: Row, chunk: Chunk) -> None:
+        for line in bytes(chunk).split(b"\n"):
+            if line and sound_lines(line + b"\n") != len(line) + 1 and not line.startswith((b" CDX", b"!meta")):
+                self._tell("a line of a cluster is malformed", row, expected="a urlkey, 14 digits, JSON or columns",
+                           actual=_shown(line))  # fmt: skip
+                self.lines -= 1
+
+    def _end_shard(self) -> None:
+        """Look what is behind the last member of a shard."""
+        if self._stream is None:
+            return
+        try:
+            with self._stream as stream:
+                left = 0
+                while piece := stream.read(_PIECE):
+                    left += len(piece)
+        except SourceError as error:
+            self._losses.add(error, self._name)
+        else:
+            left += self._at - self._furthest
+            if left > 0:
+                what = FormatError("a shard goes on behind the last member of cluster.idx", offset=self._furthest,
+                                   reason="trailing-bytes", actual=f"{left} bytes")  # fmt: skip
+                self._losses.add(what, self._name)
+
+    def _tell(self, what: str, row: Row, *, expected: str | int, actual: str | int, reason: str = "bad-header") -> None:
+        error = FormatError(what, reason=reason, offset=row.offset, expected=expected, actual=actual)
+        self._losses.add(error, row.shard)
+
+
+def _shown(text: bytes) -> str:
+    return repr(text[:80].decode("utf-8", "backslashreplace"))
