@@ -6,6 +6,7 @@
 #![cfg_attr(not(feature = "python"), allow(dead_code))]
 
 mod body;
+mod captures;
 #[cfg(feature = "python")]
 mod counters;
 mod http;
@@ -20,6 +21,7 @@ mod records;
 mod selection;
 mod servers;
 mod sort;
+mod surt;
 mod tags;
 mod tokenizer;
 mod warc;
@@ -30,7 +32,7 @@ mod words;
 #[pyo3::pymodule]
 mod crawlmill_native {
     use pyo3::prelude::*;
-    use pyo3::types::{PyBytes, PyList};
+    use pyo3::types::{PyBytes, PyList, PyString};
 
     use super::wat::{servers, Servers};
 
@@ -55,10 +57,61 @@ mod crawlmill_native {
         }
     }
 
+    /// urlkey(url) -> its key; None for what is not usual
+    #[pyfunction]
+    fn urlkey<'py>(url: &Bound<'py, PyBytes>) -> Option<Bound<'py, PyBytes>> {
+        super::surt::urlkey(url.as_bytes()).map(|key| PyBytes::new(url.py(), &key))
+    }
+
+    /// (urlkey, timestamp, the JSON up to the digest, the JSON from `truncated` on, url, id, id of another record)
+    type Start<'a> = (Option<Text>, Text, Text, Text, &'a str, Option<&'a str>, Option<&'a str>);
+
+    /// What is ASCII by its making.
+    struct Text(Vec<u8>);
+
+    impl<'py> IntoPyObject<'py> for Text {
+        type Target = PyString;
+        type Output = Bound<'py, PyString>;
+        type Error = std::convert::Infallible;
+
+        fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Self::Error> {
+            Ok(PyString::new(py, &String::from_utf8_lossy(&self.0)))
+        }
+    }
+
+    /// capture_start(header, block, revisit) -> what begins the line of a response's capture
+    ///
+    /// By the first bytes of the block. None for what is not usual; the key alone is None for an unusual URL.
+    #[pyfunction]
+    fn capture_start<'a>(header: &'a [u8], block: &[u8], revisit: bool) -> Option<Start<'a>> {
+        let found = super::captures::start(header, block, revisit)?;
+        let key = found.key.map(Text);
+        let (front, back) = (Text(found.front), Text(found.back));
+        let [id, concurrent] = [found.id, found.concurrent].map(|name| name.map(text));
+        Some((key, Text(found.timestamp.to_vec()), front, back, text(found.url), id, concurrent))
+    }
+
+    /// (charset, languages, ids of records that are described, url)
+    type Detected<'a> = (Option<&'a str>, Vec<&'a str>, Vec<&'a str>, Option<&'a str>);
+
+    /// crawler_detected(header, block) -> what a metadata record says of a page; None for what is not usual
+    #[pyfunction]
+    fn crawler_detected<'a>(header: &'a [u8], block: &'a [u8]) -> Option<Detected<'a>> {
+        let found = super::captures::detected(header, block)?;
+        let [languages, references] =
+            [found.languages, found.references].map(|all| all.into_iter().map(text).collect());
+        Some((found.charset.map(text), languages, references, found.url.map(text)))
+    }
+
+    /// What was found to be ASCII.
+    fn text(value: &[u8]) -> &str {
+        std::str::from_utf8(value).unwrap_or_default()
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // Raised with every change of what Python calls here; `crawlmill.core` takes only its own.
-        module.add("API_VERSION", 4)?;
+        module.add("API_VERSION", 5)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

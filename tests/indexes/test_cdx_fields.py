@@ -266,3 +266,40 @@ def test_captures_of_the_wat_and_wet_of_common_crawl():
         [capture] = archive_captures(Read(data), "x", IndexOptions(frozenset({kind})))
         assert (capture.urlkey, capture.timestamp) == ("org,wikipedia,an)/wiki/escopete", "20240518015810")
         assert capture.fields["mime"] == mime
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        response(URI, b"x"),
+        response(URI, headers=[("Content-Type", 'a/"b\\c"; d')]),
+        response("http://example.org/\"'<>?x={}&b"),
+        response("http://ex\u00e4mple.org/"),
+        response(URI, status="HTTP/1.1 301 M", headers=[("Location", "http://e.org/")]),
+        response(URI, status="HTTP/1.1 301 M", headers=[("Location", "/x")]),
+        response(URI, status="HTTP/1.1 2000 M"),
+        response(URI, status="http/1.1 404"),
+        response(URI, headers=[("Content-Type", "\u00e4/b")]),
+        response(URI, headers=[("content-TYPE ", "a/b"), ("Content-Type", "c/d")]),
+        response(URI, headers=[("X", "y" * 5000), ("Content-Type", "c/d")]),
+        response(URI, kind="revisit"),
+        response(URI, version="1.1", eol=b"\n"),
+        response(URI).replace(b"sha1:", b"sha1: ", 1),
+        response(URI).replace(b"sha1:", b"md5:", 1),
+        response(URI).replace(b"WARC-Payload-Digest", b"WARC-Truncated: length\r\nWARC-Payload-Digest"),
+        response(URI).replace(b"WARC-Payload-Digest", b"WARC-Truncated: \r\nWARC-Payload-Digest"),
+        response(URI).replace(b"WARC-Payload-Digest", b"X: y\r\n z\r\nWARC-Payload-Digest"),
+        response(URI).replace(b"WARC-Payload-Digest", b"WARC-Identified-Payload-Type: a/b\r\nWARC-Payload-Digest"),
+        response(URI).replace(b"WARC-Target-URI: " + URI.encode(), b"WARC-Target-URI: <" + URI.encode() + b">"),
+        response(URI).replace(b"10:00:00Z", b"10:00:00.5Z"),
+        record("response", b"x", "dns:e.org", "text/dns", fields=(("WARC-Payload-Digest", "sha1:A"),)),
+    ],
+    ids=range(22),
+)
+def test_lines_are_those_of_the_fields_whatever_makes_them(made):
+    about = b'charset-detected: UTF-8\r\nlanguages-cld2: {"reliable":true,"text-bytes":9,"languages":[]}\r\n'
+    data = pack([made, record("metadata", about, URI, "application/warc-fields")])
+    captures = archive_captures(Read(data), "x \u00e4.gz")
+    wanted = [FORMATS["cdxj"](each.urlkey, each.timestamp, each.fields) for each in captures]
+    assert list(archive_lines(Read(data), "x \u00e4.gz")) == wanted
+    assert len(wanted) == 1

@@ -110,7 +110,11 @@ class Exchanges(Generic[T]):
 
     def add(self, record: Record, item: T) -> None:
         """Take in a record that metadata may follow."""
-        waiting = _Waiting(item, record.uri, _ids(record))
+        self.wait(item, record.uri, _ids(record))
+
+    def wait(self, item: T, uri: str | None, ids: list[str]) -> None:
+        """Take in an item by the URI and ids that its record is known by: its own, and those it is concurrent to."""
+        waiting = _Waiting(item, uri, ids)
         if self._early:
             for each in waiting.ids:
                 if each in self._early:
@@ -125,12 +129,14 @@ class Exchanges(Generic[T]):
     def describe(self, record: Record) -> None:
         """Take in a metadata record."""
         found = detected(record)
-        if found is None:
-            return
-        named = _references(record)
+        if found is not None:
+            self.tell(found, _references(record), record.uri)
+
+    def tell(self, found: Detected, named: set[str], uri: str | None) -> None:
+        """Take in what was detected, the ids of the records it is said of, and the URI of who says it."""
         for waiting in reversed(self._waiting):
             if waiting.open and (
-                not named.isdisjoint(waiting.ids) if named else waiting.uri is not None and waiting.uri == record.uri
+                not named.isdisjoint(waiting.ids) if named else waiting.uri is not None and waiting.uri == uri
             ):
                 waiting.close(found)
                 return
@@ -167,6 +173,6 @@ def _references(record: Record) -> set[str]:
 
 def _all(record: WarcRecord, name: str) -> list[str]:
     """All values of a field, which may be repeated; mostly it is not there."""
-    if name.encode() not in record.head.lower():
+    if record.get(name) is None:
         return []
     return [value for given, value in record.named_fields if given.lower() == name]

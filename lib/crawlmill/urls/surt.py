@@ -20,6 +20,7 @@ import re
 import socket
 from typing import Final
 
+from crawlmill import core
 from crawlmill.urls.escapes import escape, escape_unprintable, unescape
 from crawlmill.urls.sessions import strip_path_session, strip_query_sessions
 
@@ -51,6 +52,9 @@ def urlkey(url: str | bytes) -> str:
 
 def urlkey_bytes(url: bytes) -> bytes:
     """The key of a URL, bytes for bytes."""
+    native = core.native()
+    if native is not None and isinstance(key := native.urlkey(url), bytes):
+        return key
     usual = _USUAL.fullmatch(url.lower())
     if usual is None:
         return _key(url)

@@ -30,6 +30,7 @@ _SECOND_VERSION = re.compile(rb"\n(?![ \t])[^:\n]*WARC/\d+\.\d+[ \t]*\r?\n")
 """Perhaps behind what is left of a line, but of none that has a colon: a value may end like this."""
 _LINE_END = re.compile(rb"\r?\n")
 _EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
+_PLAIN_FIELD = re.compile(r"\n([^:\n]*):([^\n]*)")
 _USUAL_VERSIONS = (b"WARC/1.0\r\n", b"WARC/1.1\r\n")
 _MANDATORY = ("warc-type", "warc-record-id", "warc-date", "content-length")
 _HTTP_TYPES = ("response", "revisit")
@@ -125,6 +126,9 @@ def joined_header(head: bytes) -> FormatError | None:
 
 def _parse_fields(head: bytes) -> list[tuple[str, str]]:
     """The named fields of a header, in order, folded lines joined by a blank."""
+    if head.isascii() and b"\n " not in head and b"\n\t" not in head:  # as nearly always
+        found = _PLAIN_FIELD.findall(head.decode("ascii"))
+        return [(name, value.strip()) for given, value in found if (name := given.strip())]
     fields: list[tuple[str, list[str]]] = []
     for line in _LINE_END.split(head)[1:]:
         try:
@@ -157,10 +161,11 @@ def _usual_field(head: bytes, name: bytes) -> bytes | None:
 class WarcRecord(Record):
     """A record of a WARC, WAT or WET file."""
 
-    __slots__ = ("_fields",)
+    __slots__ = ("_fields", "_first")
 
     format = "warc"
     _fields: list[tuple[str, str]]
+    _first: dict[str, str]
 
     @property
     def named_fields(self) -> list[tuple[str, str]]:
@@ -169,19 +174,20 @@ class WarcRecord(Record):
             return self._fields
         except AttributeError:
             self._fields = _parse_fields(self.head)
+            self._first = {name.lower(): value for name, value in reversed(self._fields)}
             return self._fields
 
     def get(self, name: str) -> str | None:
         """The first field of that name, whatever its case; None if there is none."""
         name = name.lower()
         try:
-            fields = self._fields
-        except AttributeError:  # a job asks for one or two, and cutting all of them takes fifty times as long
+            return self._first.get(name)
+        except AttributeError:  # a job asks for one or two, and cutting all of them takes many times as long
             usual = _usual_field(self.head, name.encode())
             if usual is not None and usual.isascii():
                 return usual.decode("ascii").strip()
-            fields = self.named_fields
-        return next((value for given, value in fields if given.lower() == name), None)
+        _ = self.named_fields
+        return self._first.get(name)
 
     @property
     def uri(self) -> str | None:

@@ -11,14 +11,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from crawlmill import core
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.formats.exchange import Detected, Exchanges
 from crawlmill.formats.record import Record
 from crawlmill.formats.selection import Selection
+from crawlmill.formats.warc.record import WarcRecord
 from crawlmill.indexes.capture import Capture
 from crawlmill.indexes.cdx.described import described
 from crawlmill.indexes.cdx.fields import capture_fields, extra_fields, stored_length, timestamp_of
 from crawlmill.indexes.cdx.lines import FORMATS
+from crawlmill.indexes.cdx.quick import QuickLine, QuickLines
 from crawlmill.urls.surt import urlkey
 
 __all__ = ["ALL_TYPES", "DEFAULT_TYPES", "IndexOptions", "Records", "archive_captures", "archive_lines"]
@@ -31,6 +34,9 @@ ALL_TYPES: Final = DEFAULT_TYPES | {"metadata", "request", "conversion"}
 
 _ARCHIVES: Final = frozenset({"warc", "wat", "wet", "arc"})
 
+
+_Found = tuple[Capture, dict[str, str]]
+"""A capture, and the fields that stand behind all others of its line."""
 
 _OF_FILES: Final = ("warcinfo", "filedesc")
 
@@ -74,8 +80,14 @@ class Records(Protocol):
 def archive_lines(records: Records, filename: str, options: IndexOptions = IndexOptions()) -> Iterator[str]:
     """The lines of an archive's captures, without line ends."""
     line = FORMATS[options.format]
-    for capture in archive_captures(records, filename, options):
-        yield line(capture.urlkey, capture.timestamp, capture.fields)
+    native = core.native() if options.format == "cdxj" and not options.extra else None
+    quick = QuickLines(native, filename) if native is not None else None
+    for found, facts in _joined(records, filename, options, quick):
+        if isinstance(found, QuickLine):
+            yield found.text(facts)
+        else:
+            capture = _completed(*found, facts)
+            yield line(capture.urlkey, capture.timestamp, capture.fields)
 
 
 def archive_captures(records: Records, filename: str, options: IndexOptions = IndexOptions()) -> Iterator[Capture]:
@@ -86,25 +98,34 @@ def archive_captures(records: Records, filename: str, options: IndexOptions = In
         filename: What the captures call the archive.
         options: What is indexed.
     """
-    exchanges: Exchanges[tuple[Capture, dict[str, str]]] = Exchanges()
+    for found, facts in _joined(records, filename, options, None):
+        if not isinstance(found, QuickLine):
+            yield _completed(*found, facts)
+
+
+def _joined(
+    records: Records, filename: str, options: IndexOptions, quick: QuickLines | None
+) -> Iterator[tuple[_Found | QuickLine, Detected | None]]:
+    """What was found of each record, and what was detected of its page."""
+    exchanges: Exchanges[_Found | QuickLine] = Exchanges()
     for record in records:
         kind = record.type
-        if kind == "metadata":
+        wanted = kind in options.types
+        if kind == "metadata" and not (quick and quick.describe(record, exchanges)):
             exchanges.describe(record)
-        if kind in options.types and (found := _found(records, record, filename, options)):
-            if kind in DEFAULT_TYPES:
-                exchanges.add(record, found)
-            else:
-                exchanges.pass_by(found)
-        for each, facts in exchanges.take():
-            yield _completed(*each, facts)
-    for each, facts in exchanges.rest():
-        yield _completed(*each, facts)
+        if wanted and not (quick and quick.take(record, exchanges)):
+            if isinstance(record, WarcRecord):
+                record.named_fields  # noqa: B018 - nearly all of them are asked for: cut the header once
+            if found := _found(records, record, filename, options):
+                if kind in DEFAULT_TYPES:
+                    exchanges.add(record, found)
+                else:
+                    exchanges.pass_by(found)
+        yield from exchanges.take()
+    yield from exchanges.rest()
 
 
-def _found(
-    records: Records, record: Record, filename: str, options: IndexOptions
-) -> tuple[Capture, dict[str, str]] | None:
+def _found(records: Records, record: Record, filename: str, options: IndexOptions) -> _Found | None:
     """The capture of a record, and the fields that stand behind all others; None if it has none."""
     uri, date = record.uri, record.date
     if record.type == "metadata":
