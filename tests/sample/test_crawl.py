@@ -130,8 +130,8 @@ def outline(value) -> str:
 # Answers
 
 
-def test_answers_of_tags_and_servers_are_what_the_responses_hold(crawl):
-    folder, answers = crawl
+def tags_and_servers(folder):
+    """Those that the responses hold."""
     tags, servers = Counter(), Counter()
     for record in read_by_warcio(folder, "warc"):
         if record.rec_type != "response":
@@ -145,6 +145,12 @@ def test_answers_of_tags_and_servers_are_what_the_responses_hold(crawl):
             if page[:2] in (b"\xff\xfe", b"\xfe\xff"):
                 page = page.decode("utf-16").encode()
             tags.update(quick_tags(page))
+    return tags, servers
+
+
+def test_answers_of_tags_and_servers_are_what_the_responses_hold(crawl):
+    folder, answers = crawl
+    tags, servers = tags_and_servers(folder)
     assert dict(answers.tags) == tags
     assert dict(answers.servers) == servers
     assert len(tags) > 80
@@ -377,7 +383,20 @@ def test_realistic_crawl_has_true_answers_and_the_same_bytes_everywhere(tmp_path
             words.update(re.findall(r"\w+", block.decode().lower()))
     assert dict(answers.words) == words
     whole = hashlib.sha256(json.dumps(inflated(tmp_path)).encode()).hexdigest()
-    assert whole == "ca9484c1d537151b7d8297b4afa41ed79549a893a3acd2c4b9ca8c27dc61d8f4"
+    assert whole == "d1f8eb31522f9ce418d67fe67237c0cae360a1caef6f5b0489dbaf48b494772a"
+
+
+def test_realistic_crawl_goes_on_with_new_words_tags_and_servers(tmp_path):
+    answers = {}
+    for pages in (40, 80):
+        answers[pages] = write_sample(tmp_path / f"{pages}", pages=pages, files=1, seed=3, realistic=True)
+    tags, servers = tags_and_servers(tmp_path / "80")
+    assert (dict(answers[80].tags), dict(answers[80].servers)) == (tags, servers)
+    # Heaps' law with an exponent of 0.6 or more; of what is new, most is met once.
+    assert len(answers[80].words) > 2**0.6 * len(answers[40].words)
+    assert sum(number == 1 for _, number in answers[80].words) > len(answers[80].words) / 2
+    assert sum("-" in name for name in tags) > 100
+    assert sum("(node-" in (name or "") for name in servers) > 5
 
 
 def test_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path):

@@ -1,6 +1,6 @@
 """Templates of what most of a page consists of: running text, and dense markup with little text.
 
-`PASSAGE` is the paragraph that is filled anew for each realistic page; the others are filled for the pools.
+`PASSAGE` and `COMPONENT` are filled anew for each realistic page; the others are filled for the pools.
 """
 
 from __future__ import annotations
@@ -8,9 +8,13 @@ from __future__ import annotations
 from crawlmill.sample.fragments import Template
 from crawlmill.sample.links import Link
 
-__all__ = ["DENSE", "PASSAGE", "PROSE"]
+__all__ = ["COMPONENT", "DENSE", "PASSAGE", "PROSE"]
 
 PASSAGE = Template('<p class="t-[[number]]">[[passage]]</p>\n', tags="p", text="[[passage]]")
+
+COMPONENT = Template(
+    '<[[element]] data-id="[[token]]"><p>[[passage]]</p></[[element]]>\n', tags="[[element]] p", text="[[passage]]"
+)
 
 PROSE = (
     Template(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crawlmill.sample.body_markup import DENSE, PASSAGE, PROSE
+from crawlmill.sample.body_markup import COMPONENT, DENSE, PASSAGE, PROSE
 from crawlmill.sample.dice import Dice
 from crawlmill.sample.fragments import FilledHead, Fragment, Template, fill
 from crawlmill.sample.odd_markup import ODD
@@ -26,7 +26,8 @@ _STYLES = ((8, 0, 1, 1), (7, 1, 1, 1), (5, 1, 3, 1), (3, 5, 1, 1), (3, 1, 5, 1),
 _VARIANTS = 6
 _SIZES = 500  # the smallest size in bytes, and how many times as large the largest is
 _SCALE = 3  # of realistic pages: those of a crawl are 100 to 130 KB on average
-_PASSAGES = 1 / 16  # of the prose of a realistic page: some 7,000 new words per MB of WET after 70 MB of it
+_PASSAGES = 2 / 5  # of the prose of a realistic page
+_COMPONENTS = 1 / 8  # of those, within a custom element
 _MARKS = {"UTF-16LE": b"\xff\xfe", "UTF-16BE": b"\xfe\xff"}
 
 
@@ -175,7 +176,7 @@ def _chosen(
         pool = pools[-1] if left < size / 3 else pools[0]
         group = dice.pick(groups)
         if rich is not None and group == _PROSE and dice.chance(_PASSAGES):
-            fragment = fill(PASSAGE, rich, dice)
+            fragment = fill(COMPONENT if dice.chance(_COMPONENTS) else PASSAGE, rich, dice)
         else:
             fragment = dice.pick(pool[group])
         chosen.append(fragment)

@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from crawlmill.sample.dice import Dice
 from crawlmill.sample.links import Head, Link, metadata_links, wat_head, wat_links
@@ -25,6 +25,9 @@ from crawlmill.sample.prose import Lexicon, Phrase, label, passage, sentence
 __all__ = ["FilledHead", "Fragment", "Template", "fill"]
 
 _SLOT = re.compile(r"\[\[([a-z]+)(\d*)\]\]")
+_MAKERS = ("app", "bsp", "cms", "paper", "shop", "wc")
+_PARTS = ("badge", "card", "dialog", "icon", "item", "list", "menu", "price", "tab", "teaser")
+_ELEMENTS = 2_000
 _HOSTS = ("www.example.com", "shop.example.org", "blog.example.net", "cdn.example.com", "static.example.org")
 
 
@@ -32,9 +35,9 @@ _HOSTS = ("www.example.com", "shop.example.org", "blog.example.net", "cdn.exampl
 class Template:
     """Markup with slots, and what its author declares about it.
 
-    `tags`: the start tags, as `div p*2`; `text`: what a reader sees, block by block on lines of their own, without the
-    title; `words`: the words of what is in `text` beside the slots; `links`: what it refers to, inner elements first;
-    `head`: what its head says, if it begins a page.
+    `tags`: the start tags, as `div p*2`, which may be slots; `text`: what a reader sees, block by block on lines of
+    their own, without the title; `words`: the words of what is in `text` beside the slots; `links`: what it refers to,
+    inner elements first; `head`: what its head says, if it begins a page.
     """
 
     markup: str
@@ -108,7 +111,7 @@ def fill(
         head = FilledHead(written.title, counted(title, words), written.metas, base, wat_head(written, links))
     return Fragment(
         markup,
-        _declared(template.tags),
+        _declared(filled(template.tags)),
         filled(template.text),
         counted(template.text, template.words),
         wat_links(links),
@@ -121,7 +124,7 @@ def fill(
 _NO_HEAD = FilledHead()
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _declared(tags: str) -> tuple[tuple[str, int], ...]:
     counts: Counter[str] = Counter()
     for entry in tags.split():
@@ -142,6 +145,9 @@ def _drawn(kind: str, lexicon: Lexicon, dice: Dice) -> Phrase:
     if kind == "token":
         token = dice.token() + dice.token()
         return Phrase(token, (token,))
+    if kind == "element":
+        # A custom element; the name of rank n comes 1/n times as often as the first.
+        return Phrase(f"{dice.pick(_MAKERS)}-{dice.pick(_PARTS)}-{int(_ELEMENTS ** dice.random())}", ())
     if kind == "number":
         number = str(dice.between(1, 9999))
         return Phrase(number, (number,))

@@ -16,7 +16,7 @@ from crawlmill.sample.dice import Dice
 from crawlmill.sample.documents import Document, Library
 from crawlmill.sample.org_json import dumps
 from crawlmill.sample.records import Fields
-from crawlmill.sample.responses import COMMON_SERVERS, ODD_SERVERS, Server, encode_body, rename
+from crawlmill.sample.responses import COMMON_SERVERS, ODD_SERVERS, Server, encode_body, rename, versioned
 
 __all__ = ["Address", "Page", "PageMaker", "Shape"]
 
@@ -126,6 +126,7 @@ class PageMaker:
         self._seed = seed
         self._ordinary = ordinary
         self._library = Library(seed, realistic=realistic)
+        self._realistic = realistic
 
     def page(self, number: int, segment_start: int) -> Page:
         """The page of this number, fetched within the three hours from `segment_start` (seconds since 1970)."""
@@ -141,6 +142,8 @@ class PageMaker:
         dice = Dice(self._seed, "fetch", number)
         date = segment_start + dice.below(_FETCH_SPAN_S)
         server = _picked_server(number, dice)
+        if self._realistic and len(server.fields) == 1 and number % 11:
+            server = versioned(server, Dice(self._seed, "server", number))
         fields: Fields = (
             ("Date", formatdate(date, usegmt=True)),
             *server.fields,

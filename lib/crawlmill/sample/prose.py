@@ -18,6 +18,8 @@ __all__ = ["Lexicon", "Phrase", "codec_of", "label", "lexicon", "passage", "sent
 _CODECS = {"UTF-16LE": "utf-16-le", "UTF-16BE": "utf-16-be", "TIS-620": "iso8859-11"}
 
 _RANKS = 1_000_000
+_IDENTIFIERS = 1 / 20  # of the words of a passage
+_NUMBERS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +105,10 @@ def sentence(lexicon: Lexicon, dice: Dice, *, fresh: float = 0.15) -> Phrase:
 def passage(lexicon: Lexicon, dice: Dice) -> Phrase:
     """Sentences of 12 to 36 words together, whose words are drawn by Zipf's law.
 
-    The word of rank n comes 1/n times as often as the first, as in real text, so that however much is written, there
-    is always something new.
+    The word of rank n comes 1/n times as often as the first, as in real text, and some are identifiers and numbers
+    that hardly come again. So however much is written, there is always something new.
     """
-    ranked = [_word_of_rank(lexicon, int(_RANKS ** dice.random()) - 1) for _ in range(dice.between(12, 36))]
+    ranked = [_any_word(lexicon, dice) for _ in range(dice.between(12, 36))]
     written: list[str] = []
     for place, word in enumerate(ranked):
         begins = place % 12 == 0
@@ -114,6 +116,12 @@ def passage(lexicon: Lexicon, dice: Dice) -> Phrase:
             written.append(lexicon.stops[0] + " " if begins else lexicon.gap)
         written.append(CAPITALS.get(word[0], word[0]) + word[1:] if begins else word)
     return Phrase("".join(written) + lexicon.stops[0], tuple(ranked))
+
+
+def _any_word(lexicon: Lexicon, dice: Dice) -> str:
+    if dice.chance(_IDENTIFIERS):
+        return dice.token() if dice.chance(0.5) else str(dice.below(_NUMBERS))
+    return _word_of_rank(lexicon, int(_RANKS ** dice.random()) - 1)
 
 
 def _word_of_rank(lexicon: Lexicon, rank: int) -> str:

@@ -10,7 +10,17 @@ from dataclasses import dataclass
 from crawlmill.sample.dice import Dice
 from crawlmill.sample.records import Fields
 
-__all__ = ["CODINGS", "COMMON_SERVERS", "ODD_SERVERS", "Server", "chunked", "encode_body", "gzip_stored", "rename"]
+__all__ = [
+    "CODINGS",
+    "COMMON_SERVERS",
+    "ODD_SERVERS",
+    "Server",
+    "chunked",
+    "encode_body",
+    "gzip_stored",
+    "rename",
+    "versioned",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +33,15 @@ class Server:
 
 def _server(*values: str, counted: tuple[str | None, ...] | None = None) -> Server:
     return Server(tuple(("Server", value) for value in values), values if counted is None else counted)
+
+
+def versioned(server: Server, dice: Dice) -> Server:
+    """One time in four, the server with a version and a host of its own, of which there are thousands."""
+    if not dice.chance(0.25) or not server.counted[0]:
+        return server
+    name = server.counted[0].split("/")[0].strip()
+    host = f"node-{int(5_000 ** dice.random())}"
+    return _server(f"{name}/{dice.below(3)}.{int(30 ** dice.random())}.{dice.below(9)} ({host})")
 
 
 # From the most common one to the rarest.
