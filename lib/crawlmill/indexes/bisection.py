@@ -239,7 +239,7 @@ class Blocks:
         block, start = self._block(number), number * self.block_bytes
         at = block.find(b"\n") + 1 if number else 0
         end = block.rfind(b"\n") + 1
-        if at < end and b"\n\n" not in block and b"\n\r\n" not in block:
+        if at < end and b"\r" not in block:
             at += find_line(block[at:end], target)
         while at < end:
             stop = block.find(b"\n", at)
