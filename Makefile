@@ -9,7 +9,7 @@ WITH_ENGINES = -n $(shell expr $(CORES) + 2)
 NATIVE := native/Cargo.toml native/Cargo.lock native/pyproject.toml $(wildcard native/src/*.rs)
 HAS_CARGO := command -v cargo >/dev/null 2>&1
 
-.PHONY: demo test test-quick pythons lint docs bench wheel pex matrix picture clean hadoop-up hadoop-down spark
+.PHONY: demo test test-quick pythons lint docs bench wheel pex matrix emr-smoke picture clean hadoop-up hadoop-down spark
 
 demo: $(VENV)/.native
 	@bash tools/demo.sh
@@ -64,6 +64,10 @@ matrix: $(VENV)/.tested
 picture: $(VENV)/.native
 	@test -f sample-crawl/answers.json || $(BIN)/crawlmill sample sample-crawl
 	@$(BIN)/python tools/record_run.py
+
+# A first real run on EMR, never in CI: docs/first-emr-run.md. It costs well below a dollar.
+emr-smoke: $(VENV)/.native
+	@$(if $(BUCKET),,echo "name a bucket of yours: make emr-smoke BUCKET=NAME" >&2; exit 1;) $(BIN)/python tools/emr_smoke.py $(SMOKE) "$(BUCKET)"
 
 # One file with all that tasks need on nodes which have only Python; PYTHON must be of the nodes' minor version.
 pex:

@@ -135,6 +135,11 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
         if self._opts["hadoop_streaming_jar"]:
             self._upload_mgr.add(self._opts["hadoop_streaming_jar"])
 
+    def prepare_cluster(self) -> None:
+        """Find out what has to be on S3 before a cluster without steps starts."""
+        self._create_dir_archives()
+        self._add_bootstrap_files_for_upload()
+
     def upload(self, storage: Storage) -> None:
         """Put it there. Raises: AwsError, SourceError."""
         if self.new_bucket:
