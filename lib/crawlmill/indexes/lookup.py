@@ -55,6 +55,8 @@ def _select(index: Index, query: Query, on_problem: OnProblem) -> Iterator[Chunk
 
 def _is_small(query: Query, indexes: Sequence[Index]) -> bool:
     """Whether a query is better answered together with others."""
+    if query.pattern.match == "exact":  # seldom more than one block: a plan would cost as much as the answer
+        return True
     for index in indexes:
         if index.reads_through:
             continue
