@@ -225,3 +225,35 @@ def test_damaged_line_feed_between_records_loses_no_other_one(gap, flip):
 )
 def test_line_that_holds_other_bytes_before_a_good_one_is_no_beginning(line, starts):
     assert is_arc_start(line) is starts
+
+
+@pytest.mark.parametrize("held", [10, 1 << 20])
+@pytest.mark.parametrize("gap", [0, 1, -2])
+@pytest.mark.parametrize("fill", [b"", b"\0", b"\xff"])
+def test_damaged_url_line_loses_its_own_record_alone(monkeypatch, fill, gap, held):
+    """What is damaged begins behind the line feed of the record before; something of the line is left."""
+    monkeypatch.setattr("crawlmill.formats.runs.HELD", held)
+    blocks = [PAGE + b"1", PAGE + b"2", PAGE + b"3"]
+    data = plain(gap, blocks=blocks)
+    second = data.index(URLS[1].encode())
+    date = data.index(b"20100106101235", second) - second
+    for count in range(1, date + 1):
+        damaged = data[:second] + fill * count + data[second + count :]
+        read = Read(damaged)
+        given = dict(zip([uri for _, uri in read.uris], read.blocks, strict=True))
+        assert given[URLS[0]] == blocks[0], count
+        assert given[URLS[2]] == blocks[2], count
+        # With its length and date the record may still be read, under what is left of its URL.
+        assert [reason for reason, _ in read.problems] == ["bad-header"] * (4 - len(given)), count
+
+
+@pytest.mark.parametrize("wrong", [-40, -9, 9, 40, 150, 9_999])
+def test_neighbours_with_the_same_wrong_length_in_a_plain_file_are_each_reported(wrong):
+    lines = [f"http://e.org/{n} 192.0.2.1 20100106101235 text/html " for n in range(5)]
+    starts, data = [], plain(0)
+    for n, line in enumerate(lines):
+        starts.append(len(data) + 1)
+        data += b"\n" + f"{line}{len(PAGE) + wrong * (n in (1, 2))}\n".encode() + PAGE
+    read = Read(data + b"\n")
+    assert read.problems == [("bad-length", starts[1]), ("bad-length", starts[2])]
+    assert [uri for _, uri in read.uris][-3:] == ["http://e.org/0", "http://e.org/3", "http://e.org/4"]

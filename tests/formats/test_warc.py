@@ -237,8 +237,7 @@ def test_hole_from_within_a_header_to_the_next_record_is_reported(contain, eol):
         read = Read(contain(header[:cut] + b"".join(made[1:])))
         assert len(read.problems) == 1, cut
         assert read.blocks == [b"x" * 300] * len(read.rows), cut
-        whole = made[1:] if header[:cut].endswith(b"\n") else made[2:]  # a version line begins a line
-        assert read.uris == [uri_of(content.replace(eol, b"\r\n")) for content in whole], cut
+        assert read.uris == [uri_of(content.replace(eol, b"\r\n")) for content in made[1:]], cut
 
 
 def test_hole_that_ends_with_a_line_end_loses_only_its_record(contain):
@@ -276,6 +275,46 @@ def test_version_within_a_field_and_a_field_that_may_be_repeated_are_no_damage(c
     read = Read(contain(b"".join(made)))
     assert read.problems == []
     assert len(read.rows) == 3
+
+
+@pytest.mark.parametrize("eol", [b"\r\n", b"\n"])
+@pytest.mark.parametrize("inner", [b"", b"\r\n\r\n"])
+def test_bytes_removed_before_a_record_lose_no_other_one(contain, eol, inner):
+    """From one byte of the closing line ends on; with more, the next header begins within a line."""
+    within = inner + record("resource", b"within", "http://within.org/", "text/plain", eol=eol)
+    made = [
+        record("resource", b"x" * 30 + within + b"y" * 30, f"http://e.org/{n}", "text/plain", eol=eol) for n in range(4)
+    ]
+    end = len(made[0]) + len(made[1])
+    whole = b"".join(made)
+    for count in range(1, 30):
+        for last in range(end - 2 * len(eol) + 1, end + 1):
+            read = Read(contain(whole[: last - count] + whole[last:]))
+            assert [reason for reason, _ in read.problems] == ["bad-length"], (count, last)
+            assert [uri for _, uri in read.uris] == [f"http://e.org/{n}" for n in (0, 2, 3)], (count, last)
+
+
+@pytest.mark.parametrize("held", [10, 1 << 20])
+@pytest.mark.parametrize("add", [-9, -1, 1, 9, 200, 600, 5_000, 10_000_000])
+def test_neighbours_with_the_same_wrong_length_are_each_reported(monkeypatch, add, held):
+    monkeypatch.setattr("crawlmill.formats.runs.HELD", held)
+    body = b"<html><p>0123456789 0123456789</html>"
+    length = len(response("http://e.org/0", body).partition(b"\r\n\r\n")[2]) - 4
+    wrong = [response(f"http://e.org/{n}", body, length=length + add) for n in range(3)]
+    before = sum(map(len, RECORDS[:4]))
+    read = Read(b"".join([*RECORDS[:4], *wrong, *RECORDS[4:]]))
+    at = [before, before + len(wrong[0]), before + 2 * len(wrong[0])]
+    assert read.problems == [("bad-length", offset) for offset in at]
+    assert read.uris == [uri_of(content) for content in RECORDS]
+
+
+def test_header_with_a_wrong_length_within_what_another_claims_is_reported():
+    """The second is too short, and what it declares ends where the first one's claim does not reach."""
+    body = b"<html><p>0123456789 0123456789</html>"
+    wrong = [response("http://e.org/long", body, length=3_000), response("http://e.org/short", body, length=7)]
+    read = Read(b"".join([*wrong, *RECORDS]))
+    assert read.problems == [("bad-length", 0), ("bad-length", len(wrong[0]))]
+    assert read.uris[-3:] == [uri_of(content) for content in RECORDS[-3:]]
 
 
 def test_length_beyond_the_end_of_a_plain_file_loses_only_its_record():

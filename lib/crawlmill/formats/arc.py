@@ -11,7 +11,9 @@ line, less one closing line feed; this holds for the first record of a member be
 declares its end. In a plain file, or a member of several records, the declared length is the only one there is, and is
 taken to be right if a URL line, or the end, follows within three bytes; if not, see `runs`. Some crawlers (Heritrix of
 2008) wrote no line feed between records: there the next URL line begins where the block ends, and a file may end so.
-A line feed at the declared end of a block is taken for the closing one in any case.
+A line feed at the declared end of a block is taken for the closing one in any case. If a damaged URL line follows it,
+only that line's record is lost: a scheme or a date is left of the line, and an HTTP header stands behind it, or its
+length leads to the next URL line.
 
 Bodies of Common Crawl's ARC files are stored decoded, under the headers that say otherwise; they are never decoded on a
 header's word alone.
@@ -51,6 +53,7 @@ _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 _NOT_IN_URL = re.compile(rb"[\x00-\x20\x7f<>\"]")
 _NOT_IN_ODD_URL = re.compile(rb"[\x00-\x1f\x7f<>\"]")
 _BEFORE_URL_IN_URL: Final = (b"=", b"/", b"?", b"&", b":", b";", b",", b"(", b"@", b"#", b"!")
+_REMAINS = re.compile(rb"(?<!\d)\d{12,17} [^\n]{0,200}? (\d{1,7})\r?\Z")
 _LINE_END = re.compile(rb" \d{12,17} [^\n]{0,200} \d{1,18}\r?\n")
 
 
@@ -302,6 +305,10 @@ class ArcCutter(RunCutter[UrlLine, ArcRecord]):
             # More line feeds than one are none of the block: the Internet Archive's own files have them.
             more = gap - 1 if data[at : at + gap].strip(b"\n") else min(gap - 1, 0)
             return RecordEnd(max(more, -length), gap - 1, closed=at + gap <= len(data))
+        gap = self._gap_to_damaged_line(at)
+        if gap is not None:
+            window.at += gap
+            return RecordEnd(gap - 1, gap - 1)
         if self._ends_tight(at):
             self._tight = True
             return RecordEnd(closed=False)
@@ -337,6 +344,29 @@ class ArcCutter(RunCutter[UrlLine, ArcRecord]):
                 return gap  # a part may end without the line feed
         return None
 
+    def _gap_to_damaged_line(self, at: int) -> int | None:
+        """Bytes from the declared end of a block behind its line feed, where a URL line stood before it was damaged."""
+        data = self.window.data
+        for gap in (1, 0, 3):
+            follows = at + gap
+            end = data.find(b"\n", follows, follows + MAX_LINE)
+            if end < 0 or data[follows - 1 : follows] != b"\n":
+                continue
+            remains = _REMAINS.search(data[follows:end])
+            if not remains and not _KNOWN_SCHEME.match(data, follows):
+                continue
+            if _find_line(data, follows, end + 1) is not None:
+                continue  # it is whole, and what lies in front of it is damaged
+            if data.startswith(b"HTTP/", end + 1) or (remains and self._leads_on(end + 1 - at + int(remains[1]))):
+                return gap
+        return None
+
+    def _leads_on(self, length: int) -> bool:
+        """Whether a URL line, or the end, follows a block that ends so many bytes behind the window."""
+        window = self.window
+        window.hold(length + self.behind)
+        return self._gap(window.at + length) is not None
+
     def leave_open(self, record: ArcRecord) -> None:
         record.closed = False
 
@@ -353,6 +383,16 @@ class ArcCutter(RunCutter[UrlLine, ArcRecord]):
 
     def begins_record(self) -> bool:
         return True
+
+    def claimed_end(self) -> int | None:
+        window = self.window
+        try:
+            line, size, length = self.head()
+        except FormatError:
+            return None
+        if not (line.url.startswith(("http://", "https://")) and is_arc_start(window.data, window.at)):
+            return None
+        return window.offset + size + length if window.data.startswith(b"HTTP/", window.at + size) else None
 
     def whole_end(self) -> int | None:
         window = self.window

@@ -11,7 +11,8 @@ A declared length that leads to no end is wrong, or the bytes are:
 * If the source ends before the block does: where a whole record lies within what is there, the length was too great,
   and reading goes on at that record; where none does, the source is cut.
 * If whole records begin inside the block, one behind the other, and the last ends behind it, the length was too great
-  as well.
+  as well. The last may also be one whose header is beyond doubt, but whose own length is wrong: it is read, and
+  reported in its turn.
 * Otherwise reading goes on at the next place that begins a record.
 
 The record itself is lost in each case: it is reported, and not given, since nobody knows what it held. For this a
@@ -96,6 +97,7 @@ class RunCutter(ABC, Generic[S, R]):
         self.index = 0
         self._report = on_problem
         self._ends_at: int | None = None
+        self._lost_block = -1
 
     # What a format says
 
@@ -133,6 +135,10 @@ class RunCutter(ABC, Generic[S, R]):
     def fills_member(self, _declared: int, /) -> bool:
         """Whether what is at hand, and declares to be so long from here on, goes on to its member's end instead."""
         return False
+
+    def claimed_end(self) -> int | None:
+        """The offset behind what the record at hand claims, if its header is beyond doubt, whole or not; or None."""
+        return None
 
     def step_to_next(self) -> bool:
         """Step from the declared end of a block over a damaged end to the header that follows, if one does."""
@@ -262,8 +268,8 @@ class RunCutter(ABC, Generic[S, R]):
             self._ends_at = window.start + len(window.data)
         window.keep(None)
         try:
-            window.go_to(offset + size - 1)
-            found = self.seek(strict=True)
+            self._go_into(offset + size)
+            found = self._seek(self._is_link)
         except CannotGoBackError:
             window.at = len(window.data)
             found = False
@@ -281,7 +287,7 @@ class RunCutter(ABC, Generic[S, R]):
         if self.step_to_next():
             return
         try:
-            window.go_to(offset + size - 1)
+            self._go_into(offset + size)
             if self._seek_across(behind):
                 return
             window.go_to(behind)
@@ -290,28 +296,58 @@ class RunCutter(ABC, Generic[S, R]):
         window.keep(None)
         self.seek()
 
+    def _go_into(self, block: int) -> None:
+        """Go to the block of a lost record, with a byte in front of it, so that a line is seen to begin there."""
+        self._lost_block = block
+        self.window.go_to(block - 1)
+
     def _seek_across(self, behind: int) -> bool:
-        """Move to the first of a row of whole records that begins before this offset and ends behind it."""
+        """Move to the first of a row of records that begins before this offset and ends behind it.
+
+        All of them are whole but perhaps the last. A header beyond doubt in a row that ends earlier is reported here.
+        """
         window = self.window
-        while self.seek(strict=True, before=behind):
+        while self._seek(self._is_link, before=behind):
             first = window.offset
-            end = self.whole_end()
-            while end is not None and end < behind:
+            end, whole = self._link_end()
+            while end is not None and whole and end < behind:
                 window.go_to(end)
-                end = self.whole_end()
+                end, whole = self._link_end()
             if end is not None and end > behind:
                 window.go_to(first)
                 return True
+            if end is not None and not whole:
+                self.problem(
+                    FormatError(f"wrong {self.length_field}", reason="bad-length", expected="an end where it says",
+                                actual="none"),
+                    window.offset,
+                )  # fmt: skip
             window.at += 1  # behind a row that is broken; one that ends just here is a file within a file
         return False
 
-    def seek(self, *, strict: bool = False, before: int | None = None) -> bool:
+    def _is_link(self) -> bool:
+        return self._link_end()[0] is not None
+
+    def _link_end(self) -> tuple[int | None, bool]:
+        """The offset behind the record at hand, and whether it is whole; None if neither it nor its header is sure."""
+        offset = self.window.offset
+        claimed = self.claimed_end() if offset != self._lost_block else None  # else the header in front is the lost one
+        end = self.whole_end()
+        return (claimed, False) if end is None else (end, True)
+
+    def seek(self, *, strict: bool = False) -> bool:
         """Move to the next place that begins a record, or to the end.
 
         Args:
             strict: Only a record that is whole, its end included, will do.
-            before: Only one that begins before this offset will do.
         """
+        return self._seek((lambda: self.whole_end() is not None) if strict else self._begins)
+
+    def _begins(self) -> bool:
+        return self.claimed_end() is not None or self.begins_record()
+
+    def _seek(self, is_one: Callable[[], bool], *, before: int | None = None) -> bool:
+        """Move to the next start for which this holds and, if so asked, that lies before an offset; or to the end."""
         window = self.window
         while True:
             start = self.find_start(window.data, window.at)
@@ -325,7 +361,7 @@ class RunCutter(ABC, Generic[S, R]):
             window.at = start
             if before is not None and window.offset >= before:
                 return False
-            if self.whole_end() is not None if strict else self.begins_record():
+            if is_one():
                 return True
             window.at += 1
 

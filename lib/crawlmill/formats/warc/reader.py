@@ -3,7 +3,8 @@
 A member that holds one record, which is nearly every member there is, is cut by `read_members` itself. Everything else
 is a run of records, cut by `WarcCutter`: a plain file, a member of several records, a member of a whole file. Behind
 damage it does what `runs` says of all formats; a block has no end where its two line ends do not follow. If a header
-stands where it would stand behind them, only they are damaged, and reading goes on there.
+stands where it would stand behind them, or behind what is left of them, only they are damaged, and reading goes on
+there. A header that begins within a line is one if its record is whole.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from crawlmill.formats.warc.record import (
     MAX_HEAD,
     WarcRecord,
     has_end,
+    has_mandatory_fields,
     is_warc_start,
     joined_header,
     parse_head,
@@ -107,13 +109,14 @@ def read_plain(
     return iter(WarcCutter(source, start=start, part=part, on_problem=on_problem))
 
 
-def _find_version(data: bytes, at: int, end: int) -> int | None:
-    """Where the first version line begins, at `at` or behind it, that is at the beginning of a line."""
-    for found in _VERSION.finditer(data, at, end):  # a literal first: many times as fast as asking for the line's begin
-        start = found.start()
-        if not start or data[start - 1] == 0x0A:
-            return start
-    return None
+def _begins_line(data: bytes, at: int) -> bool:
+    return not at or data[at - 1] == 0x0A
+
+
+def _has_version(data: bytes, at: int, end: int, *, within_lines: bool) -> bool:
+    """Whether a version line begins here, at the beginning of a line or, if so asked, anywhere."""
+    found = _VERSION.finditer(data, at, end)
+    return any(within_lines or _begins_line(data, version.start()) for version in found)
 
 
 class WarcCutter(RunCutter[str, WarcRecord]):
@@ -195,7 +198,7 @@ class WarcCutter(RunCutter[str, WarcRecord]):
     def step_to_next(self) -> bool:
         window = self.window
         window.hold(len(_END) + self.longest_start)
-        for size in (4, 2):
+        for size in range(4, -1, -1):
             window.at += size
             if _VERSION.match(window.data, window.at) and self._is_head():
                 return True
@@ -203,10 +206,13 @@ class WarcCutter(RunCutter[str, WarcRecord]):
         return False
 
     def find_start(self, data: bytes, at: int) -> int | None:
-        return _find_version(data, at, len(data))
+        found = _VERSION.search(data, at)
+        return found.start() if found else None
 
     def begins_record(self) -> bool:
         window = self.window
+        if not _begins_line(window.data, window.at):
+            return self.whole_end() is not None
         try:
             _, size, length = self._found_head()
         except FormatError:
@@ -222,6 +228,17 @@ class WarcCutter(RunCutter[str, WarcRecord]):
         except FormatError:
             return False
         return True
+
+    def claimed_end(self) -> int | None:
+        window = self.window
+        if not window.data.endswith((b"\n\r\n", b"\n\n"), max(window.at - 3, 0), window.at):
+            return None
+        try:
+            _, size, length = self._found_head()
+        except FormatError:
+            return None
+        head = window.data[window.at : window.at + size]
+        return window.offset + size + length if has_mandatory_fields(head) else None
 
     def whole_end(self) -> int | None:
         window = self.window
@@ -257,6 +274,7 @@ class WarcCutter(RunCutter[str, WarcRecord]):
         No byte is searched for the end twice, so that a block full of version lines takes no more than linear time.
         """
         window = self.window
+        within = not _begins_line(window.data, window.at)  # before more is held, which lets go of what lies in front
         window.hold(MAX_HEAD)
         data, at, most = window.data, window.at, window.at + MAX_HEAD
         searched_from, searched_to = self._no_line
@@ -264,4 +282,4 @@ class WarcCutter(RunCutter[str, WarcRecord]):
         end = _EMPTY_LINE.search(data, max(at, known), most)
         ends_at = end.start() if end else max(min(most, len(data)) - 3, at)
         self._no_line = (window.offset, window.start + ends_at)
-        return end is not None and _find_version(data, at + 1, ends_at) is None
+        return end is not None and not _has_version(data, at + 1, ends_at, within_lines=within)

@@ -18,8 +18,8 @@ from crawlmill.errors import FormatError
 from crawlmill.formats.record import HEAD_BYTES, Record
 
 __all__ = [
-    "MAX_HEAD", "Head", "WarcRecord", "classify", "has_end", "is_warc_start", "joined_header", "parse_head",
-    "quick_head",
+    "MAX_HEAD", "Head", "WarcRecord", "classify", "has_end", "has_mandatory_fields", "is_warc_start", "joined_header",
+    "parse_head", "quick_head",
 ]  # fmt: skip
 
 MAX_HEAD: Final = 1 << 20
@@ -122,6 +122,14 @@ def joined_header(head: bytes) -> FormatError | None:
         return FormatError("WARC header with a mandatory field twice", reason="bad-header", expected="once",
                            actual=", ".join(twice))  # fmt: skip
     return None
+
+
+def has_mandatory_fields(head: bytes) -> bool:
+    """Whether a header has all the fields that each record must have.
+
+    Spec: WARC 1.1, section 5.1.
+    """
+    return {name.lower() for name, _ in _parse_fields(head)}.issuperset(_MANDATORY)
 
 
 def _parse_fields(head: bytes) -> list[tuple[str, str]]:
