@@ -47,6 +47,8 @@ _PADDING: Final = b"\0\r\n "
 SIZE_LINE: Final = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?(\r?\n)")
 _CUT_SIZE_LINE = re.compile(rb"[ \t]*(?:[0-9A-Fa-f]{1,15}[ \t]*)?(?:;[^\n]*)?\r?\Z")
 _LINE_END = re.compile(rb"\r?\n")
+_NEXT_SIZE: Final = re.compile(_LINE_END.pattern + SIZE_LINE.pattern)
+"""The end of a chunk and the size line behind it."""
 _CUT_LINE_END = re.compile(rb"\r?\Z")
 _BEHIND_LAST_CHUNK = re.compile(rb"\r?\n|[!-9;-~]+:")
 _CUT: Final = "is cut"
@@ -115,8 +117,8 @@ def _chunked(body: bytes, limit: int) -> _Decoded:
     line = SIZE_LINE.match(body)
     if line is None or not _begins_chunked(body, line):
         return None
-    out, view, at = bytearray(), memoryview(body), 0
-    while line is not None:
+    out, view = bytearray(), memoryview(body)
+    while True:
         size = int(line[1], 16)
         if not size:
             return bytes(out), None  # trailer fields, if any, are no part of the body
@@ -124,12 +126,14 @@ def _chunked(body: bytes, limit: int) -> _Decoded:
         out += view[line.end() : end]
         if len(out) > limit:
             raise too_large(limit)
-        line_end = _LINE_END.match(body, end)
-        if line_end is None:
-            cut = _CUT_LINE_END.match(body, end)
-            return bytes(out), _CUT if cut else f"has a chunk that does not end at byte {end}"
-        at = line_end.end()
-        line = SIZE_LINE.match(body, at)
+        line = _NEXT_SIZE.match(body, end)  # one expression, since a body may come in chunks of single bytes
+        if line is None:
+            break
+    line_end = _LINE_END.match(body, end)
+    if line_end is None:
+        cut = _CUT_LINE_END.match(body, end)
+        return bytes(out), _CUT if cut else f"has a chunk that does not end at byte {end}"
+    at = line_end.end()
     return bytes(out), _CUT if _CUT_SIZE_LINE.match(body, at) else f"has no chunk size at byte {at}"
 
 
