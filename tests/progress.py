@@ -14,7 +14,7 @@ _EVERY_S: Final = 20.0
 
 
 class Progress:
-    """Prints a line about a run of tests every 20 seconds, whichever processes run them."""
+    """Prints a line about a run of tests in several processes every 20 seconds."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -32,7 +32,8 @@ class Progress:
             self._total = len(ids)
 
     def pytest_sessionstart(self) -> None:
-        threading.Thread(target=self._say_often, daemon=True).start()
+        if getattr(self._config.option, "numprocesses", None):  # tests of this very process capture what is said
+            threading.Thread(target=self._say_often, daemon=True).start()
 
     def pytest_sessionfinish(self) -> None:
         self._over.set()

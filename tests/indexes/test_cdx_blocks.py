@@ -106,6 +106,22 @@ def test_large_member_that_is_cut_gives_no_torn_line():
     assert [problem.reason for problem in problems] == ["truncated"]
 
 
+@pytest.mark.parametrize("cut", [1, 8, 40, 100])
+def test_small_member_that_is_cut_gives_the_whole_lines_before_the_cut(cut):
+    data = gzip.compress(text(LINES))
+    found, problems, _ = read(data[:-cut])
+    assert found == LINES[: len(found)]
+    assert [problem.reason for problem in problems] == ["truncated"]
+    assert len(found) == len(LINES) if cut <= 8 else 0 < len(found) < len(LINES)
+
+
+def test_small_member_that_is_flipped_gives_nothing():
+    data = bytearray(gzip.compress(text(LINES)))
+    data[-6] ^= 1
+    found, problems, _ = read(bytes(data))
+    assert (found, [problem.reason for problem in problems]) == ([], ["bad-checksum"])
+
+
 def test_place_of_a_block_is_that_of_its_first_line_or_member():
     data = text(LINES)
     _, _, blocks = read(data, 1000)

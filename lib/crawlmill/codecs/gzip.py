@@ -137,6 +137,8 @@ class GzipReader:
         on_problem: Called with a FormatError, whose offset is that of the member, for everything that is lost.
         plausible: Whether the first bytes of a member look right; used only to find the next member after damage.
         heads: Inflate only so many bytes of each member; 0 inflates and proves everything.
+        cut: Give the beginning of a member that the end of the source cuts, too, as a stream that ends in the
+            FormatError which was reported. That is no proof of what it holds.
     """
 
     def __init__(
@@ -147,8 +149,10 @@ class GzipReader:
         on_problem: Callable[[FormatError], None],
         plausible: Callable[[bytes], bool],
         heads: int = 0,
+        cut: bool = False,
     ) -> None:
         self._window = Window(source, start=start)
+        self._cut = cut
         self._on_problem, self._plausible, self._heads = on_problem, plausible, heads
         self._again = False
         self.ahead: Callable[[Window], list[Any]] | None = None
@@ -226,6 +230,7 @@ class GzipReader:
         pieces = inflate_member(window)
         held: list[bytes] = []
         size = 0
+        member = None
         window.keep(offset)
         try:
             for piece in pieces:
@@ -244,7 +249,11 @@ class GzipReader:
             member.drain()
         except FormatError as error:
             window.keep(None)
-            self._recover(error, offset)
+            is_cut = self._recover(error, offset)
+            if is_cut and self._cut and member is None:
+                member = Member(offset, None)
+                member.stream(_until(held, error))
+                yield member
 
     def _rest_of(self, member: Member, held: list[bytes], pieces: Iterator[bytes]) -> Iterator[bytes]:
         held.reverse()
@@ -253,13 +262,13 @@ class GzipReader:
         yield from pieces
         member.length = self._window.offset - member.offset
 
-    def _recover(self, error: FormatError, offset: int) -> None:
-        """Report a damaged member and move to the next true one."""
+    def _recover(self, error: FormatError, offset: int) -> bool:
+        """Report a damaged member and move to the next true one; True if the end of the source has cut it."""
         window = self._window
         behind = window.offset
         if isinstance(error, ContentError) and self._at_boundary():
             self._on_problem(error)  # the framing held: the next member begins where this one ended
-            return
+            return False
         window.go_to(offset + 1)
         found = self._seek_member()
         if found is not None and error.reason == "truncated":
@@ -268,6 +277,7 @@ class GzipReader:
                 expected=f"its end before the member at {found}", actual=f"none up to {behind}",
             )  # fmt: skip
         self._on_problem(error)
+        return error.reason == "truncated"
 
     def _at_boundary(self) -> bool:
         window = self._window
@@ -326,3 +336,8 @@ class GzipReader:
             return True
         length = self._guess_length()
         return length is not None and inflate_whole(window.data[window.at : window.at + length]) is not None
+
+
+def _until(pieces: list[bytes], error: FormatError) -> Iterator[bytes]:
+    yield from pieces
+    raise error

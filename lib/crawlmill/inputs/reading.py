@@ -79,6 +79,18 @@ class ItemReading(Generic[T]):
         """Account for an item that was given and could not be taken."""
         self._account.lose(error.located(offset=item.offset))
 
+    def prove(self, record: Record) -> bool:
+        """Read a streamed record to its end; False if it is not whole.
+
+        That is accounted for by itself. If its source is lost, this is the last record, whoever met that first.
+        """
+        try:
+            record.block.drain()
+        except (FormatError, SourceError):  # the block raises it again where the iteration goes on, which reports it
+            self.row.records -= 1
+            return False
+        return True
+
 
 class Reading(ItemReading[Record]):
     """One input, whose records are read to the end by iterating over it once; see `ItemReading`."""
@@ -93,18 +105,6 @@ class Reading(ItemReading[Record]):
         streamed: bool = False,
     ) -> None:
         super().__init__(item, storage, Record, options, selection, streamed=streamed)
-
-    def prove(self, record: Record) -> bool:
-        """Read a streamed record to its end; False if it is not whole.
-
-        That is accounted for by itself. If its source is lost, this is the last record, whoever met that first.
-        """
-        try:
-            record.block.drain()
-        except (FormatError, SourceError):  # the block raises it again where the iteration goes on, which reports it
-            self.row.records -= 1
-            return False
-        return True
 
 
 def _of_other_items(reader: Reader, gives: type[Any]) -> FormatError:

@@ -4,7 +4,8 @@ A block holds whole lines, so that work on millions of lines need not handle the
 and blank lines are left out; a line that is no capture is reported with its number, and the others are given. The end
 of a gzip member is the end of a line, since the members of some clusters lack their last one; so is the end of a file.
 
-A gzip member of up to 16 MiB is proven before its lines are given, a larger one as it is read.
+A gzip member of up to 16 MiB is proven before its lines are given, a larger one as it is read. Of one that the end of
+the file cuts, the whole lines before the cut are given: many files are one member.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def read_blocks(source: ByteSource, *, start: int = 0, on_problem: Callable[[For
     if head != MAGIC:
         yield from _of_plain(source, start, lines)
         return
-    for member in GzipReader(source, start=start, on_problem=on_problem, plausible=begins_index):
+    for member in GzipReader(source, start=start, on_problem=on_problem, plausible=begins_index, cut=True):
         yield from _of_member(member, lines)
 
 

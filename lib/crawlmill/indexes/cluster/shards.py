@@ -5,8 +5,7 @@
     cluster.loc      a line per shard: `shard TAB path`, the path relative to the folder
     metadata.yaml    the size of a cluster, as Common Crawl writes it beside its own
 
-A shard is written by one task. What only the whole cluster knows (names without a gap, numbers of members) is put in
-when the shards come together: until then each has a *fragment* beside it, a line per member without shard and number.
+A shard is written by one task; the second level is made of what all tasks say of their members.
 
 Source: the clusters that Common Crawl publishes; pywb's documentation of ZipNum.
 """
@@ -15,10 +14,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import count
 from typing import BinaryIO, Final
 
-__all__ = ["ShardWriter", "cluster_idx", "cluster_loc", "metadata_yaml", "shard_name"]
+__all__ = ["Member", "ShardWriter", "cluster_idx", "cluster_loc", "metadata_yaml", "shard_name"]
 
 _LEVEL: Final = 6
 _GZIP: Final = 31  # zlib's way of asking for a gzip header without a time and name
@@ -29,56 +29,69 @@ def shard_name(number: int) -> str:
     return f"cdx-{number:05}.gz"
 
 
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of a shard: key and timestamp of its first line, its place in bytes, and how many lines it has."""
+
+    start: bytes
+    offset: int
+    length: int
+    lines: int
+
+
 class ShardWriter:
-    """Writes sorted lines as one shard, and its fragment of `cluster.idx`.
+    """Writes sorted lines as one shard.
 
     Args:
-        shard: Takes the gzip members.
-        fragment: Takes a line per member: `<key> <timestamp> TAB offset TAB length`.
+        file: Takes the gzip members.
         lines: Lines of a member, 1 or more.
+        distinct: Write equal lines once.
     """
 
-    def __init__(self, shard: BinaryIO, fragment: BinaryIO, lines: int) -> None:
-        self._shard, self._fragment, self._most = shard, fragment, lines
+    def __init__(self, file: BinaryIO, lines: int, *, distinct: bool = False) -> None:
+        self._file, self._most, self._distinct = file, lines, distinct
         self._lines: list[bytes] = []
+        self._last: bytes | None = None
         self._offset = 0
 
-    def writelines(self, lines: Iterable[bytes]) -> None:
-        """Take lines, in order, each with its line end."""
+    def write(self, lines: list[bytes]) -> Iterator[Member]:
+        """Take lines in order, without line ends; gives the members that they fill."""
+        if self._distinct:
+            before = self._last
+            self._last = lines[-1] if lines else before
+            lines = [line for line, last in zip(lines, [before, *lines], strict=False) if line != last]
         held, most = self._lines, self._most
-        for line in lines:
-            held.append(line)
-            if len(held) == most:
-                self._end_member()
+        held += lines
+        if len(held) >= most:
+            full = len(held) // most * most
+            for at in range(0, full, most):
+                yield self._member(held[at : at + most])
+            del held[:full]
 
-    def close(self) -> None:
-        """Write the last member. The files are left open."""
+    def close(self) -> Iterator[Member]:
+        """Write what is held; gives the last member, if there is one. The file is left open."""
         if self._lines:
-            self._end_member()
+            yield self._member(self._lines)
+            self._lines = []
 
-    def _end_member(self) -> None:
+    def _member(self, lines: list[bytes]) -> Member:
         deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
-        member = deflate.compress(b"".join(self._lines)) + deflate.flush()
-        start = b" ".join(self._lines[0].split(b" ", 2)[:2])
-        self._fragment.write(b"%s\t%d\t%d\n" % (start, self._offset, len(member)))
-        self._shard.write(member)
-        self._offset += len(member)
-        self._lines.clear()
+        data = deflate.compress(b"\n".join(lines)) + deflate.compress(b"\n") + deflate.flush()
+        self._file.write(data)
+        member = Member(b" ".join(lines[0].split(b" ", 2)[:2]), self._offset, len(data), len(lines))
+        self._offset += len(data)
+        return member
 
 
-def cluster_idx(fragments: Iterable[Iterable[bytes]]) -> Iterator[bytes]:
-    """The lines of `cluster.idx`, from the fragments of the shards in their order."""
-    numbers = count(1)
-    for shard, fragment in enumerate(fragments):
-        name = shard_name(shard).encode()
-        for line in fragment:
-            start, offset, length = line.rstrip(b"\n").rsplit(b"\t", 2)
-            yield b"%s\t%s\t%s\t%s\t%d\n" % (start, name, offset, length, next(numbers))
+def cluster_idx(members: Iterable[tuple[str, Member]]) -> Iterator[bytes]:
+    """The lines of `cluster.idx`, from the members of all shards in their order, with the names of their shards."""
+    for number, (shard, member) in zip(count(1), members, strict=False):
+        yield b"%s\t%s\t%d\t%d\t%d\n" % (member.start, shard.encode(), member.offset, member.length, number)
 
 
-def cluster_loc(shards: int) -> bytes:
-    """The content of `cluster.loc` for so many shards beside it."""
-    return b"".join(b"%s\t%s\n" % (shard_name(n).encode(), shard_name(n).encode()) for n in range(shards))
+def cluster_loc(shards: Iterable[str]) -> bytes:
+    """The content of `cluster.loc` for shards beside it."""
+    return b"".join(b"%s\t%s\n" % (name.encode(), name.encode()) for name in shards)
 
 
 def metadata_yaml(*, lines: int, members: int, shards: int, lines_per_member: int) -> bytes:

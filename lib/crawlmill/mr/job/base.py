@@ -42,11 +42,11 @@ from crawlmill.mr.task.failure_report import report
 from crawlmill.mr.task.files import TaskFiles, check_name, files_of_streaming
 from crawlmill.mr.task.monitor import EngineMonitor, Monitor
 from crawlmill.mr.task.pairs import JsonPairs, decode_pair, encode_lines, encode_pair
-from crawlmill.mr.task.rows import Pair, RowsFile, without_rows
+from crawlmill.mr.task.rows import Pair, RowsFile, lines_of_streaming, without_row_lines, without_rows
 from crawlmill.mr.task.sums import Choice, chunks_of, sum_lines, summing
 from crawlmill.mr.task.survey import REDUCERS, read_findings, reads_task_list
 from crawlmill.mr.task.task_list import decode_task
-from crawlmill.sorting import batches
+from crawlmill.sorting import SortedLines, batches
 from crawlmill.storage import Storage, StorageOptions, redact
 from crawlmill.storage.coalesce import CoalescingStorage
 from crawlmill.storage.interface import Opener
@@ -70,8 +70,8 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     """Whether the job can do without the bodies of records."""
 
     INPUT_PROTOCOL = RawValueProtocol
-    INTERNAL_PROTOCOL = JsonPairs
-    OUTPUT_PROTOCOL = JsonPairs
+    INTERNAL_PROTOCOL: ClassVar[type[Any]] = JsonPairs
+    OUTPUT_PROTOCOL: ClassVar[type[Any]] = JsonPairs
 
     # A line of the task list is a task. Without ignoreKey, Hadoop would put the line's offset in front of it.
     HADOOP_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
@@ -90,6 +90,12 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     shown_as: ClassVar[str | None] = None
     """How the job is called in its help (default: `python jobs/NAME.py`)."""
+
+    reduces_lines: ClassVar[bool] = False
+    """Whether the reducer of the step that accounts for inputs takes sorted lines as they are (`reduce_lines`)."""
+
+    streamed: ClassVar[bool] = False
+    """Whether the job, which takes other `items` than records, gets large records before they are read to the end."""
 
     surveys: ClassVar[bool] = False
     """Whether all inputs are looked at (`survey`, `conclude`) before they are processed."""
@@ -134,10 +140,21 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     def mapper(self, _key: None, line: str) -> Iterator[Pair]:
         """The pairs of one line of the task list, and a ledger row for each of its inputs."""
-        for rank, reading in self._readings(line):
+        for rank, reading in self._readings(line, self.read_options):
             with self._at_work(reading):
                 yield from self.read(reading)
             yield from self.monitor.account(rank, reading.row)
+
+    def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
+        """The pairs of a reduce task, from its sorted lines, many whole ones at a time: for very many lines.
+
+        The lines are what INTERNAL_PROTOCOL has written; there must be a `reducer` too, which is not called.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no reduce_lines()")
+
+    def selection(self) -> Selection:
+        """Which formats the job takes, and which of their records."""
+        return Selection(frozenset(self.formats) or None, frozenset(self.types) or None)
 
     def survey(self, reading: Any) -> Iterator[Pair]:
         """What is to be known of an input before any is processed, as pairs for `conclude`."""
@@ -160,18 +177,17 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         return [MRStep(mapper=self._survey_mapper, reducer=self.conclude, jobconf={REDUCERS: 1}), *own]
 
     def _survey_mapper(self, _key: None, line: str) -> Iterator[Pair]:
-        for _, reading in self._readings(line):
+        for _, reading in self._readings(line, self.survey_options):
             with self._at_work(reading):
                 yield from self.survey(reading)
 
-    def _readings(self, line: str) -> Iterator[tuple[int, Any]]:
+    def _readings(self, line: str, options: ReadOptions) -> Iterator[tuple[int, Any]]:
         """The inputs of a line of the task list, ready to be read, by their ranks in the ledger."""
-        selection = Selection(frozenset(self.formats) or None, frozenset(self.types) or None)
-        task = decode_task(line)
+        selection, task = self.selection(), decode_task(line)
         ranges = [(item.location, item.offset or 0, item.length) for _, item in task if item.length is not None]
         with closing(CoalescingStorage(self.storage, ranges, self.options.coalesce)) as storage:
             for rank, item in task:
-                yield rank, self._reading(item, storage, selection)
+                yield rank, self._reading(item, storage, options, selection)
 
     @contextmanager
     def _at_work(self, reading: Any) -> Iterator[None]:
@@ -210,10 +226,10 @@ class CrawlJob(MRJob):  # type: ignore[misc]
             return None
         return f"{cls.__module__}:{cls.__qualname__}"
 
-    def _reading(self, item: Input, storage: Opener, selection: Selection) -> Any:
+    def _reading(self, item: Input, storage: Opener, options: ReadOptions, selection: Selection) -> Any:
         if issubclass(self.items, Record):
-            return Reading(item, storage, self.read_options, selection)
-        return ItemReading(item, storage, self.items, self.read_options, selection)
+            return Reading(item, storage, options, selection)
+        return ItemReading(item, storage, self.items, options, selection, streamed=self.streamed)
 
     def _place_in(self, item: Input) -> str:
         place = "" if self._offset is None else f"offset {self._offset} of "
@@ -226,6 +242,11 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         if handed_on is None:
             return Storage(declared.storage_options(self.options))
         return _storage_of_run(declared.storage_options_from(handed_on))
+
+    @property
+    def survey_options(self) -> ReadOptions:
+        """How inputs are read by the survey."""
+        return self.read_options
 
     @cached_property
     def read_options(self) -> ReadOptions:
@@ -303,7 +324,9 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         if self.task_files is None and kind != "combiner" and (folder := self.options.files_folder):
             self.task_files = files_of_streaming(self.storage, folder, os.environ)
         choice = self.sums(kind, step_num)
-        if choice is None:
+        if kind == "reducer" and self.reduces_lines and step_num == self._first_step:
+            self.stdout.writelines(encode_lines(self._reduced_lines(), write))
+        elif choice is None:
             pairs = transform((read(line.rstrip(b"\r\n")) for line in self._read_input()), step_num)
             self.stdout.writelines(encode_lines(pairs, write))
         else:
@@ -328,6 +351,13 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     def overrides(self, base: type[CrawlJob], *methods: str) -> bool:
         """Whether the job has another method by one of these names than `base`."""
         return any(getattr(type(self), name) is not getattr(base, name) for name in methods)
+
+    def _reduced_lines(self) -> Iterator[Pair]:
+        if isinstance(self.stdin, SortedLines):
+            yield from self.reduce_lines(self.stdin.chunks())
+            return
+        with RowsFile(self.task_files) as rows:
+            yield from self.reduce_lines(without_row_lines(lines_of_streaming(self.stdin), rows.add))
 
     def _summed(self, kind: str, step_num: int, choice: Choice) -> Iterator[bytes]:
         chunks = batches(self._read_input()) if self.options.args else chunks_of(self.stdin)

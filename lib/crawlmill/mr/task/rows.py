@@ -26,13 +26,24 @@ from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.mr.task.files import ROWS, TaskFiles
 from crawlmill.mr.task.pairs import decode_pair, encode_pair
 
-__all__ = ["Pair", "RowsFile", "decode_row", "encode_rows", "row_pair", "without_rows"]
+__all__ = [
+    "Pair",
+    "RowsFile",
+    "decode_row",
+    "encode_rows",
+    "lines_of_streaming",
+    "row_pair",
+    "without_row_lines",
+    "without_rows",
+]
 
 Pair = tuple[Any, Any]
 
 _PREFIX: Final = "\0ledger:"  # no crawl holds a key that begins with a NUL and this word
+_ROW_LINE: Final = b'"\\u0000ledger:'
 _UNICODE: Final = "unicode"
 _CORE: Final = "core"
+_PIECE: Final = 1 << 20
 _UNIT: Final = "unit"
 
 
@@ -53,6 +64,36 @@ def without_rows(pairs: Iterable[Pair], take: Callable[[Pair], object]) -> Itera
             take(pair)
         else:
             yield pair
+
+
+def lines_of_streaming(stdin: BinaryIO) -> Iterator[bytes]:
+    """What Hadoop's streaming gives a reduce task: whole lines, many at a time.
+
+    A key without a value has a TAB after it there, which is taken off.
+    """
+    rest = b""
+    while piece := stdin.read(_PIECE):
+        cut = piece.rfind(b"\n") + 1
+        if cut:
+            yield (rest + piece[:cut]).replace(b"\t\n", b"\n")
+        rest = piece[cut:] if cut else rest + piece
+    if rest:
+        yield rest + b"\n"
+
+
+def without_row_lines(chunks: Iterable[bytes], take: Callable[[Pair], object]) -> Iterator[bytes]:
+    """Whole lines, without those that are encoded rows; these go to `take`."""
+    for chunk in chunks:
+        if chunk.startswith(_ROW_LINE) or b"\n" + _ROW_LINE in chunk:
+            lines = chunk.split(b"\n")
+            for line in lines:
+                if line.startswith(_ROW_LINE):
+                    take(decode_pair(line))
+            others = b"\n".join(line for line in lines if not line.startswith(_ROW_LINE))
+            if others:
+                yield others
+        else:
+            yield chunk
 
 
 class RowsFile:

@@ -151,7 +151,11 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         reducers = self._reducers[number] or max(min(self.workers, maps_to_do), 1)
         partitions = reducers if "reducer" in step else 0
         make = partial(
-            Attempt, step=number, memory=self._memory(), substeps=tuple(step), environment=self._variables(number)
+            Attempt,
+            step=number,
+            memory=self._memory(),
+            substeps=tuple(step),
+            environment=self._variables(number, maps_to_do),
         )
         base = self._new_folder(f"step-{number}-map", final=(last and not partitions) or self._job_class.writes_files)
         maps = (
@@ -239,12 +243,13 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         return min(max(machine // 8 // self.workers, _LEAST_MEMORY), _MOST_MEMORY)
 
-    def _variables(self, step: int) -> dict[str, str]:
+    def _variables(self, step: int, maps: int) -> dict[str, str]:
         """The environment of the step's tasks, but for what is each task's own."""
         return {
             **task_variables(self._jobconf_for_step(step), self.get_job_key()),
             **self._wanted_environment(),
             **self._survey,
+            "mapreduce_job_maps": str(maps),
         }
 
     def _wanted_environment(self) -> dict[str, str]:

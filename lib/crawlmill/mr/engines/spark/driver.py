@@ -61,7 +61,9 @@ def main() -> None:
     try:
         found: dict[str, str] = {}
         for planned in steps:
-            step = replace(planned, environment={**planned.environment, **found})
+            step = replace(
+                planned, environment={**planned.environment, **found, "mapreduce_job_maps": str(len(sources))}
+            )
             news.begin(step)
             parts = sorted(_run(context, _Maker(job, step, reports), sources))
             news.look()

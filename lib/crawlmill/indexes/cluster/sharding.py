@@ -1,0 +1,77 @@
+r"""Lines of captures on their way through a shuffle: labelled with the number of their shard, so that bytes sort right.
+
+    00012 TAB com,example)/ 20240101000000 {…}
+
+A label has five digits, and the rest is the line itself, so that lines in the order of their bytes are shards in
+order, each with its lines in order: whatever sorts bytes can do it. Engines end a line at CR and a key at TAB, so these
+two are written in two bytes, as are the two before them; the order stays that of the lines:
+
+    \b  08 01        TAB  08 02        FF  0c 01        CR  0c 02
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+__all__ = ["LABEL", "MAX_SHARDS", "escape", "label_lines", "shards_of", "unescape"]
+
+LABEL: Final = 5
+"""Digits of a label."""
+
+MAX_SHARDS: Final = 10**LABEL
+
+_SPECIAL: Final = re.compile(rb"[\x08\t\x0c\r]")
+_ESCAPES: Final = ((b"\x08", b"\x08\x01"), (b"\t", b"\x08\x02"), (b"\x0c", b"\x0c\x01"), (b"\r", b"\x0c\x02"))
+
+
+def escape(data: bytes) -> bytes:
+    """Lines without CR and TAB, in the same order."""
+    if _SPECIAL.search(data):
+        for plain, escaped in _ESCAPES:
+            data = data.replace(plain, escaped)
+    return data
+
+
+def unescape(data: bytes) -> bytes:
+    """What `escape` was given."""
+    if b"\x08" in data or b"\x0c" in data:
+        for plain, escaped in reversed(_ESCAPES):
+            data = data.replace(escaped, plain)
+    return data
+
+
+def label_lines(data: bytes, points: list[bytes]) -> bytes:
+    """Whole lines, escaped and each after the label of its shard.
+
+    Args:
+        data: Lines, each with its LF.
+        points: The first lines of all shards but the first, escaped, in order.
+    """
+    data = escape(data)
+    if not points:
+        label = b"%0*d\t" % (LABEL, 0)
+        return label + data[:-1].replace(b"\n", b"\n" + label) + b"\n"
+    labels = [b"%0*d\t" % (LABEL, number) for number in range(len(points) + 1)]
+    lines = data.split(b"\n")
+    lines.pop()
+    return b"\n".join([labels[bisect_right(points, line)] + line for line in lines]) + b"\n"
+
+
+def shards_of(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, list[bytes]]]:
+    """The lines of sorted labelled lines, without line ends, with their labels; a shard may come in many pieces.
+
+    Args:
+        chunks: Whole lines, each with its LF.
+    """
+    for chunk in chunks:
+        at = 0
+        while at < len(chunk):
+            label = chunk[at : at + LABEL]
+            last = chunk.rfind(b"\n%s\t" % label, at) + 1 or at
+            end = chunk.index(b"\n", last) + 1
+            text = chunk[at + LABEL + 1 : end - 1].replace(b"\n%s\t" % label, b"\n")
+            yield label, unescape(text).split(b"\n")
+            at = end

@@ -1,0 +1,134 @@
+"""`CapturesJob`: the base of jobs over captures, whatever brings them.
+
+Archives are indexed on the way; of index files the lines are taken as they stand. A CDX or CDXJ file that is given as a
+list is itself the input.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import chain
+from typing import Any, ClassVar, Final
+
+from crawlmill.errors import FormatError
+from crawlmill.formats.record import Record
+from crawlmill.formats.selection import Selection
+from crawlmill.indexes.cdx.archive import ALL_TYPES, DEFAULT_TYPES, IndexOptions, archive_lines
+from crawlmill.indexes.cdx.blocks import Block
+from crawlmill.indexes.cdx.fields import EXTRA_FIELDS
+from crawlmill.indexes.cdx.names import file_name
+from crawlmill.inputs.lists import Input
+from crawlmill.inputs.reading import ReadOptions
+from crawlmill.mr.job.base import CrawlJob
+
+__all__ = ["CapturesJob"]
+
+_BLOCK_BYTES: Final = 1 << 18
+
+
+class CapturesJob(CrawlJob):
+    """The base of jobs over captures."""
+
+    items: ClassVar[type[Any]] = object
+    formats = ("warc", "arc", "wat", "wet", "cdxj", "cdx")
+    heads_suffice = True
+    streamed = True
+
+    def configure_args(self) -> None:
+        """Declare how archives are indexed."""
+        super().configure_args()
+        add = partial(self._pass_on, self.arg_parser.add_argument_group("captures of archives"))
+        usual, more = (", ".join(sorted(types)) for types in (DEFAULT_TYPES, ALL_TYPES - DEFAULT_TYPES))
+        add(
+            "--records",
+            metavar="TYPES",
+            type=_types,
+            default=DEFAULT_TYPES,
+            help=f"the types of records to index, separated by commas (default {usual}; also {more}, or all)",
+        )
+        added = ", ".join(f"+{name}" for name in EXTRA_FIELDS)
+        add("--fields", metavar="+A,+B", type=_fields, default=(), help=f"fields to add to the lines: {added}")
+        add("--dir-root", metavar="DIR", help="name archives relative to this folder")
+        add("--filename-prefix", metavar="P", help="begin the names of archives with this")
+
+    def captures(self, reading: Any) -> Iterator[bytes]:
+        """The lines of an input's captures: many whole lines at a time, each with its LF."""
+        items = iter(self.watched(reading))
+        first = next(items, None)
+        if first is None:
+            return
+        if isinstance(first, Block):
+            yield first.data
+            yield from (block.data for block in items)
+            return
+        held: list[str] = []
+        size = 0
+        name = self._name_of(reading.item)
+        for line in archive_lines(_Rest(reading, chain([first], items)), name, self._index_options):
+            held.append(line)
+            size += len(line)
+            if size >= _BLOCK_BYTES:
+                yield _encoded(held)
+                held, size = [], 0
+        if held:
+            yield _encoded(held)
+
+    @cached_property
+    def _index_options(self) -> IndexOptions:
+        return IndexOptions(self.options.records, "cdxj", self.options.fields)
+
+    def selection(self) -> Selection:
+        """What is taken of inputs: of archives, what is indexed."""
+        wanted = self._index_options.selection
+        return Selection(frozenset(self.formats), wanted.types, wanted.selectors)
+
+    @property
+    def survey_options(self) -> ReadOptions:
+        """The survey needs no bodies."""
+        return replace(self.read_options, heads_only=True, verify=False)
+
+    def _name_of(self, item: Input) -> str:
+        whole = item.offset is None and item.length is None
+        given = item.given if whole else item.location
+        return file_name(given, root=self.options.dir_root, prefix=self.options.filename_prefix)
+
+
+class _Rest:
+    """The records of a reading whose first one was taken already."""
+
+    def __init__(self, reading: Any, records: Iterator[Record]) -> None:
+        self._reading, self._records = reading, records
+
+    def __iter__(self) -> Iterator[Record]:
+        return self._records
+
+    def prove(self, record: Record) -> bool:
+        return bool(self._reading.prove(record))
+
+    def lose(self, error: FormatError, record: Record) -> None:
+        self._reading.lose(error, record)
+
+
+def _encoded(lines: list[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode("ascii")
+
+
+def _types(text: str) -> frozenset[str]:
+    names = frozenset(text.split(","))
+    if names == {"all"}:
+        return ALL_TYPES
+    if unknown := names - ALL_TYPES:
+        known = ", ".join(sorted(ALL_TYPES))
+        raise ArgumentTypeError(f"not a type of record: {', '.join(sorted(unknown))}; expected {known} or all")
+    return names
+
+
+def _fields(text: str) -> tuple[str, ...]:
+    names = [name.removeprefix("+") for name in text.split(",")]
+    if unknown := set(names) - set(EXTRA_FIELDS):
+        known = ", ".join(f"+{name}" for name in EXTRA_FIELDS)
+        raise ArgumentTypeError(f"not a field: {', '.join(sorted(unknown))}; expected {known}")
+    return tuple(names)
