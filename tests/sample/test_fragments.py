@@ -9,15 +9,15 @@ from collections import Counter
 import pytest
 from tests.sample.plain_reading import Reading, quick_tags, read_markup
 
-from crawlmill.sample.body_markup import DENSE, PROSE
 from crawlmill.sample.dice import Dice
-from crawlmill.sample.fragments import Fragment, Template, fill
-from crawlmill.sample.odd_markup import ODD
 from crawlmill.sample.org_json import dumps
-from crawlmill.sample.page_frames import ENDINGS, HEADS, SMALL_PAGE
-from crawlmill.sample.prose import Phrase, lexicon
-from crawlmill.sample.script_markup import SCRIPTS
-from crawlmill.sample.vocabulary import LANGUAGES
+from crawlmill.sample.text.body_markup import DENSE, PROSE
+from crawlmill.sample.text.fragments import Fragment, Template, fill
+from crawlmill.sample.text.odd_markup import ODD
+from crawlmill.sample.text.page_frames import ENDINGS, HEADS, SMALL_PAGE
+from crawlmill.sample.text.prose import Phrase, lexicon
+from crawlmill.sample.text.script_markup import SCRIPTS
+from crawlmill.sample.text.vocabulary import LANGUAGES
 
 INNER = (*PROSE, *DENSE, *SCRIPTS, *ODD)
 FRAMES = (*HEADS, *ENDINGS, SMALL_PAGE)

@@ -9,8 +9,8 @@ from collections import Counter
 import pytest
 
 from crawlmill.sample.dice import Dice
-from crawlmill.sample.prose import label, lexicon, passage, sentence
-from crawlmill.sample.vocabulary import CAPITALS, COMMON, LANGUAGES
+from crawlmill.sample.text.prose import label, lexicon, passage, sentence
+from crawlmill.sample.text.vocabulary import CAPITALS, COMMON, LANGUAGES
 
 ALL = [language for _, language in LANGUAGES]
 CHARSETS = [(language, charset) for language in ALL for charset in (*language.charsets, "UTF-16LE", "UTF-16BE")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawlmill.sample.answers import Answers
+from crawlmill.sample.archives.warc import CRAWL
 from crawlmill.sample.crawl import DEFAULT_FORMATS, FORMATS, write_sample
-from crawlmill.sample.warc import CRAWL
 
 __all__ = ["CRAWL", "DEFAULT_FORMATS", "FORMATS", "Answers", "write_sample"]

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from crawlmill.sample.documents import Document
-from crawlmill.sample.fragments import Fragment
 from crawlmill.sample.pages import Page
+from crawlmill.sample.text.documents import Document
+from crawlmill.sample.text.fragments import Fragment
 from crawlmill.sample.visits import Visit
 
 __all__ = ["Answers", "LegacyTally", "Table", "Tally"]

@@ -25,11 +25,11 @@ from typing import BinaryIO
 
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.sample.answers import Answers, LegacyTally, Tally
+from crawlmill.sample.archives.warc import CRAWL
 from crawlmill.sample.current_files import CURRENT_FORMATS, SUFFIXES, CurrentFiles
 from crawlmill.sample.legacy_files import LEGACY_FORMATS, LegacyFiles, LegacyNames, legacy_kinds
 from crawlmill.sample.pages import PageMaker
 from crawlmill.sample.records import MemberWriter
-from crawlmill.sample.warc import CRAWL
 
 __all__ = ["DEFAULT_FORMATS", "FORMATS", "write_sample"]
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import BinaryIO
 
+from crawlmill.sample.archives.warc import page_records, warcinfo
+from crawlmill.sample.archives.wat import page_envelopes, wat_info, wat_of_warcinfo
+from crawlmill.sample.archives.wet import conversion, wet_info
 from crawlmill.sample.pages import Page
 from crawlmill.sample.records import MemberWriter
-from crawlmill.sample.warc import page_records, warcinfo
-from crawlmill.sample.wat import page_envelopes, wat_info, wat_of_warcinfo
-from crawlmill.sample.wet import conversion, wet_info
 
 __all__ = ["CURRENT_FORMATS", "SUFFIXES", "CurrentFiles"]
 

@@ -19,8 +19,8 @@ from typing import BinaryIO
 
 from crawlmill.formats.sequencefile.writer import SequenceFileWriter
 from crawlmill.sample.answers import LegacyTally
-from crawlmill.sample.arc import CRAWL_002, ERAS, VALID_2012, ArcFile, ArcWriter
-from crawlmill.sample.attempts import attempt, missed_attempt
+from crawlmill.sample.archives.arc import CRAWL_002, ERAS, VALID_2012, ArcFile, ArcWriter
+from crawlmill.sample.archives.attempts import attempt, missed_attempt
 from crawlmill.sample.pages import Page
 from crawlmill.sample.visits import visit
 

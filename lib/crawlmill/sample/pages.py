@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from email.utils import formatdate
 
 from crawlmill.sample.dice import Dice
-from crawlmill.sample.documents import Document, Library
 from crawlmill.sample.org_json import dumps
 from crawlmill.sample.records import Fields
 from crawlmill.sample.responses import COMMON_SERVERS, ODD_SERVERS, Server, encode_body, rename, versioned
+from crawlmill.sample.text.documents import Document, Library
 
 __all__ = ["Address", "Page", "PageMaker", "Shape"]
 

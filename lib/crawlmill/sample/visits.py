@@ -14,11 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from email.utils import formatdate
 
-from crawlmill.sample.documents import Document
 from crawlmill.sample.pages import Page
-from crawlmill.sample.prose import codec_of
 from crawlmill.sample.records import Fields
 from crawlmill.sample.responses import gzip_stored
+from crawlmill.sample.text.documents import Document
+from crawlmill.sample.text.prose import codec_of
 
 __all__ = ["FROM_HEADER", "FROM_ICU", "FROM_META", "FROM_NOTHING", "Visit", "visit"]
 

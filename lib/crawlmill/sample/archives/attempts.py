@@ -18,12 +18,12 @@ from typing import Any
 
 from crawlmill.analysis.simhash import text_simhash
 from crawlmill.formats.crawl2012.strict_json import compact_json
-from crawlmill.sample.arc import ArcFile
+from crawlmill.sample.archives.arc import ArcFile
 from crawlmill.sample.dice import Dice
-from crawlmill.sample.documents import Document
-from crawlmill.sample.links import made_absolute
 from crawlmill.sample.org_json import join_object
 from crawlmill.sample.records import Member
+from crawlmill.sample.text.documents import Document
+from crawlmill.sample.text.links import made_absolute
 from crawlmill.sample.visits import Visit
 
 __all__ = ["Attempt", "attempt", "missed_attempt"]

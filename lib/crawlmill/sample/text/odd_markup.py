@@ -6,8 +6,8 @@ unclosed comment say, is kept for the end of a page.
 
 from __future__ import annotations
 
-from crawlmill.sample.fragments import Template
-from crawlmill.sample.links import Link
+from crawlmill.sample.text.fragments import Template
+from crawlmill.sample.text.links import Link
 
 __all__ = ["ODD"]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from crawlmill.sample.dice import Dice
-from crawlmill.sample.vocabulary import CAPITALS, COMMON, Language, Word
+from crawlmill.sample.text.vocabulary import CAPITALS, COMMON, Language, Word
 
 __all__ = ["Lexicon", "Phrase", "codec_of", "label", "lexicon", "passage", "sentence"]
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crawlmill.sample.body_markup import COMPONENT, DENSE, PASSAGE, PROSE
 from crawlmill.sample.dice import Dice
-from crawlmill.sample.fragments import FilledHead, Fragment, Template, fill
-from crawlmill.sample.odd_markup import ODD
-from crawlmill.sample.page_frames import ENDINGS, HEADS, SMALL_PAGE
-from crawlmill.sample.prose import Lexicon, Phrase, label, lexicon
-from crawlmill.sample.script_markup import SCRIPTS
-from crawlmill.sample.vocabulary import LANGUAGES, Language
+from crawlmill.sample.text.body_markup import COMPONENT, DENSE, PASSAGE, PROSE
+from crawlmill.sample.text.fragments import FilledHead, Fragment, Template, fill
+from crawlmill.sample.text.odd_markup import ODD
+from crawlmill.sample.text.page_frames import ENDINGS, HEADS, SMALL_PAGE
+from crawlmill.sample.text.prose import Lexicon, Phrase, label, lexicon
+from crawlmill.sample.text.script_markup import SCRIPTS
+from crawlmill.sample.text.vocabulary import LANGUAGES, Language
 
 __all__ = ["Document", "Library"]
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from crawlmill.sample.dice import Dice
-from crawlmill.sample.links import Head, Link, metadata_links, wat_head, wat_links
-from crawlmill.sample.prose import Lexicon, Phrase, label, passage, sentence
+from crawlmill.sample.text.links import Head, Link, metadata_links, wat_head, wat_links
+from crawlmill.sample.text.prose import Lexicon, Phrase, label, passage, sentence
 
 __all__ = ["FilledHead", "Fragment", "Template", "fill"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from email.utils import formatdate
 
-from crawlmill.sample.documents import Document
+from crawlmill.sample.archives.warc import CRAWL, derived_info, describe_time, response_id
 from crawlmill.sample.pages import Page
 from crawlmill.sample.records import Record, digest, record_id
-from crawlmill.sample.warc import CRAWL, derived_info, describe_time, response_id
+from crawlmill.sample.text.documents import Document
 
 __all__ = ["conversion", "wet_info"]
 

@@ -5,8 +5,8 @@ Beside the slots of every template they have `title`, `charset`, `lang`, `host` 
 
 from __future__ import annotations
 
-from crawlmill.sample.fragments import Template
-from crawlmill.sample.links import Head, Link
+from crawlmill.sample.text.fragments import Template
+from crawlmill.sample.text.links import Head, Link
 
 __all__ = ["ENDINGS", "HEADS", "SMALL_PAGE"]
 

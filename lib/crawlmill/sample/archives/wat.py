@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from email.utils import formatdate
 
+from crawlmill.sample.archives.warc import PageRecords, derived_info, describe_time, request_fields
 from crawlmill.sample.org_json import dumps, join_object
 from crawlmill.sample.pages import Page
 from crawlmill.sample.records import Fields, Member, Record, digest, record_id
-from crawlmill.sample.warc import PageRecords, derived_info, describe_time, request_fields
 
 __all__ = ["page_envelopes", "wat_info", "wat_of_warcinfo"]
 

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from crawlmill.sample.fragments import Template
-from crawlmill.sample.links import Link
+from crawlmill.sample.text.fragments import Template
+from crawlmill.sample.text.links import Link
 
 __all__ = ["COMPONENT", "DENSE", "PASSAGE", "PROSE"]
 
