@@ -147,3 +147,65 @@ def test_each_job_has_a_door_of_its_name_and_no_preamble():
         assert "TYPE_CHECKING" not in modules[name]
         assert "sys.path" not in modules[name]
         assert modules[name].endswith(f'if __name__ == "__main__":\n    {job}.run()\n')
+
+
+MAX_MODULES = 15
+"""On one level: more cannot be taken in at a glance."""
+
+
+def test_no_package_has_more_modules_than_can_be_taken_in():
+    for folder in {path.parent for path in modules()}:
+        found = [path.stem for path in folder.glob("*.py") if path.name != "__init__.py"]
+        assert len(found) <= MAX_MODULES, f"{folder}: {len(found)} modules: {', '.join(sorted(found))}"
+
+
+def imports_of_modules():
+    """Which of our own modules each one imports, also inside functions."""
+    names = {".".join(path.relative_to(ROOT.parent).with_suffix("").parts): path for path in modules()}
+    names = {name.removesuffix(".__init__"): path for name, path in names.items()}
+    graph = {}
+    for own, path in names.items():
+        targets = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                targets |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                inner = {f"{node.module}.{alias.name}" for alias in node.names}
+                # `from package import module` needs the module, `from package import name` the package itself
+                targets |= {name for name in inner if name in names}
+                if not inner <= set(names):
+                    targets.add(node.module)
+        graph[own] = (targets & set(names)) - {own}
+    return graph
+
+
+def circle_in(graph):
+    """The names along one circle; None where there is none."""
+    over, way = set(), []
+
+    def visit(name):
+        if name in way:
+            return [*way[way.index(name) :], name]
+        if name in over:
+            return None
+        way.append(name)
+        found = next((circle for target in sorted(graph[name]) if (circle := visit(target))), None)
+        way.pop()
+        over.add(name)
+        return found
+
+    return next((circle for name in sorted(graph) if (circle := visit(name))), None)
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    graph = imports_of_modules()
+    graph["crawlmill"] = set()  # the door for users: it imports when it is asked, as the next test shows
+    assert circle_in(graph) is None
+    assert sum(map(len, graph.values())) > 500
+    assert circle_in({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
+
+
+def test_the_package_itself_imports_no_module_before_it_is_asked():
+    code = "import sys, crawlmill; print(*(name for name in sys.modules if name.startswith('crawlmill.')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crawlmill.inputs import catalogue
+from crawlmill.inputs.common_crawl import catalogue
 
 ID = "CC-MAIN-2026-04"
 SEGMENTS = ("1768000011.11", "1768000012.12", "1768000013.13")

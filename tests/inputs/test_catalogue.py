@@ -10,8 +10,8 @@ import time
 import pytest
 
 from crawlmill.errors import FormatError, SourceError, UsageError
-from crawlmill.inputs import catalogue
-from crawlmill.inputs.catalogue import Catalogue, Crawl, load_catalogue
+from crawlmill.inputs.common_crawl import catalogue
+from crawlmill.inputs.common_crawl.catalogue import Catalogue, Crawl, load_catalogue
 from crawlmill.storage import Storage, StorageOptions
 
 IDS = ["CC-MAIN-2026-04", "CC-MAIN-2025-51", "CC-MAIN-2025-47", "CC-MAIN-2012", "CC-MAIN-2008-2009"]

@@ -9,8 +9,8 @@ import pytest
 from tests.storage.faults import FaultServer, Thing
 
 from crawlmill.errors import UsageError
-from crawlmill.inputs.catalogue import Crawl
-from crawlmill.inputs.path_lists import KINDS, of_segment, per_segment, read_paths, sample, sibling
+from crawlmill.inputs.common_crawl.catalogue import Crawl
+from crawlmill.inputs.common_crawl.path_lists import KINDS, of_segment, per_segment, read_paths, sample, sibling
 from crawlmill.storage import Storage, StorageOptions
 
 IDS = ["CC-MAIN-2026-04", "CC-MAIN-2025-51", "CC-MAIN-2025-47", "CC-MAIN-2012", "CC-MAIN-2008-2009"]

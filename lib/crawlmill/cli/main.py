@@ -57,7 +57,7 @@ def make_parser(only: str | None = None) -> Parser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for name, what in COMMANDS.items():
         if only is None or name == only:
-            module = importlib.import_module(f"crawlmill.cli.{name}")
+            module = importlib.import_module(f"crawlmill.cli.commands.{name}")
             command = commands.add_parser(
                 name, help=what, description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
             )

@@ -20,7 +20,7 @@ from crawlmill.indexes.cluster.cluster import Cluster
 from crawlmill.indexes.cluster.verify import ClusterCheck
 from crawlmill.indexes.detect import HEAD_BYTES, detect_index
 from crawlmill.indexes.index import Index, OnProblem
-from crawlmill.inputs.catalogue import load_catalogue
+from crawlmill.inputs.common_crawl.catalogue import load_catalogue
 from crawlmill.inputs.index_files import FolderFiles, StoredFile
 from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.lists import COMMON_CRAWL, Input, is_absolute

@@ -13,11 +13,11 @@ from botocore import xform_name
 from botocore.session import get_session
 from botocore.validate import validate_parameters
 
-from crawlmill.mr.engines.emr import doctor_recipe
 from crawlmill.mr.engines.emr.aws import Aws, AwsError
-from crawlmill.mr.engines.emr.doctor_network import examine_routes, examine_tags
-from crawlmill.mr.engines.emr.doctor_recipe import examine_machines, examine_native, fleets_of
-from crawlmill.mr.engines.emr.doctor_rights import examine_rights, is_v2
+from crawlmill.mr.engines.emr.examined import recipe
+from crawlmill.mr.engines.emr.examined.network import examine_routes, examine_tags
+from crawlmill.mr.engines.emr.examined.recipe import examine_machines, examine_native, fleets_of
+from crawlmill.mr.engines.emr.examined.rights import examine_rights, is_v2
 
 DENIED = AwsError("IAM refuses it", code="AccessDenied")
 GONE = AwsError("no such role", code="NoSuchEntity")
@@ -101,7 +101,7 @@ def test_what_may_not_be_looked_at_is_said_and_no_problem():
     ([], "x86_64", True, None),
 ])  # fmt: skip
 def test_native_core_for_the_kind_of_machine(monkeypatch, have, kind, installed, problem):
-    monkeypatch.setattr(doctor_recipe, "native_modules", lambda: dict.fromkeys(have, ("x.so", b"")))
+    monkeypatch.setattr(recipe, "native_modules", lambda: dict.fromkeys(have, ("x.so", b"")))
     account = Account(describe_instance_types={"InstanceTypes": [machine("m6i.2xlarge", 8, kind)]})
     what, advice = examine_native(account, FLEETS, installed=installed)
     assert (advice is None) == (problem is None)

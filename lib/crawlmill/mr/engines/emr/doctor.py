@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from crawlmill.errors import CrawlmillError, SourceError, UsageError
 from crawlmill.mr.engines.emr.aws import COMMON_CRAWLS_REGION, Aws, AwsError
-from crawlmill.mr.engines.emr.doctor_network import examine_routes, examine_tags, subnets_of
-from crawlmill.mr.engines.emr.doctor_recipe import examine_machines, examine_native, fleets_of
-from crawlmill.mr.engines.emr.doctor_rights import examine_rights, is_v2
+from crawlmill.mr.engines.emr.examined.network import examine_routes, examine_tags, subnets_of
+from crawlmill.mr.engines.emr.examined.recipe import examine_machines, examine_native, fleets_of
+from crawlmill.mr.engines.emr.examined.rights import examine_rights, is_v2
 from crawlmill.mr.engines.emr.runner import EmrRunner
 from crawlmill.storage import Storage
 

@@ -142,7 +142,7 @@ def _kept(cache: Path, now: float) -> tuple[Catalogue | None, bool]:
 
 
 def _bundled() -> Catalogue:
-    text = resources.files("crawlmill.inputs").joinpath("crawls.tsv").read_text("utf-8")
+    text = resources.files("crawlmill.inputs.common_crawl").joinpath("crawls.tsv").read_text("utf-8")
     rows = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
     return Catalogue(tuple(Crawl(*row) for row in rows), "the bundled list of spring 2023")
 

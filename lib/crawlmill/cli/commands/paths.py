@@ -17,8 +17,8 @@ from collections.abc import Iterable
 from itertools import chain, islice
 
 from crawlmill.cli.arguments import make_storage
-from crawlmill.cli.crawls import add_catalogue_options, load
-from crawlmill.inputs.path_lists import of_segment, per_segment, read_paths, sample, sibling
+from crawlmill.cli.commands.crawls import add_catalogue_options, load
+from crawlmill.inputs.common_crawl.path_lists import of_segment, per_segment, read_paths, sample, sibling
 from crawlmill.mr.run.options import whole_number
 
 __all__ = ["add_arguments", "run"]

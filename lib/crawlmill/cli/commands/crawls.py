@@ -14,7 +14,7 @@ import argparse
 import sys
 
 from crawlmill.cli.arguments import make_storage
-from crawlmill.inputs.catalogue import Catalogue, load_catalogue
+from crawlmill.inputs.common_crawl.catalogue import Catalogue, load_catalogue
 from crawlmill.storage import Storage
 from crawlmill.terminal.text import tell, visible_field
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from crawlmill.errors import SourceError, UsageError
-from crawlmill.inputs.catalogue import NEWS, Crawl
+from crawlmill.inputs.common_crawl.catalogue import NEWS, Crawl
 from crawlmill.inputs.list_lines import read_entries
 from crawlmill.inputs.lists import COMMON_CRAWL
 from crawlmill.storage import Storage

@@ -1,0 +1,1 @@
+"""What Common Crawl publishes: its crawls, and the path lists of each."""
