@@ -14,11 +14,10 @@ Examples:
 from __future__ import annotations
 
 import argparse
-import heapq
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from pathlib import Path
 from typing import Final
 
 from crawlmill.cli.arguments import make_storage
@@ -29,6 +28,7 @@ from crawlmill.indexes.cdx.lines import FORMATS, HEADERS
 from crawlmill.indexes.cdx.names import file_name
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
+from crawlmill.sorting import sort_lines
 from crawlmill.storage import Storage
 from crawlmill.terminal.text import tell
 
@@ -36,7 +36,6 @@ __all__ = ["add_arguments", "run"]
 
 
 _SORTED_IN_MEMORY: Final = 256 << 20
-_LINE_COST: Final = 60  # bytes that a line in memory costs beyond its own
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,30 +68,15 @@ def run(options: argparse.Namespace) -> int:
     lines = (line + "\n" for location, name in named for line in index.lines(location, name))
     if options.format in HEADERS:
         sys.stdout.write(HEADERS[options.format] + "\n")
-    for line in _sorted(lines) if options.sort else lines:
-        sys.stdout.write(line)
+    sys.stdout.writelines(_sorted(lines) if options.sort else lines)
     return 2 if index.bad else 0
 
 
 def _sorted(lines: Iterable[str]) -> Iterator[str]:
-    """Lines in the order of their bytes, which all are ASCII: sorted in memory, run by run, and merged from files."""
-    runs: list[Iterable[bytes]] = []
-    held: list[bytes] = []
-    cost = 0
-    with ExitStack() as files:
-        for line in lines:
-            held.append(line.encode("ascii"))
-            cost += len(line) + _LINE_COST
-            if cost > _SORTED_IN_MEMORY:
-                held.sort()
-                file = files.enter_context(tempfile.TemporaryFile())
-                file.writelines(held)
-                file.seek(0)
-                runs.append(file)
-                held, cost = [], 0
-        held.sort()
-        for each in heapq.merge(*runs, held):
-            yield each.decode("ascii")
+    """Texts of many lines in the order of their bytes; all lines are ASCII."""
+    encoded = (line.encode("ascii") for line in lines)
+    with sort_lines(encoded, Path(tempfile.gettempdir()), _SORTED_IN_MEMORY) as ordered:
+        yield from (chunk.decode("ascii") for chunk in ordered.chunks())
 
 
 class _Index:
