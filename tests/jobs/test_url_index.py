@@ -187,7 +187,16 @@ def test_pages_texts_and_metadata_can_be_indexed_too(tmp_path, inputs):
 
 @pytest.mark.parametrize(
     "options",
-    [["--shards", "0"], ["--shards", "x"], ["--shards", "100001"], ["--lines", "0"], ["--duplicates", "maybe"]],
+    [
+        ["--shards", "0"],
+        ["--shards", "x"],
+        ["--shards", "100001"],
+        ["--lines", "0"],
+        ["--duplicates", "maybe"],
+        ["--records", "warcinfo"],
+        ["--fields", "+none"],
+        ["--dir-root", "/a", "--filename-prefix", "b"],
+    ],
 )
 def test_mistakes_end_before_anything_runs(tmp_path, inputs, options):
     lst = inputs.list(inputs.write("a.cdx", text(CDX)))

@@ -22,10 +22,10 @@ from typing import Final
 
 from crawlmill.cli.arguments import make_storage
 from crawlmill.errors import UsageError
-from crawlmill.indexes.cdx.archive import ALL_TYPES, DEFAULT_TYPES, IndexOptions, archive_lines
-from crawlmill.indexes.cdx.fields import EXTRA_FIELDS
+from crawlmill.indexes.cdx.archive import IndexOptions, archive_lines
 from crawlmill.indexes.cdx.lines import FORMATS, HEADERS
 from crawlmill.indexes.cdx.names import file_name
+from crawlmill.indexes.cdx.options import add_index_options
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.sorting import sort_lines
@@ -43,19 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="a WARC, WAT, WET or ARC file at any location")
     parser.add_argument("--sort", action="store_true", help="sort the lines by their bytes, in bounded memory")
     parser.add_argument("--format", choices=FORMATS, default="cdxj", help="the format of lines (default cdxj)")
-    usual, more = (", ".join(sorted(types)) for types in (DEFAULT_TYPES, ALL_TYPES - DEFAULT_TYPES))
-    parser.add_argument("--records", metavar="TYPES", type=_types, default=DEFAULT_TYPES,
-                        help=f"the types of records to index, separated by commas (default {usual}; also {more}, or "
-                        "all of these)")  # fmt: skip
     parser.add_argument("--heads-only", action="store_true",
                         help="prove boundaries and lengths only, which is several times faster; bodies are read where "
                         "a record has no digest")  # fmt: skip
-    added = ", ".join(f"+{name}" for name in EXTRA_FIELDS)
-    parser.add_argument("--fields", metavar="+A,+B", type=_fields, default=(),
-                        help=f"fields to add to CDXJ lines: {added}")  # fmt: skip
-    names = parser.add_mutually_exclusive_group()
-    names.add_argument("--dir-root", metavar="DIR", help="name the files relative to this folder")
-    names.add_argument("--filename-prefix", metavar="P", help="begin the names of files with this")
+    add_index_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -95,21 +86,3 @@ class _Index:
         for problem in reading.row.problems:
             tell(f"{problem.reason}: {problem.message}")
         self.bad = self.bad or reading.row.outcome != "ok"
-
-
-def _types(text: str) -> frozenset[str]:
-    names = frozenset(text.split(","))
-    if names == {"all"}:
-        return ALL_TYPES
-    if unknown := names - ALL_TYPES:
-        known = ", ".join(sorted(ALL_TYPES))
-        raise argparse.ArgumentTypeError(f"not a type of record: {', '.join(sorted(unknown))}; expected {known} or all")
-    return names
-
-
-def _fields(text: str) -> tuple[str, ...]:
-    names = [name.removeprefix("+") for name in text.split(",")]
-    if unknown := set(names) - set(EXTRA_FIELDS):
-        known = ", ".join(f"+{name}" for name in EXTRA_FIELDS)
-        raise argparse.ArgumentTypeError(f"not a field: {', '.join(sorted(unknown))}; expected {known}")
-    return tuple(name for name in EXTRA_FIELDS if name in names)

@@ -6,20 +6,19 @@ list is itself the input.
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from typing import Any, ClassVar, Final
 
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import Record
 from crawlmill.formats.selection import Selection
-from crawlmill.indexes.cdx.archive import ALL_TYPES, DEFAULT_TYPES, IndexOptions, archive_lines
+from crawlmill.indexes.cdx.archive import IndexOptions, archive_lines
 from crawlmill.indexes.cdx.blocks import Block
-from crawlmill.indexes.cdx.fields import EXTRA_FIELDS
 from crawlmill.indexes.cdx.names import file_name
+from crawlmill.indexes.cdx.options import add_index_options
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import ReadOptions
 from crawlmill.mr.job.base import CrawlJob
@@ -40,19 +39,7 @@ class CapturesJob(CrawlJob):
     def configure_args(self) -> None:
         """Declare how archives are indexed."""
         super().configure_args()
-        add = partial(self._pass_on, self.arg_parser.add_argument_group("captures of archives"))
-        usual, more = (", ".join(sorted(types)) for types in (DEFAULT_TYPES, ALL_TYPES - DEFAULT_TYPES))
-        add(
-            "--records",
-            metavar="TYPES",
-            type=_types,
-            default=DEFAULT_TYPES,
-            help=f"the types of records to index, separated by commas (default {usual}; also {more}, or all)",
-        )
-        added = ", ".join(f"+{name}" for name in EXTRA_FIELDS)
-        add("--fields", metavar="+A,+B", type=_fields, default=(), help=f"fields to add to the lines: {added}")
-        add("--dir-root", metavar="DIR", help="name archives relative to this folder")
-        add("--filename-prefix", metavar="P", help="begin the names of archives with this")
+        self._passthru_arg_dests.update(add_index_options(self.arg_parser.add_argument_group("captures of archives")))
 
     def captures(self, reading: Any) -> Iterator[bytes]:
         """The lines of an input's captures: many whole lines at a time, each with its LF."""
@@ -114,21 +101,3 @@ class _Rest:
 
 def _encoded(lines: list[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode("ascii")
-
-
-def _types(text: str) -> frozenset[str]:
-    names = frozenset(text.split(","))
-    if names == {"all"}:
-        return ALL_TYPES
-    if unknown := names - ALL_TYPES:
-        known = ", ".join(sorted(ALL_TYPES))
-        raise ArgumentTypeError(f"not a type of record: {', '.join(sorted(unknown))}; expected {known} or all")
-    return names
-
-
-def _fields(text: str) -> tuple[str, ...]:
-    names = [name.removeprefix("+") for name in text.split(",")]
-    if unknown := set(names) - set(EXTRA_FIELDS):
-        known = ", ".join(f"+{name}" for name in EXTRA_FIELDS)
-        raise ArgumentTypeError(f"not a field: {', '.join(sorted(unknown))}; expected {known}")
-    return tuple(names)
