@@ -31,7 +31,7 @@ from crawlmill.codecs.inflate import Content
 from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import Block, Record
-from crawlmill.formats.runs import PROVEN, OnProblem, RecordEnd, RunCutter
+from crawlmill.formats.runs import PROVEN, OnProblem, RecordCutter, RecordEnd
 
 __all__ = ["ArcRecord", "UrlLine", "is_arc_start", "parse_url_line", "read_members", "read_plain"]
 
@@ -269,7 +269,7 @@ def _find_line(data: Content, at: int, end: int) -> int | None:
     return None
 
 
-class ArcCutter(RunCutter[UrlLine, ArcRecord]):
+class ArcCutter(RecordCutter[UrlLine, ArcRecord]):
     """Cuts ARC records that lie one behind the other; a header is a URL line."""
 
     length_field = "length in a URL line"

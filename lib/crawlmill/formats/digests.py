@@ -21,7 +21,7 @@ from typing import Any
 from crawlmill.errors import FormatError
 from crawlmill.formats.payload.codings import codings_of
 from crawlmill.formats.record import HEAD_BYTES, Record
-from crawlmill.formats.sequencefile.coded_pieces import MOST_RATIO, FormDigests
+from crawlmill.formats.sequencefile.streamed_codings import MOST_RATIO, FormDigests
 from crawlmill.formats.warc.record import WarcRecord
 
 __all__ = ["check_digests", "parse_digest"]

@@ -1,7 +1,7 @@
 """Cuts records that lie one behind the other: in a plain file, in a member of several, in a member of a whole file.
 
 What WARC and ARC have in common here: a record is a header that declares the length of its block, the block, and an
-end. `RunCutter` goes from record to record; a format says what its headers, its ends and its beginnings look like.
+end. `RecordCutter` goes from record to record; a format says what its headers, its ends and its beginnings look like.
 
 A block of up to 1 MiB is held while it is cut; a larger one is streamed, and what its record says of lengths holds once
 it was read to its end.
@@ -30,7 +30,7 @@ from crawlmill.codecs.source import ByteSource, CannotGoBackError, Window
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import Block, Record
 
-__all__ = ["AS_DECLARED", "HELD", "PROVEN", "OnProblem", "RecordEnd", "RunCutter"]
+__all__ = ["AS_DECLARED", "HELD", "PROVEN", "OnProblem", "RecordCutter", "RecordEnd"]
 
 HELD: Final = 1 << 20
 """Bytes up to which a block is held in memory while it is cut; a larger one is streamed."""
@@ -62,7 +62,7 @@ class _LostError(FormatError):
         super().__init__("a record that is lost", reason="bad-length")
 
 
-class RunCutter(ABC, Generic[S, R]):
+class RecordCutter(ABC, Generic[S, R]):
     """Cuts the records of one format, of which a header says `S`.
 
     Args:

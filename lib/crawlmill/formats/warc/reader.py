@@ -18,7 +18,7 @@ from crawlmill.codecs.inflate import Content
 from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import HEAD_BYTES, Block
-from crawlmill.formats.runs import AS_DECLARED, HELD, PROVEN, OnProblem, RecordEnd, RunCutter
+from crawlmill.formats.runs import AS_DECLARED, HELD, PROVEN, OnProblem, RecordCutter, RecordEnd
 from crawlmill.formats.warc.record import (
     MAX_HEAD,
     WarcRecord,
@@ -119,7 +119,7 @@ def _has_version(data: bytes, at: int, end: int, *, within_lines: bool) -> bool:
     return any(within_lines or _begins_line(data, version.start()) for version in found)
 
 
-class WarcCutter(RunCutter[str, WarcRecord]):
+class WarcCutter(RecordCutter[str, WarcRecord]):
     """Cuts WARC records that lie one behind the other; a header says their type."""
 
     length_field = "Content-Length"
