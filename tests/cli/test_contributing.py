@@ -1,0 +1,74 @@
+"""What CONTRIBUTING.md says of adding a command and a reason holds: a toy of each is added at the one place it names."""
+
+from __future__ import annotations
+
+import json
+import sys
+from types import ModuleType
+
+import pytest
+from tests.builders import gzip_member, response
+
+from crawlmill.cli.main import COMMANDS
+from crawlmill.errors import FormatError
+from crawlmill.inputs.ledger import Summary, read_ledger
+from crawlmill.inputs.lists import Input
+from crawlmill.inputs.reading import Reading
+from crawlmill.storage import Storage
+
+TOY_COMMAND = '''
+"""Say how often.
+
+Examples:
+  crawlmill toy 3
+"""
+
+
+def add_arguments(parser):
+    parser.add_argument("times", type=int)
+
+
+def run(options):
+    print("toy " * options.times)
+    return 2
+'''
+
+
+@pytest.fixture
+def toy_command(monkeypatch):
+    module = ModuleType("crawlmill.cli.commands.toy")
+    exec(TOY_COMMAND, module.__dict__)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(COMMANDS, "toy", "say how often")
+
+
+@pytest.mark.usefixtures("toy_command")
+def test_command_is_a_module_and_its_line_among_the_commands(run):
+    # options for its storage come by themselves
+    assert run("toy", "3", "--retries", "5") == (2, b"toy toy toy \n", "")
+    code, out, _ = run("toy", "--help")
+    assert (code, b"crawlmill toy 3" in out) == (0, True)
+    code, out, _ = run("--help")
+    assert (code, b"say how often" in out) == (0, True)
+
+
+def test_command_that_is_not_there_is_a_mistake_of_the_user(run):
+    code, out, err = run("toy", "3")
+    assert (code, out) == (1, b"")
+    assert "'toy'" in err
+
+
+def test_reason_is_added_in_the_closed_list(monkeypatch, tmp_path):
+    with pytest.raises(ValueError, match="'too-silly' is no reason of FormatError"):
+        FormatError("silly", reason="too-silly")
+    monkeypatch.setattr(FormatError, "reasons", (*FormatError.reasons, "too-silly"))
+    path = tmp_path / "crawl.warc.gz"
+    path.write_bytes(gzip_member(response("http://e.org/", b"<p>")))
+    reading = Reading(Input(str(path), str(path)), Storage())
+    for record in reading:
+        reading.lose(FormatError("silly", reason="too-silly"), record)
+    [row] = read_ledger([json.dumps(reading.row.to_json()).encode()], "ledger")
+    assert (row.outcome, dict(row.lost), row.problems[0].offset) == ("partial", {"too-silly": 1}, 0)
+    summary = Summary()
+    summary.add(row)
+    assert any("too-silly: silly" in line for line in summary.lines())
