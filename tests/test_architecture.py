@@ -209,3 +209,20 @@ def test_the_package_itself_imports_no_module_before_it_is_asked():
     code = "import sys, crawlmill; print(*(name for name in sys.modules if name.startswith('crawlmill.')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+# Within mr, from the ground up. What `doctor` examines Spark with is a job.
+ROOMS = ["compat", "task", "run", "engines", "launch", "job"]
+STARTS = {("engines/doctor.py", "crawlmill.mr.job.base")}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "mr").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_rooms_of_mr_import_downward(path):
+    place = path.relative_to(ROOT / "mr")
+    own = place.parts[0].removesuffix(".py")
+    if own == "__init__":
+        return
+    for name, line in imported(path):
+        room = name.split(".")[2] if name.startswith("crawlmill.mr.") else None
+        if room in ROOMS and (place.as_posix(), name) not in STARTS:
+            assert ROOMS.index(room) <= ROOMS.index(own), f"{path}:{line} imports upward: {name}"
