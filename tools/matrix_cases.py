@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import shutil
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ JOBS: Final = {
     "crawl_metadata": "metadata",
     "metadata_statistics": "metadata",
     "near_duplicates": "pairs",
+    "url_index": "warc",
 }
 """The jobs, and what each of them reads."""
 
@@ -50,7 +52,13 @@ _OPTIONS: Final = {
 }
 _NOT_OK: Final = ("damaged", COMBINED)
 _COUNTING: Final = ("tag_count", "server_count", "word_count", "metadata_statistics")
-_MORE: Final = {"word_count": ("--document-frequency",), "near_duplicates": ("--hash", "package")}
+_MORE: Final = {
+    "word_count": ("--document-frequency",),
+    "near_duplicates": ("--hash", "package"),
+    "url_index": ("--shards", "3", "--lines", "20"),
+}
+_FILES: Final = {"url_index": "c*"}
+"""Jobs whose results are files: those by which they are compared."""
 _SPLIT: Final = 30_000
 
 Run = Callable[..., Ended]
@@ -130,15 +138,26 @@ def measure(run_job: Run, case: Case, folder: Path) -> Outcome:
     folder.mkdir(parents=True, exist_ok=True)
     ledger = folder / "ledger"
     ledger.unlink(missing_ok=True)
+    output = folder / "output"
+    shutil.rmtree(output, ignore_errors=True)
+    more = ("--output-dir", output) if case.job in _FILES else ()
     began = time.monotonic()
-    ended = run_job(case.script, *case.options, "--ledger", ledger, case.path)
+    ended = run_job(case.script, *case.options, *more, "--ledger", ledger, case.path)
     wall_s = time.monotonic() - began
+    if more:
+        ended = replace(ended, out=_listed(output, _FILES[case.job]))
     (folder / "results").write_text(ended.out)
     (folder / "stderr").write_text(ended.err)
     rows = [_essence(json.loads(line)) for line in ledger.read_bytes().splitlines()] if ledger.exists() else None
     results = ended.out if case.kind == "top" else "\n".join(sorted(ended.out.split("\n")))
     lines = ended.out.count("\n")
     return Outcome(ended.code, lines, _digest(results), _digest(json.dumps(rows)), round(wall_s, 1))
+
+
+def _listed(folder: Path, pattern: str) -> str:
+    """The names of files in a folder and the digests of their content, a line each."""
+    found = sorted(folder.glob(pattern))
+    return "".join(f"{path.name}\t{hashlib.sha256(path.read_bytes()).hexdigest()}\n" for path in found)
 
 
 def _write_pairs(folder: Path, pages: int, files: int) -> None:
