@@ -17,7 +17,7 @@ import csv
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
@@ -28,7 +28,7 @@ from crawlmill.inputs.text_lines import cut_lines
 from crawlmill.storage.locations import redact
 from crawlmill.terminal.text import json_visible, visible
 
-__all__ = ["Entry", "as_line", "hint_for", "may_be_location", "parse_line", "read_entries"]
+__all__ = ["Entry", "as_line", "hint_for", "is_cdxj", "may_be_location", "parse_line", "place_of", "read_entries"]
 
 _HEAD_BYTES: Final = 1024
 _LONGEST_LINE: Final = 1 << 20
@@ -95,6 +95,11 @@ def parse_line(line: str) -> tuple[str, int | None, int | None]:
     return location, _number("offset", span[0]), _number("length", span[1])
 
 
+def is_cdxj(line: str) -> bool:
+    """Whether a line is read as one of CDXJ."""
+    return _CDXJ.fullmatch(line) is not None
+
+
 def hint_for(line: str) -> str | None:
     """What is probably wrong with a line whose location does not exist; None if nothing can be said."""
     if _BLANKS.fullmatch(line):
@@ -117,7 +122,7 @@ def as_line(location: str, offset: int | None, length: int | None) -> str:
     """The line that names an input; as JSON where a plain line could not, or would steer a terminal."""
     plain = location if length is None else f"{location}\t{offset}\t{length}"
     odd = visible(location) != location or location != location.strip() or location.startswith(("#", "{", "\ufeff"))
-    if not odd and not _CDXJ.fullmatch(plain) and _COLUMNS[0] not in location:
+    if not odd and not is_cdxj(plain) and _COLUMNS[0] not in location:
         return plain
     span = {} if length is None else {"offset": offset, "length": length}
     return json_visible(json.dumps({"filename": location, **span}))
@@ -144,6 +149,15 @@ def _of_json(text: str) -> tuple[str, int | None, int | None]:
         entry = json.loads(text)
     except RecursionError:
         raise ValueError("JSON nested too deeply") from None
+    return place_of(entry)
+
+
+def place_of(entry: Mapping[str, object]) -> tuple[str, int | None, int | None]:
+    """Location, offset and length that an object with `filename`, `offset` and `length` names.
+
+    Raises:
+        ValueError: It names no file, or the range is not two whole numbers.
+    """
     location = entry.get("filename")
     if not isinstance(location, str) or not location:
         raise ValueError("the JSON object names no file: expected a `filename`")

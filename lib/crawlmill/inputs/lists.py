@@ -15,17 +15,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from crawlmill.errors import SourceError, UsageError
-from crawlmill.inputs.list_lines import read_entries
+from crawlmill.inputs.list_lines import Entry, read_entries
 from crawlmill.storage import Storage
 from crawlmill.storage.locations import absolute, canonical, is_remote, local_path, redact
 
-__all__ = ["COMMON_CRAWL", "Input", "Inputs", "Unit", "is_absolute", "read_lists"]
+__all__ = ["COMMON_CRAWL", "Input", "Inputs", "Unit", "is_absolute", "read_captures", "read_lists"]
 
 COMMON_CRAWL: Final = "https://data.commoncrawl.org/"
 """What keys of Common Crawl resolve against unless told otherwise."""
@@ -122,28 +122,62 @@ def read_lists(
     """
     if not paths:
         raise UsageError("no input list given: name a file with one location per line, or `-` for stdin")
-    here = os.getcwd()  # noqa: PTH109
-    if base_url and _HOST.fullmatch(base_url) and not os.path.exists(base_url):  # noqa: PTH110
-        raise UsageError("--base-url", expected=f"a location such as https://{base_url}", actual=redact(base_url))
-    base_url = absolute(base_url, here) if base_url else None
-    found: dict[tuple[str, int | None, int | None], Input] = {}
-    repeated = 0
-    beside: dict[str, str] = {}
+    gathered = _Gathered(storage, base_url, default_base, local_keys=local_keys)
     for path in paths:
         name = "the list on stdin" if path == "-" else redact(path)
-        folder = here if path == "-" else _folder(absolute(path, here))
-        keys = _Keys(folder, default_base, beside, local=local_keys)
-        resolve = _resolver(folder, base_url, keys, storage)
-        for entry in read_entries(_chunks(path, name, storage, stdin), name):
+        folder = gathered.here if path == "-" else _folder(absolute(path, gathered.here))
+        gathered.add(read_entries(_chunks(path, name, storage, stdin), name), folder)
+    if not gathered.found:
+        raise UsageError(f"no input in {' '.join(map(redact, paths))}: the list is empty")
+    return gathered.inputs()
+
+
+def read_captures(
+    entries: Iterable[Entry],
+    storage: Storage,
+    *,
+    base_url: str | None = None,
+    default_base: str = COMMON_CRAWL,
+    local_keys: bool = True,
+) -> Inputs:
+    """The inputs that the captures of a look-up are, resolved as lines of a list on stdin are; perhaps none.
+
+    Raises:
+        UsageError: The base URL is none.
+    """
+    gathered = _Gathered(storage, base_url, default_base, local_keys=local_keys)
+    gathered.add(entries, gathered.here)
+    return gathered.inputs()
+
+
+class _Gathered:
+    """The distinct inputs of some lists, as they are read."""
+
+    def __init__(self, storage: Storage, base_url: str | None, default_base: str, *, local_keys: bool) -> None:
+        self.here = os.getcwd()  # noqa: PTH109
+        if base_url and _HOST.fullmatch(base_url) and not os.path.exists(base_url):  # noqa: PTH110
+            raise UsageError("--base-url", expected=f"a location such as https://{base_url}", actual=redact(base_url))
+        self._base_url = absolute(base_url, self.here) if base_url else None
+        self._storage, self._default_base, self._local_keys = storage, default_base, local_keys
+        self.found: dict[tuple[str, int | None, int | None], Input] = {}
+        self._repeated = 0
+        self._beside: dict[str, str] = {}
+
+    def add(self, entries: Iterable[Entry], folder: str) -> None:
+        """Take the entries of a list that lies in this folder."""
+        keys = _Keys(folder, self._default_base, self._beside, local=self._local_keys)
+        resolve = _resolver(folder, self._base_url, keys, self._storage)
+        for entry in entries:
             location, place = resolve(entry.location)
             key = (place, entry.offset, entry.length)
-            if key in found:
-                repeated += 1
+            if key in self.found:
+                self._repeated += 1
             else:
-                found[key] = Input(entry.given, location, entry.offset, entry.length)
-    if not found:
-        raise UsageError(f"no input in {' '.join(map(redact, paths))}: the list is empty")
-    return Inputs(list(found.values()), repeated, beside)
+                self.found[key] = Input(entry.given, location, entry.offset, entry.length)
+
+    def inputs(self) -> Inputs:
+        """What there is."""
+        return Inputs(list(self.found.values()), self._repeated, self._beside)
 
 
 def _chunks(path: str, name: str, storage: Storage, stdin: BinaryIO | None) -> Iterator[bytes]:

@@ -101,6 +101,7 @@ class _Launch:
         job.hand_on("--storage", self._storage_for_tasks())
         self.inputs: list[Input] = []  # in the order of the ledger
         self.beside: Mapping[str, str] = {}
+        self.lost = 0  # by the look-up
 
     def run(self) -> int:
         """Do it all; gives the exit code."""
@@ -110,9 +111,14 @@ class _Launch:
             try:
                 work.write_to(output)
                 work.warm_up()
-                inputs = self._read_lists()
+                inputs = self._read_inputs()
                 self._limit_tasks(work, inputs, self._write_tasks(inputs))
-                return self._to_the_end(work, output)
+                code = self._to_the_end(work, output)
+                if self.lost:
+                    self.console.say(
+                        f"{self.info.name}: captures may be missing: the look-up could not read all it had to"
+                    )
+                return code or (2 if self.lost else 0)
             finally:
                 self.console.clear()
                 if output is not None:
@@ -121,6 +127,7 @@ class _Launch:
     def _check_places(self) -> None:
         """Find out now, not after hours of work, that the ledger or a checkpoint cannot be written."""
         declared.read_options(self.options)
+        declared.check_lookup(self.options)
         if self.job.writes_files and not self.output_dir:
             raise UsageError(f"{self.job.name()} writes files: it needs --output-dir")
         core.name()
@@ -142,11 +149,17 @@ class _Launch:
                 options.cmdenv = {core.VARIABLE: chosen, **(options.cmdenv or {})}
         return self.engine.make_work(self.job, self.scratch, self.storage, self.progress, self.info)
 
-    def _read_lists(self) -> Inputs:
-        inputs = read_lists(
-            self.lists, self.storage, base_url=self.options.base_url, default_base=self.engine.default_base,
-            local_keys=not self.engine.on_aws, stdin=self.job.stdin,
-        )  # fmt: skip
+    def _read_inputs(self) -> Inputs:
+        given = {
+            "stdin": self.job.stdin, "base_url": self.options.base_url, "default_base": self.engine.default_base,
+            "local_keys": not self.engine.on_aws,
+        }  # fmt: skip
+        if self.options.index:
+            from crawlmill.mr.run.lookup import read_captures_of  # noqa: PLC0415 - few runs need it
+
+            inputs, self.lost = read_captures_of(self.options, self.lists, self.storage, self.console.say, **given)
+        else:
+            inputs = read_lists(self.lists, self.storage, **given)
         self.beside = inputs.beside
         if inputs.repeated and not self.options.quiet:
             self.console.say(f"{inputs.repeated:,} repeated line{'s' * (inputs.repeated > 1)} left out")

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from crawlmill.errors import UsageError
+from crawlmill.urls.matches import MATCHES
 from crawlmill.urls.surt import urlkey_bytes
 
 __all__ = ["MATCHES", "KeyRange", "Pattern", "parse_pattern"]
-
-MATCHES: Final = ("exact", "prefix", "host", "domain")
 
 _PORTED: Final = re.compile(rb"(\[[^\]]*\]|[^/?#:@\[]+):[0-9]{1,5}(?=[/?#]|\Z)")
 _WILD_DOMAIN: Final = re.compile(rb"(?:https?://)?\*\.")

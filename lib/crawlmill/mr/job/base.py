@@ -414,6 +414,8 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         inputs = parser.add_argument_group("inputs")
         declared.add_base_url(inputs.add_argument)
         declared.add_storage(inputs.add_argument)
+        lookup = parser.add_argument_group("captures of an index (arguments are then URL patterns)")
+        declared.add_lookup(lookup.add_argument)
         declared.add_reading(partial(self._pass_on, inputs))
         declared.add_ending(parser.add_argument_group("bad inputs").add_argument)
         declared.add_running(parser.add_argument_group("running").add_argument)

@@ -11,7 +11,7 @@ from crawlmill.mr.engines.registry import DEFAULT, ENGINES
 __all__ = ["describe", "hide_rare"]
 
 _SHOWN: Final = {
-    "args": "a file with one input per line, plain or gzip; - is stdin",
+    "args": "a file with one input per line, plain or gzip; - is stdin; with --index, a URL pattern",
     "output_dir": "a folder that does not exist yet, on any storage, for the results (default: stdout)",
     "conf_paths": "the mrjob.conf to read",
     "s3_endpoint": "an S3 server other than Amazon's, such as MinIO",

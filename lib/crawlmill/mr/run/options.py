@@ -19,16 +19,19 @@ from crawlmill.inputs.reading import ReadOptions
 from crawlmill.storage import StorageOptions
 from crawlmill.storage.coalesce import COALESCE
 from crawlmill.storage.shares import MOST_TASKS
+from crawlmill.urls.matches import MATCHES
 
 __all__ = [
     "RETRIES_ON_EMR",
     "BadLimit",
     "add_base_url",
     "add_ending",
+    "add_lookup",
     "add_reading",
     "add_running",
     "add_s3",
     "add_storage",
+    "check_lookup",
     "positive",
     "read_options",
     "storage_options",
@@ -172,6 +175,44 @@ def add_running(add: Add) -> None:
         "version takes it from there instead of reading those inputs again")  # fmt: skip
     add("--progress", action=argparse.BooleanOptionalAction, default=True,
         help="show how far the run is (default: yes; where stderr is no terminal, every ten seconds)")  # fmt: skip
+
+
+def add_lookup(add: Add) -> None:
+    """Which captures of which indexes are wanted."""
+    add("--index", action="append", default=[], metavar="INDEX",
+        help="where to look up: a file, a cluster or a crawl (may be repeated)")  # fmt: skip
+    add("--match", choices=MATCHES,
+        help="what a pattern means, whatever its wildcards (default: as they say, or exact)")  # fmt: skip
+    add("--key", action="store_true", help="patterns are urlkeys, as com,example)/path")
+    add("--from", dest="start", metavar="TS", help="captures from this time on (1 to 14 digits, such as 202401)")
+    add("--to", dest="end", metavar="TS", help="captures up to this time, inclusive")
+    add("--filter", action="append", default=[], metavar="[!][=|~]FIELD:VALUE",
+        help="captures whose field contains, equals (=) or matches from the left (~) a value, or does not (!); "
+        "may be repeated")  # fmt: skip
+    add("--newest", action="store_true", help="only the newest capture of each URL")
+    add("--distinct", metavar="FIELD", help="only the first capture of each value of a field, such as digest, per URL")
+    add("--limit", type=whole_number(0), metavar="N", help="at most so many captures of each pattern")
+    add("--index-url", metavar="URL", help="where collinfo.json lies (default: https://index.commoncrawl.org/)")
+
+
+_OF_LOOKUP: Final = {
+    "match": "--match", "key": "--key", "start": "--from", "end": "--to", "filter": "--filter", "newest": "--newest",
+    "distinct": "--distinct", "limit": "--limit", "index_url": "--index-url",
+}  # fmt: skip
+
+
+def check_lookup(options: argparse.Namespace) -> None:
+    """Find options of a look-up where nothing is looked up.
+
+    Raises:
+        UsageError: There is one.
+    """
+    if options.index:
+        return
+    for name, option in _OF_LOOKUP.items():
+        value = getattr(options, name)
+        if value is not None and value is not False and value != []:
+            raise UsageError(f"{option} is of a look-up: name an index with --index")
 
 
 def storage_options(options: argparse.Namespace, **more: Any) -> StorageOptions:

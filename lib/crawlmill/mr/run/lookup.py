@@ -1,0 +1,167 @@
+"""From look-up options to captures: the queries of a command line, its losses, and the inputs that captures are.
+
+The command `lookup` prints the captures; a job that is given `--index` has them as its inputs. Only such a job imports
+this.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import BinaryIO, Final
+
+from crawlmill.errors import CrawlmillError, FormatError, UsageError
+from crawlmill.indexes.arrange import lines_of
+from crawlmill.indexes.capture import Capture, parse_capture
+from crawlmill.indexes.index import OnProblem
+from crawlmill.indexes.lookup import look_up
+from crawlmill.indexes.query import Query, parse_filter
+from crawlmill.inputs.indexes import find_indexes, open_indexes
+from crawlmill.inputs.list_lines import Entry, as_line, is_cdxj, place_of
+from crawlmill.inputs.lists import Inputs, read_captures
+from crawlmill.storage import Storage, redact
+from crawlmill.urls.patterns import parse_pattern
+
+__all__ = ["Losses", "queries_of", "read_captures_of"]
+
+_MOST_LINES: Final = 100
+_LONGEST_PATTERN: Final = 1 << 20
+_PLACE: Final = ("filename", "offset", "length")
+
+
+class Losses:
+    """Says what a look-up loses, a line each; of very many the number."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self.number = 0
+
+    def add(self, error: CrawlmillError) -> None:
+        """Say it."""
+        self.number += 1
+        if self.number <= _MOST_LINES:
+            self._say(f"{error.reason}: {error}")
+
+    def end(self) -> None:
+        """Say how many were not said."""
+        if self.number > _MOST_LINES:
+            self._say(f"and {self.number - _MOST_LINES:,} more")
+
+
+def queries_of(options: argparse.Namespace, patterns: list[str], stdin: BinaryIO | None) -> Iterator[Query]:
+    """The queries of a command line, one after another.
+
+    Args:
+        options: The options of `add_lookup`; without `sort` and `closest`, captures come in the order of their keys.
+        patterns: The arguments; `-` stands for the lines of stdin.
+        stdin: Where `-` reads.
+
+    Raises:
+        UsageError: A pattern or an option means nothing; raised when its query is asked for.
+    """
+    filters = tuple(map(parse_filter, options.filter))
+    sort, closest = getattr(options, "sort", "key"), getattr(options, "closest", None)
+    for text in _texts(patterns, stdin):
+        yield Query(
+            parse_pattern(text, options.match, is_key=options.key), options.start, options.end, filters,
+            options.newest, options.distinct, sort, closest, options.limit,
+        )  # fmt: skip
+
+
+def _texts(patterns: list[str], stdin: BinaryIO | None) -> Iterator[str]:
+    for text in patterns:
+        if text != "-":
+            yield text
+            continue
+        if stdin is None:
+            raise UsageError("no standard input to read patterns from")
+        while line := stdin.readline(_LONGEST_PATTERN + 2):
+            if len(line) > _LONGEST_PATTERN:
+                raise UsageError(f"a pattern of more than {_LONGEST_PATTERN} bytes")
+            if line.strip():
+                yield line.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
+
+
+def read_captures_of(
+    options: argparse.Namespace,
+    patterns: list[str],
+    storage: Storage,
+    say: Callable[[str], None],
+    *,
+    stdin: BinaryIO | None,
+    base_url: str | None,
+    default_base: str,
+    local_keys: bool,
+) -> tuple[Inputs, int]:
+    """The captures that the patterns of a job's command line mean, as its inputs, and how much the look-up lost.
+
+    What is lost is told, a line each. Base URLs and keys of Common Crawl mean what they mean to `read_lists`; the
+    clusters of crawls lie below the same base.
+
+    Raises:
+        UsageError: There is no pattern, or nothing is found; a pattern, an option or an index means nothing; something
+            is lost, and bad input is to fail.
+    """
+    if not patterns:
+        raise UsageError("no pattern given: name a URL, or `-` to read them from stdin")
+    losses = Losses(say)
+    entries = _captured(
+        queries_of(options, patterns, stdin), options.index, storage, losses.add,
+        base_url=base_url or default_base, index_url=options.index_url,
+    )  # fmt: skip
+    inputs = read_captures(entries, storage, base_url=base_url, default_base=default_base, local_keys=local_keys)
+    losses.end()
+    if losses.number and options.on_bad_input == "fail":
+        raise UsageError("the look-up lost something, which --on-bad-input fail does not allow: nothing was run")
+    if not inputs.items:
+        where = f"{' '.join(map(redact, patterns))} in {' '.join(map(redact, options.index))}"
+        raise UsageError(f"no capture of {where}: there is nothing to run on")
+    return inputs, losses.number
+
+
+def _captured(
+    queries: Iterator[Query],
+    names: list[str],
+    storage: Storage,
+    on_problem: OnProblem,
+    *,
+    base_url: str | None,
+    index_url: str | None,
+) -> Iterator[Entry]:
+    """The captures of the queries as entries of an input list, in the order of `crawlmill lookup`.
+
+    A capture that does not say where its record is (a line of CDX 9, which has no length) is a problem, not an entry.
+    """
+    first = next(queries, None)  # a mistake in the first pattern or an option is told before anything is opened
+    places = find_indexes(names, storage, base_url=base_url, index_url=index_url)
+    indexes = open_indexes(places, storage, on_problem)
+    every = chain([] if first is None else [first], queries)
+    number = 0
+    for _, chunks in look_up(indexes, every, on_problem):
+        for line in lines_of(chunks):
+            number += 1
+            try:
+                yield _entry(line, number)
+            except FormatError as error:
+                on_problem(error)
+
+
+def _entry(line: bytes, number: int) -> Entry:
+    """The entry of a line of an index, as the ledger has it: a CDXJ line as it is, one of CDX as file and range."""
+    capture = parse_capture(line)
+    fields = {name: value for name in _PLACE if (value := capture.fields.get(name)) not in (None, "-")}
+    missing = [name for name in _PLACE if name not in fields]
+    try:
+        location, offset, length = ("", None, None) if missing else place_of(fields)
+    except ValueError as error:
+        raise _without_place(capture, str(error)) from None
+    if missing:
+        raise _without_place(capture, f"it has no {' and no '.join(missing)}")
+    text = line.decode("utf-8", "surrogateescape").strip()
+    return Entry(number, text if is_cdxj(text) else as_line(location, offset, length), location, offset, length)
+
+
+def _without_place(capture: Capture, why: str) -> FormatError:
+    place = f"{capture.urlkey} {capture.timestamp}"
+    return FormatError(f"the capture {place} does not say where its record is: {why}", reason="bad-header")
