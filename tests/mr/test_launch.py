@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ import crawlmill
 from crawlmill.errors import SourceError
 from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.mr import CountJob, CrawlJob
+from crawlmill.mr.engines.registry import ENGINES
 from crawlmill.mr.task.failures import Stopped, TaskError
 
 INLINE = ("-r", "inline")
@@ -661,7 +663,7 @@ def test_keys_that_fail_at_the_default_base_and_exist_beside_the_list_are_pointe
         crawl.warc(key, "http://e.org/1")
     beside, below = crawl.list(*keys), crawl.list(*keys[:2], name="crawl-data/CC-X/warc.paths")
     with FaultServer() as web:
-        monkeypatch.setattr("crawlmill.mr.launch.COMMON_CRAWL", web.url)
+        monkeypatch.setitem(ENGINES, "inline", replace(ENGINES["inline"], default_base=web.url))
         ended = run_here(UriCount, *INLINE, beside)
         hints = [line for line in ended.err.splitlines() if line.startswith("hint: ")]
         assert ended.code == 2

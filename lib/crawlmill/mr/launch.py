@@ -159,7 +159,8 @@ class _Launch:
 
             inputs, self.lost = read_captures_of(self.options, self.lists, self.storage, self.console.say, **given)
         else:
-            inputs = read_lists(self.lists, self.storage, **given)
+            read = partial(read_lists, storage=self.storage, **given)
+            inputs = self.job.read_lists(self.lists, self.storage, read)
         self.beside = inputs.beside
         if inputs.repeated and not self.options.quiet:
             self.console.say(f"{inputs.repeated:,} repeated line{'s' * (inputs.repeated > 1)} left out")

@@ -32,7 +32,7 @@ from typing import Any, BinaryIO, ClassVar, Final
 
 from crawlmill.errors import CrawlmillError, FormatError, UsageError
 from crawlmill.formats.record import Record
-from crawlmill.inputs.lists import Input
+from crawlmill.inputs.lists import Input, Inputs
 from crawlmill.inputs.reading import ItemReading, Reading, ReadOptions, Selection
 from crawlmill.mr.compat import MRJob, MRJobRunner, MRStep, RawValueProtocol
 from crawlmill.mr.job.help import describe, hide_rare
@@ -155,6 +155,10 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     def selection(self) -> Selection:
         """Which formats the job takes, and which of their records."""
         return Selection(frozenset(self.formats) or None, frozenset(self.types) or None)
+
+    def read_lists(self, lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs]) -> Inputs:  # noqa: ARG002
+        """The inputs of the lists that the user gave, by `read` or otherwise. Runs in the launcher."""
+        return read(lists)
 
     def survey(self, reading: Any) -> Iterator[Pair]:
         """What is to be known of an input before any is processed, as pairs for `conclude`."""

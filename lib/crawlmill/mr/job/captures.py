@@ -6,7 +6,7 @@ list is itself the input.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -19,9 +19,10 @@ from crawlmill.indexes.cdx.archive import IndexOptions, archive_lines
 from crawlmill.indexes.cdx.blocks import Block
 from crawlmill.indexes.cdx.names import file_name
 from crawlmill.indexes.cdx.options import add_index_options
-from crawlmill.inputs.lists import Input
+from crawlmill.inputs.lists import Input, Inputs
 from crawlmill.inputs.reading import ReadOptions
 from crawlmill.mr.job.base import CrawlJob
+from crawlmill.storage import Storage
 
 __all__ = ["CapturesJob"]
 
@@ -62,6 +63,12 @@ class CapturesJob(CrawlJob):
                 held, size = [], 0
         if held:
             yield _encoded(held)
+
+    def read_lists(self, lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs]) -> Inputs:
+        """The inputs of lists, among which may be index files and clusters."""
+        from crawlmill.mr.run.index_inputs import read_index_lists  # noqa: PLC0415 - no task needs it
+
+        return read_index_lists(lists, storage, read)
 
     @cached_property
     def _index_options(self) -> IndexOptions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol
 
+from crawlmill.inputs.lists import Inputs
 from crawlmill.mr.task.files import TaskFiles
 from crawlmill.mr.task.monitor import Monitor
 from crawlmill.storage import Storage
@@ -48,6 +49,9 @@ class Job(Protocol):
     @classmethod
     def ends_with(cls) -> str | None:
         """MODULE:CLASS of a job that is needed when its run ends; None if it is not."""
+
+    def read_lists(self, lists: list[str], storage: Storage, read: Any) -> Inputs:
+        """The inputs of the lists that the user gave."""
 
     def sandbox(self, stdin: Any = None, stdout: Any = None, stderr: Any = None) -> Any:
         """Use these in place of the process' own streams."""

@@ -1,0 +1,98 @@
+"""What lists mean to jobs over captures: an index file given as a list is an input itself, a cluster is all its shards.
+
+A line, or a list, that names a cluster (its folder or its `cluster.idx`) stands for the shards that its `cluster.idx`
+names, each of which is found as a look-up finds it: by `cluster.loc`, by its name, by its name with `.gz`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from posixpath import basename
+from typing import Final
+
+from crawlmill.errors import FormatError, SourceError, UsageError
+from crawlmill.indexes.cluster.places import read_places
+from crawlmill.indexes.cluster.rows import parse_row, parse_rows
+from crawlmill.indexes.detect import HEAD_BYTES, detect_index
+from crawlmill.inputs.index_files import FolderFiles
+from crawlmill.inputs.indexes import cluster_idx
+from crawlmill.inputs.lists import Input, Inputs
+from crawlmill.storage import Storage
+from crawlmill.storage.locations import absolute, canonical, redact
+
+__all__ = ["read_index_lists"]
+
+_IDX: Final = "cluster.idx"
+_PIECE: Final = 1 << 20
+
+
+def read_index_lists(lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs]) -> Inputs:
+    """The inputs of a job over captures.
+
+    Args:
+        lists: What the user gave: input lists, index files, clusters.
+        storage: Opens them.
+        read: Reads input lists.
+
+    Raises:
+        UsageError: As `read` does; or a cluster cannot be read.
+    """
+    here = os.getcwd()  # noqa: PTH109
+    items: list[Input] = []
+    rest: list[str] = []
+    for given in lists:
+        (items.append(Input(given, absolute(given, here))) if _is_index(given, here, storage) else rest.append(given))
+    inputs = read(rest) if rest or not lists else Inputs([])
+    found: dict[tuple[str, int | None, int | None], Input] = {}
+    repeated = inputs.repeated
+    for item in [*items, *inputs]:
+        for each in _shards(item, storage) if _is_cluster(item) else [item]:
+            key = (canonical(each.location), each.offset, each.length)
+            repeated += key in found
+            found.setdefault(key, each)
+    if not found:
+        raise UsageError(f"no input in {' '.join(map(redact, lists))}: the cluster is empty")
+    return Inputs(list(found.values()), repeated, inputs.beside)
+
+
+def _is_index(given: str, here: str, storage: Storage) -> bool:
+    """Whether a list is an index file or a cluster, not a list of inputs."""
+    if given == "-":
+        return False
+    location = absolute(given, here)
+    if cluster_idx(location) is not None:
+        return True
+    try:
+        with storage.open_stream(location, 0, HEAD_BYTES) as stream:
+            head = stream.read()
+    except SourceError:
+        return False  # whoever reads it as a list says what is wrong
+    if not head.strip():
+        return False
+    try:
+        kind, _ = detect_index(head, given)
+    except FormatError:
+        return False
+    return kind in ("cdx", "cdxj") or basename(given) == _IDX
+
+
+def _is_cluster(item: Input) -> bool:
+    if item.length is not None:
+        return False
+    return basename(item.location.partition("?")[0]) == _IDX or cluster_idx(item.location) is not None
+
+
+def _shards(item: Input, storage: Storage) -> Iterator[Input]:
+    idx = cluster_idx(item.location) or item.location
+    files = FolderFiles(idx, storage)
+    try:
+        places = read_places(files.source("cluster.loc"))
+        with storage.open_stream(idx) as stream:
+            names = dict.fromkeys(parse_row(line).shard for line in parse_rows(iter(lambda: stream.read(_PIECE), b"")))
+    except (SourceError, FormatError) as error:
+        raise UsageError(f"cannot read the cluster {redact(item.given)}: {error}") from error
+    for name in names:
+        candidates = [files.source(place).location for place in (*places.get(name, ()), name, f"{name}.gz")]
+        location = next((each for each in candidates if storage.exists(each)), candidates[-2])
+        yield Input(location, location)
