@@ -445,7 +445,7 @@ def test_folder_that_is_a_file_or_below_one_is_refused(tmp_path):
         ({"pages": 2, "files": 3}, "number of pages: expected 3 or more, one for each file, got 2"),
         ({"pages": 0, "files": 1}, "got 0"),
         ({"formats": ()}, "got none"),
-        ({"formats": ("warc", "arx")}, "expected some of warc, wat, wet, arc, metadata, text, got arx"),
+        ({"formats": ("warc", "arx")}, "expected some of warc, wat, wet, index, arc, metadata, text, got arx"),
     ],
 )
 def test_impossible_options_are_refused_before_anything_is_written(tmp_path, options, message):

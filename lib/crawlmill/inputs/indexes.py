@@ -29,7 +29,7 @@ from crawlmill.storage.locations import absolute, is_remote, join, local_path, r
 
 __all__ = ["IndexPlace", "check_cluster", "cluster_idx", "find_indexes", "open_index", "open_indexes"]
 
-_CRAWL: Final = re.compile(r"CC-MAIN-[0-9]{4}(-[0-9]{2}|-[0-9]{4})?", re.IGNORECASE)
+_CRAWL: Final = re.compile(r"CC-[A-Z]+-[0-9]{4}(-[0-9]{2}|-[0-9]{4})?", re.IGNORECASE)
 _CRAWLS: Final = re.compile(r"latest(:.*)?|[0-9]{4}")
 _API: Final = re.compile(r"api:.*|https?://.*(-index|/cdx|/index|/cdx/search/cdx)", re.IGNORECASE)
 

@@ -6,9 +6,11 @@
     crawl-data/CC-SAMPLE-2026-01/{segment,warc,wat,wet}.paths.gz
     answers.json
 
-and, if they are asked for, what `legacy_files` tells of the crawls of 2008 to 2012, with lists beside the others and
-`parse-output/valid_segments.txt`. Every list has as many lines as there are files of a format, and all files of a list
-together hold all pages.
+and, if they are asked for, the URL index that `index` tells of, with `cc-index.paths.gz` beside the other lists, and
+what `legacy_files` tells of the crawls of 2008 to 2012, with lists beside the others and
+`parse-output/valid_segments.txt`.
+Every list of archives has as many lines as there are files of a format, and all files of a list together hold all
+pages.
 
 Every file appears under its name when it is complete, `answers.json` last: a folder without it is unfinished. The same
 pages, files and seed give the same inflated bytes always, and the same bytes with the same zlib.
@@ -20,6 +22,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -27,14 +30,17 @@ from crawlmill.errors import SourceError, UsageError
 from crawlmill.sample.answers import Answers, LegacyTally, Tally
 from crawlmill.sample.archives.warc import CRAWL
 from crawlmill.sample.current_files import CURRENT_FORMATS, SUFFIXES, CurrentFiles
+from crawlmill.sample.index import CrawlIndex
 from crawlmill.sample.legacy_files import LEGACY_FORMATS, LegacyFiles, LegacyNames, legacy_kinds
 from crawlmill.sample.pages import PageMaker
 from crawlmill.sample.records import MemberWriter
 
 __all__ = ["DEFAULT_FORMATS", "FORMATS", "write_sample"]
 
+_OF_TODAY = (*CURRENT_FORMATS, "index")
+
 DEFAULT_FORMATS = CURRENT_FORMATS
-FORMATS = (*CURRENT_FORMATS, *LEGACY_FORMATS)
+FORMATS = (*_OF_TODAY, *LEGACY_FORMATS)
 
 _START = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp())
 _SEGMENT_SPAN_S = 10800
@@ -86,28 +92,32 @@ def write_sample(
     """
     _check(folder, pages, files, formats)
     kinds = [kind for kind in CURRENT_FORMATS if kind in formats] + legacy_kinds(formats)
-    has_current, has_legacy = (not set(formats).isdisjoint(some) for some in (CURRENT_FORMATS, LEGACY_FORMATS))
+    has_current, has_legacy = (not set(formats).isdisjoint(some) for some in (_OF_TODAY, LEGACY_FORMATS))
     layout = _layout(pages, files)
     maker = PageMaker(seed, frozenset(file.numbers.start for file in layout), realistic=realistic)
     tally, legacy = Tally(), LegacyTally()
     try:
-        for file in layout:
-            with ExitStack() as stack:
-                streams = {kind: stack.enter_context(_published(folder / file.path(kind))) for kind in kinds}
-                current_files = CurrentFiles(seed, file.names(), file.start, streams) if has_current else None
-                legacy_files = LegacyFiles(seed, file.legacy, _START, streams, legacy) if has_legacy else None
-                for number in file.numbers:
-                    page = maker.page(number, file.start)
-                    tally.add(page)
-                    if current_files:
-                        current_files.add(page)
+        with ExitStack() as whole:
+            index = whole.enter_context(CrawlIndex(folder)) if "index" in formats else None
+            for file in layout:
+                with ExitStack() as stack:
+                    streams = {kind: stack.enter_context(_published(folder / file.path(kind))) for kind in kinds}
+                    take = partial(index.add, filename=file.path("warc")) if index else None
+                    current_files = CurrentFiles(seed, file.names(), file.start, streams, take) if has_current else None
+                    legacy_files = LegacyFiles(seed, file.legacy, _START, streams, legacy) if has_legacy else None
+                    for number in file.numbers:
+                        page = maker.page(number, file.start)
+                        tally.add(page)
+                        if current_files:
+                            current_files.add(page)
+                        if legacy_files:
+                            legacy_files.add(page)
+                        if progress is not None:
+                            progress(number + 1, pages)
                     if legacy_files:
-                        legacy_files.add(page)
-                    if progress is not None:
-                        progress(number + 1, pages)
-                if legacy_files:
-                    legacy_files.close()
-        _write_lists(folder, layout, kinds)
+                        legacy_files.close()
+            index_paths = index.write(files, _published) if index else []
+        _write_lists(folder, layout, kinds, index_paths)
         answers = tally.answers(legacy.tables(formats))
         with _published(folder / "answers.json") as stream:
             stream.write(answers.to_json().encode())
@@ -151,8 +161,10 @@ def _layout(pages: int, files: int) -> list[_CrawlFile]:
     return layout
 
 
-def _write_lists(folder: Path, layout: list[_CrawlFile], kinds: list[str]) -> None:
+def _write_lists(folder: Path, layout: list[_CrawlFile], kinds: list[str], index_paths: list[str]) -> None:
     lists = {kind: [file.path(kind) for file in layout] for kind in kinds}
+    if index_paths:
+        lists["cc-index"] = index_paths
     if not set(kinds).isdisjoint(CURRENT_FORMATS):
         lists["segment"] = list(dict.fromkeys(f"{file.segment_path}/" for file in layout))
     for kind, lines in lists.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import BinaryIO
 
@@ -10,9 +10,12 @@ from crawlmill.sample.archives.warc import page_records, warcinfo
 from crawlmill.sample.archives.wat import page_envelopes, wat_info, wat_of_warcinfo
 from crawlmill.sample.archives.wet import conversion, wet_info
 from crawlmill.sample.pages import Page
-from crawlmill.sample.records import MemberWriter
+from crawlmill.sample.records import Member, MemberWriter, Record
 
-__all__ = ["CURRENT_FORMATS", "SUFFIXES", "CurrentFiles"]
+__all__ = ["CURRENT_FORMATS", "SUFFIXES", "CurrentFiles", "OnCapture"]
+
+OnCapture = Callable[[Page, Record, Member], None]
+"""Called with a page, the record of its response, and where in the WARC file that is."""
 
 CURRENT_FORMATS = ("warc", "wat", "wet")
 SUFFIXES = {"warc": ".warc.gz", "wat": ".warc.wat.gz", "wet": ".warc.wet.gz"}
@@ -23,11 +26,14 @@ _EXTRACTED = int(datetime(2026, 1, 20, 12, 30, 45, tzinfo=UTC).timestamp())
 class CurrentFiles:
     """The files, by format; pages are added in turn."""
 
-    def __init__(self, seed: int, names: Mapping[str, str], start: int, streams: Mapping[str, BinaryIO]) -> None:
+    def __init__(
+        self, seed: int, names: Mapping[str, str], start: int, streams: Mapping[str, BinaryIO], index: OnCapture | None
+    ) -> None:
         """`names`: what the files are called; `start`: of their segment, in seconds since 1970."""
         self._warc_name = names["warc"]
-        # WAT records tell where the WARC records lie, so those are laid out even if nobody wants the WARC file.
-        self._needs_warc = bool(streams.keys() & {"warc", "wat"})
+        self._index = index
+        # Others tell where the WARC records lie, so those are laid out even if nobody wants the WARC file.
+        self._needs_warc = index is not None or bool(streams.keys() & {"warc", "wat"})
         self._warc = MemberWriter(streams.get("warc"))
         self._wat = MemberWriter(streams["wat"]) if "wat" in streams else None
         self._wet = MemberWriter(streams["wet"]) if "wet" in streams else None
@@ -45,6 +51,8 @@ class CurrentFiles:
         if self._needs_warc:
             records = page_records(page, self._warcinfo_id)
             members = [self._warc.write_record(part) for part in (records.request, records.response, records.metadata)]
+            if self._index:
+                self._index(page, records.response, members[1])
             if self._wat:
                 for envelope in page_envelopes(page, records, members, self._warc_name, _EXTRACTED):
                     self._wat.write_record(envelope)

@@ -3,11 +3,14 @@
 DIR gets crawl-data/CC-SAMPLE-2026-01/ with WARC, WAT and WET files of the same pages and their path lists, and
 answers.json: the tags, servers and words that the jobs must count. The same seed gives the same crawl.
 
+With index among the formats, the crawl has a URL index of its WARC files: a cluster, as Common Crawl's has.
+
 The formats of the crawls of 2008 to 2012 are written on request, of the same pages: arc (three kinds of ARC files, each
 with its own list), metadata and text (SequenceFiles).
 
 Examples:
   crawlmill sample sample-crawl
+  crawlmill sample --formats warc,index with-index
   crawlmill sample --formats arc,metadata,text sample-2012
   crawlmill sample --pages 14000 --files 16 --formats warc --realistic /data/big-sample
 """
@@ -17,6 +20,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
@@ -59,10 +63,15 @@ def run(options: argparse.Namespace) -> int:
         total = sum(count for _, count in table)
         sys.stdout.write(f"{name}\t{len(table)} different\t{total} in all\n")
     tell(f"the crawl is in {options.folder}, the true answers in {options.folder / 'answers.json'}")
-    name = next(name for name in _NEXT if name in options.formats)
-    path_list = options.folder / f"crawl-data/{CRAWL}/{name}.paths.gz"
-    tell(f"next: python jobs/{_NEXT[name]}.py --top 10 {shlex.quote(str(path_list))}")
+    tell(f"next: {_next_command(options.folder, options.formats)}")
     return 0
+
+
+def _next_command(folder: Path, formats: Collection[str]) -> str:
+    name = next((name for name in _NEXT if name in formats), None)
+    if name is None:
+        return f"crawlmill lookup '*.example' --index {CRAWL} --base-url {shlex.quote(str(folder))}"
+    return f"python jobs/{_NEXT[name]}.py --top 10 {shlex.quote(str(folder / f'crawl-data/{CRAWL}/{name}.paths.gz'))}"
 
 
 def _formats(text: str) -> tuple[str, ...]:
