@@ -134,9 +134,9 @@ def test_sample_is_some_of_the_list_in_its_order(paths):
         (("--sample", 3, "--seed", -1), "0 or more"),
         (("--per-segment", 0), "1 or more"),
         (("--as", "arc"), "invalid choice"),
-        (("--segment", "nope"), "none of the files lies in a segment nope"),
-        (("--segment", ""), "none of the files lies in a segment"),
-        (("--segment", "nope", "--as", "wat", "--sample", 3), "none of the files lies in a segment nope"),
+        (("--segment", "nope"), "none of the files is in a segment nope"),
+        (("--segment", ""), "none of the files is in a segment"),
+        (("--segment", "nope", "--as", "wat", "--sample", 3), "none of the files is in a segment nope"),
     ],
 )
 def test_option_that_makes_no_sense_is_one_line(paths, options, word):

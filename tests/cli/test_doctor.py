@@ -53,7 +53,7 @@ def examined(capsys, tmp_path: Path, engine: str, *options: str, **conf: object)
 def test_emr_with_everything_in_place(aws, capsys, tmp_path):
     code, well, ill = examined(capsys, tmp_path, "emr")
     assert (code, ill) == (0, [])
-    for line in ("region: us-east-1", "s3://tmp/runs/ can be written", "tmp lies in us-east-1 too", "release emr-7.10.0",
+    for line in ("region: us-east-1", "s3://tmp/runs/ can be written", "tmp is in us-east-1 too", "release emr-7.10.0",
                  "instance profile EMR_EC2_DefaultRole", "service role EMR_DefaultRole"):  # fmt: skip
         assert line in well
     assert any(line.startswith("credentials: arn:aws:") for line in well)
@@ -66,8 +66,11 @@ def test_emr_with_everything_in_place(aws, capsys, tmp_path):
     [
         ({"cloud_tmp_dir": "s3://nobodys/x/"}, "s3://nobodys/x/ cannot be written"),
         ({"release_label": "emr-9.9.9"}, "there is no release emr-9.9.9 in us-east-1"),
-        ({"iam_instance_profile": "arn:aws:iam::1:instance-profile/nobodys"}, "instance profile nobodys is not there"),
-        ({"iam_service_role": "nobodys"}, "service role nobodys is not there"),
+        (
+            {"iam_instance_profile": "arn:aws:iam::1:instance-profile/nobodys"},
+            "instance profile nobodys does not exist",
+        ),
+        ({"iam_service_role": "nobodys"}, "service role nobodys does not exist"),
         ({"subnet": "subnet-12345678"}, "there is no subnet subnet-12345678"),
         ({"cluster_id": "j-NOBODYS"}, "cluster j-NOBODYS: EMR refuses DescribeCluster"),
     ],
@@ -89,7 +92,7 @@ def test_emr_with_the_bucket_far_away(aws, capsys, tmp_path):
     far = aws.client("s3")
     far.create_bucket(Bucket="far", CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
     _, _, ill = examined(capsys, tmp_path, "emr", "--cloud-tmp-dir", "s3://far/tmp/")
-    assert ill == ["far lies in eu-west-1, the cluster in us-east-1 — name a bucket in the cluster's region"]
+    assert ill == ["far is in eu-west-1, the cluster in us-east-1 — name a bucket in the cluster's region"]
 
 
 def test_emr_without_a_default_network(aws, capsys, tmp_path):

@@ -60,7 +60,7 @@ def test_no_streaming_jar(tmp_path, lst, home):
 
 def test_streaming_jar_that_is_not_there(tmp_path, lst, home):
     line = refused(tmp_path, lst, "--hadoop-streaming-jar", tmp_path / "no.jar", HADOOP_HOME=str(home))
-    assert line == f"tag_count: -r hadoop: the hadoop-streaming jar is not there: {tmp_path}/no.jar"
+    assert line == f"tag_count: -r hadoop: hadoop-streaming jar not found: {tmp_path}/no.jar"
 
 
 NOBODY = """\
@@ -129,7 +129,7 @@ def test_number_of_reducers_that_is_none(tmp_path, lst, home, given):
 @pytest.mark.parametrize("option", ["--files", "--archives", "--dirs", "--py-files"])
 def test_what_is_to_be_shipped_is_not_there(tmp_path, lst, home, option):
     line = refused(tmp_path, lst, option, tmp_path / "gone.zip", HADOOP_HOME=str(home))
-    assert line.startswith(f"tag_count: what is to be shipped is not there: {tmp_path}/gone.zip")
+    assert line.startswith(f"tag_count: file to ship not found: {tmp_path}/gone.zip")
 
 
 def test_no_configuration(tmp_path, lst, home):

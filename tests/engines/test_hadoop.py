@@ -138,7 +138,7 @@ def test_task_that_always_fails_ends_the_run_with_its_error_in_one_line(hadoop, 
     assert (result.code, result.out) == (1, "")
     last = result.err.rstrip("\n").rpartition("\n")[2]
     assert re.fullmatch(
-        r"unlucky: task map-0000[01] failed 2 times, at last: RuntimeError: bad luck, ä 'quoted' "
+        r"unlucky: task map-0000[01] failed 2 times, last error: RuntimeError: bad luck, ä 'quoted' "
         r"\(at offset \d+ of \S+\); logs: yarn logs -applicationId application_\d+_\d+", last
     )  # fmt: skip
     assert 'in do_raise\n    raise RuntimeError("bad luck' in result.err
@@ -226,7 +226,7 @@ def test_driver_that_is_killed_takes_its_job_with_it(hadoop, folder, tmp_path):
             (tmp_path / "go").touch()
     assert result.code == 1
     assert result.err.endswith(f"; logs: yarn logs -applicationId {application}\n")
-    assert "could not be told" not in result.err
+    assert "could not tell" not in result.err
     assert list(hadoop.storage.list(f"hdfs://{folder}")) == ["out.failed.jsonl"]
     assert nothing_is_left(hadoop)
 

@@ -63,13 +63,13 @@ def test_driver_that_dies_takes_its_job_with_it(launched, end):
 def test_job_that_cannot_be_ended_is_told_of(launched):
     ended, killed = launched(f"{SUBMITTED}\nkill -9 $$", kill_code=255)
     assert (ended.code, killed) == (1, [JOB])
-    assert f"the cluster could not be told to end the job: hadoop job -kill {JOB}\n" in ended.err
+    assert f"could not tell the cluster to end the job: hadoop job -kill {JOB}\n" in ended.err
 
 
 def test_job_that_was_perhaps_not_taken_is_ended_without_a_word(launched):
     ended, killed = launched(f"{SUBMITTING}\necho 'no such queue'\nexit 1", kill_code=255)
     assert (ended.code, killed) == (1, [JOB])
-    assert "could not be told" not in ended.err
+    assert "could not tell" not in ended.err
     assert "Hadoop did not take the job: " in ended.err.splitlines()[-1]
 
 

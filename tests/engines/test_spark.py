@@ -193,7 +193,7 @@ def test_task_that_always_fails_ends_the_run_with_its_error_in_one_line(version,
     assert (result.code, result.out) == (1, "")
     last = result.err.rstrip("\n").rpartition("\n")[2]
     assert re.fullmatch(
-        r"unlucky: task map-00000 failed 2 times, at last: RuntimeError: bad luck, ä 'quoted' \(at offset \d+ of \S+\)",
+        r"unlucky: task map-00000 failed 2 times, last error: RuntimeError: bad luck, ä 'quoted' \(at offset \d+ of \S+\)",
         last,
     )
     assert 'in do_raise\n    raise RuntimeError("bad luck' in result.err

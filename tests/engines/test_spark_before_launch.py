@@ -80,7 +80,7 @@ def test_settings_that_cannot_work(tmp_path, lst, programs, options, line):
 @pytest.mark.parametrize("option", ["--files", "--archives", "--dirs", "--py-files"])
 def test_what_is_to_be_shipped_is_not_there(tmp_path, lst, programs, option):
     line = refused(tmp_path, lst, option, tmp_path / "gone.zip", PATH=str(programs), JAVA_HOME="")
-    assert line.startswith(f"what is to be shipped is not there: {tmp_path}/gone.zip")
+    assert line.startswith(f"file to ship not found: {tmp_path}/gone.zip")
 
 
 def test_folder_on_hdfs_that_is_not_reached(tmp_path, lst, programs):

@@ -93,7 +93,7 @@ def test_report_goes_to_the_namenode_that_takes_it(cluster, monkeypatch):
 def test_report_that_cannot_be_sent_is_said_on_stderr(cluster, capsys):
     cluster.refusals = [(403, "AccessControlException")]
     task_report.report("why")
-    assert capsys.readouterr().err == "the launcher could not be told why this task fails: HTTP 403\n"
+    assert capsys.readouterr().err == "could not tell the launcher why this task fails: HTTP 403\n"
 
 
 def test_nothing_is_reported_outside_of_a_cluster(monkeypatch, capsys):

@@ -386,7 +386,7 @@ def test_quick_head_agrees_with_the_full_parser_where_it_answers():
 
 
 def test_error_of_a_header_says_what_was_expected():
-    with pytest.raises(FormatError, match=r"no WARC record: expected WARC/1.0 or WARC/1.1, got <html>"):
+    with pytest.raises(FormatError, match=r"not a WARC record: expected WARC/1.0 or WARC/1.1, got <html>"):
         parse_head(b"<html>")
 
 

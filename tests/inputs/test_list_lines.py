@@ -146,13 +146,13 @@ def test_file_named_warc_filename_is_no_csv_header():
     ids=["warc.gz", "warc", "wet.gz", "arc.gz", "arc", "sequencefile"],
 )
 def test_crawl_file_given_as_a_list_is_a_usage_error_that_says_what_to_do(data):
-    with pytest.raises(UsageError, match=r"x\.paths is a crawl file .* no input list: .*echo x\.paths \| python"):
+    with pytest.raises(UsageError, match=r"x\.paths is a crawl file .*, not an input list: .*echo x\.paths \| python"):
         entries(data)
 
 
 @pytest.mark.parametrize("data", [b"a\0b\n", b"<!DOCTYPE html><title>404</title>", b"  <?xml version='1.0'?><Error>"])
 def test_bytes_that_are_no_text_or_a_web_page_are_no_list(data):
-    with pytest.raises(UsageError, match="no input list"):
+    with pytest.raises(UsageError, match="not an input list"):
         entries(data)
 
 

@@ -114,7 +114,7 @@ def test_old_crawls_are_listed_from_their_folders(storage, tmp_path):
 
 def test_segment_and_per_segment_take_by_the_key():
     assert list(of_segment(KEYS, "171.1")) == KEYS[20:40]
-    with pytest.raises(UsageError, match="none of the files lies in a segment 171"):
+    with pytest.raises(UsageError, match="none of the files is in a segment 171"):
         list(of_segment(KEYS, "171"))
     assert list(per_segment(KEYS, 2)) == [*KEYS[:2], *KEYS[20:22], *KEYS[40:42]]
 

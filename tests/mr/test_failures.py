@@ -29,9 +29,9 @@ def test_hopeless_errors_are_said_in_one_line_and_others_are_tried_again(error, 
     ("times", "said", "logs", "line"),
     [
         (1, "RuntimeError: bad luck", "", "task map-00003 failed once: RuntimeError: bad luck"),
-        (4, "KeyError: 'x'", "logs: here", "task map-00003 failed 4 times, at last: KeyError: 'x'; logs: here"),
+        (4, "KeyError: 'x'", "logs: here", "task map-00003 failed 4 times, last error: KeyError: 'x'; logs: here"),
         (2, "ModuleNotFoundError: No module named 'urllib3'", "logs: here",
-         ("task map-00003 failed 2 times, at last: ModuleNotFoundError: No module named 'urllib3'; "
+         ("task map-00003 failed 2 times, last error: ModuleNotFoundError: No module named 'urllib3'; "
          "the nodes' Python lacks a package; logs: here")),
         (1, "org.apache.X: ModuleNotFoundError: No module named 'a'", "",
          ("task map-00003 failed once: org.apache.X: ModuleNotFoundError: No module named 'a'; "

@@ -158,7 +158,7 @@ def test_task_that_always_dies_fails_the_run_with_the_cause_and_leaves_nothing(
     assert len((Path(marks["FRAGILE"]) / "raise").read_text().split()) == attempts
     assert ended.err.count("Traceback") == 1
     assert ended.err.endswith(
-        f"fragile: task map-00000 failed {attempts} times, at last: "
+        f"fragile: task map-00000 failed {attempts} times, last error: "
         f"RuntimeError: bad luck (at offset {len(builders.pack([builders.warcinfo()]))} of {crawl.folder / 'a'})\n"
     )
     assert not out.exists()

@@ -40,7 +40,7 @@ def test_last_words_of_a_worker_that_ends_while_nobody_listens_are_heard(tmp_pat
         return select(seconds)
 
     monkeypatch.setattr(pool._selector, "select", select_too_early)
-    with pytest.raises(TaskError, match=r"failed 1 times, at last: LookupError: nowhere") as caught:
+    with pytest.raises(TaskError, match=r"failed 1 times, last error: LookupError: nowhere") as caught:
         list(pool.run([Attempt(str(tmp_path), 0, "map", 0, 1 << 20, line="{}")]))
     assert caught.value.trace.count("nowhere") == words
     pool.close()

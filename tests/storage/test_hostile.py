@@ -42,8 +42,8 @@ def read(storage, location: str) -> bytes:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (OK + b"Content-Length: " + DIGITS + b"\r\n\r\nabc", "length that is none"),
-        (OK + b"Content-Length: -5\r\n\r\nabc", "length that is none"),
+        (OK + b"Content-Length: " + DIGITS + b"\r\n\r\nabc", "length that is not a number"),
+        (OK + b"Content-Length: -5\r\n\r\nabc", "length that is not a number"),
         (OK + b"Content-Length: 3\r\nContent-Length: 5\r\n\r\nabcde", "InvalidHeader"),
         (b"HTTP/1.1 206 P\r\nContent-Range: bytes 0-2/" + DIGITS + b"\r\nContent-Length: 3\r\n\r\nabc", "which bytes"),
         (b"HTTP/1.1 416 R\r\nContent-Length: 0\r\n\r\n", "HTTP 416"),

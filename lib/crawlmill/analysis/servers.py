@@ -102,7 +102,10 @@ def wat_servers(envelope: bytes) -> list[str | None] | None:
     text = envelope.strip()
     if not (text.startswith(b"{") and text.endswith(b"}")):
         raise FormatError(
-            "WAT record is no JSON object", reason="bad-json", expected="{...}", actual=f"{text[:1]!r}...{text[-1:]!r}"
+            "WAT record is not a JSON object",
+            reason="bad-json",
+            expected="{...}",
+            actual=f"{text[:1]!r}...{text[-1:]!r}",
         )
     response = text.find(b'"HTTP-Response-Metadata"')
     if response < 0 and text.count(b"{") == text.count(b"}"):

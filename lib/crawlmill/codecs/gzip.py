@@ -295,7 +295,7 @@ class GzipReader:
         else:
             lost = found is not None or shown.startswith(MAGIC)
             error = FormatError(
-                f"{window.offset - offset} bytes that are no gzip member", offset=offset,
+                f"{window.offset - offset} bytes that are not a gzip member", offset=offset,
                 reason="bad-compression" if lost else "trailing-bytes",
                 expected="1f8b08 and known flags", actual=shown.hex(),
             )  # fmt: skip

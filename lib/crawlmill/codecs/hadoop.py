@@ -154,7 +154,7 @@ def _inflate_streams(
         if at == len(view):
             return b"".join(parts)
         if not several:
-            raise FormatError(f"bytes behind the {name} data", reason="bad-length", expected=0, actual=len(view) - at)
+            raise FormatError(f"bytes after the {name} data", reason="bad-length", expected=0, actual=len(view) - at)
 
 
 _ZSTD_BLOCK = 1 << 17  # what a block holds at most

@@ -117,7 +117,7 @@ def _of_json(text: bytes) -> dict[str, Any]:
             "the JSON of an index line does not parse", reason="bad-json", actual=f"{what} in {_shown(text)}"
         ) from None
     if not isinstance(fields, dict):  # cannot be: it begins with a brace
-        raise FormatError("the JSON of an index line is no object", reason="bad-json", actual=_shown(text))
+        raise FormatError("the JSON of an index line is not an object", reason="bad-json", actual=_shown(text))
     return fields
 
 

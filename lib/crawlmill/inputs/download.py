@@ -212,7 +212,7 @@ def _size_of_file(target: Path) -> int | None:
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(state.st_mode):
-        raise FileExistsError(errno.EEXIST, "something is there that is no file", str(target))
+        raise FileExistsError(errno.EEXIST, "something that is not a file is in its place", str(target))
     return state.st_size
 
 

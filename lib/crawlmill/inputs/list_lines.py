@@ -236,11 +236,11 @@ def _guarded(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
     head, chunks = _headed(chunks, _HEAD_BYTES)
     if is_crawl_data(head):
         raise UsageError(
-            f"{name} is a crawl file (WARC, WAT, WET, ARC, SequenceFile) and no input list: put its path into a list, "
+            f"{name} is a crawl file (WARC, WAT, WET, ARC, SequenceFile), not an input list: put its path into a list, "
             f"e.g. `echo {name} | python jobs/tag_count.py -`"
         )
     if b"\0" in head or head.lstrip().startswith(b"<"):
-        raise UsageError(f"{name} is no input list: expected text with one location per line")
+        raise UsageError(f"{name} is not an input list: expected text with one location per line")
     return iter(chunks)
 
 
@@ -258,7 +258,7 @@ def _decoded(chunks: Iterable[bytes], name: str) -> Iterator[str]:
         for number, line in enumerate(cut_lines(chunks, longest=_LONGEST_LINE)):
             yield _text(line, first=number == 0)
     except FormatError:
-        raise UsageError(f"{name} is no input list: it holds a line of more than {_LONGEST_LINE} bytes") from None
+        raise UsageError(f"{name} is not an input list: it holds a line of more than {_LONGEST_LINE} bytes") from None
 
 
 def _text(line: bytes, *, first: bool) -> str:

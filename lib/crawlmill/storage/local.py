@@ -185,12 +185,12 @@ class LocalBackend:
     def rename(self, source: str, target: str) -> None:
         """As `Backend.rename`."""
         if self.exists(target):
-            raise UsageError("the target of a rename is there already", source=target)
+            raise UsageError("the target of a rename exists already", source=target)
         try:
             local_path(source).rename(local_path(target))
         except OSError as error:
             if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
-                raise UsageError("the target of a rename is there already", source=target) from error
+                raise UsageError("the target of a rename exists already", source=target) from error
             raise _trouble(error, source) from error
 
     def remove(self, location: str) -> None:

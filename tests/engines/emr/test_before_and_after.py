@@ -495,5 +495,5 @@ def test_task_that_failed_most_often_in_the_last_job_is_the_one_that_is_told():
         "attempt_1_0002_r_000001_0",
     ]
     error = failure_of_task(attempts, lambda attempt: (f"word of {attempt}", "trace\n"), "logs: here")
-    assert str(error) == "task map-00002 failed 3 times, at last: word of attempt_1_0002_m_000002_2; logs: here"
+    assert str(error) == "task map-00002 failed 3 times, last error: word of attempt_1_0002_m_000002_2; logs: here"
     assert failure_of_task([], lambda _: ("", ""), "") is None

@@ -112,7 +112,7 @@ def test_task_that_always_fails_ends_the_run_with_its_error_in_one_line(emr, tmp
     assert (result.code, result.out) == (1, "")
     last = result.err.rstrip("\n").rpartition("\n")[2]
     assert re.fullmatch(
-        r"unlucky: task map-0000[01] failed 2 times, at last: RuntimeError: bad luck, ä 'quoted' "
+        r"unlucky: task map-0000[01] failed 2 times, last error: RuntimeError: bad luck, ä 'quoted' "
         r"\(at offset \d+ of \S+\); logs, some minutes after the end: s3://tmp/runs/logs/j-\w+", last
     ), last  # fmt: skip
     assert 'in do_raise\n    raise RuntimeError("bad luck' in result.err

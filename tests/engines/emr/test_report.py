@@ -39,5 +39,5 @@ def test_error_is_put_beside_the_run_under_the_attempts_name(tmp_path):
 def test_report_that_does_not_arrive_is_said_and_no_error(tmp_path, aws):
     ended = reported(tmp_path, aws)
     assert (ended.code, ended.out) == (0, "")
-    assert ended.err.startswith("the launcher could not be told why this task fails: ")
+    assert ended.err.startswith("could not tell the launcher why this task fails: ")
     assert ended.err.count("\n") == 1

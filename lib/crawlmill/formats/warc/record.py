@@ -77,7 +77,7 @@ def parse_head(data: bytes) -> Head:
         FormatError: `bad-header` for no version line, no end within `data`, no type; `bad-length`.
     """
     if not _VERSION.match(data):
-        raise FormatError("no WARC record", reason="bad-header", expected="WARC/1.0 or WARC/1.1",
+        raise FormatError("not a WARC record", reason="bad-header", expected="WARC/1.0 or WARC/1.1",
                           actual=repr(data[:20])[2:-1])  # fmt: skip
     match = _EMPTY_LINE.search(data, 0, MAX_HEAD)
     if match is None:

@@ -130,7 +130,7 @@ def of_segment(keys: Iterable[str], segment: str) -> Iterator[str]:
         UsageError: None does.
     """
     found = (key for key in keys if (match := _SEGMENT.search(key)) is not None and match[1] == segment)
-    yield from _some(found, UsageError(f"none of the files lies in a segment {segment}"))
+    yield from _some(found, UsageError(f"none of the files is in a segment {segment}"))
 
 
 def per_segment(keys: Iterable[str], n: int) -> Iterator[str]:

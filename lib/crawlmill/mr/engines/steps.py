@@ -31,14 +31,14 @@ def shipping() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UsageError(f"what is to be shipped is not there: {error}") from error
+        raise UsageError(f"file to ship not found: {error}") from error
 
 
 def check_shipped(paths: Iterable[str]) -> None:
     """Find out that something is not there before anything is launched. Raises: UsageError."""
     for path in paths:
         if not is_remote(path) and not os.path.exists(path):  # noqa: PTH110
-            raise UsageError(f"what is to be shipped is not there: {path}")
+            raise UsageError(f"file to ship not found: {path}")
 
 
 def check_step(alias: str, step: dict[str, Any], number: int) -> None:

@@ -60,7 +60,7 @@ def report(what: str, trace: str = "") -> None:
                 return
         except (OSError, HTTPException, ValueError) as error:
             why = f": {error}"
-    sys.stderr.write(f"the launcher could not be told why this task fails{why}\n")
+    sys.stderr.write(f"could not tell the launcher why this task fails{why}\n")
 
 
 def _report_exception(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

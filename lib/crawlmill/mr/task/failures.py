@@ -38,7 +38,7 @@ class Stopped(BaseException):
 
 def task_failed(name: str, times: int, said: str, trace: str = "", *, logs: str = "") -> TaskError:
     """The error of a task that failed so many times: what its last attempt said, with where Python's logs lie."""
-    often = f"{times} times, at last" if times > 1 else "once"
+    often = f"{times} times, last error" if times > 1 else "once"
     missing = "; the nodes' Python lacks a package" if _NO_MODULE.match(said) else ""
     return TaskError(f"task {name} failed {often}: {said}{missing}{logs and '; '}{logs}", trace)
 

@@ -137,7 +137,7 @@ class HadoopFsBackend:
     def rename(self, source: str, target: str) -> None:
         """As `Backend.rename`."""
         if self.exists(target):
-            raise UsageError("the target of a rename is there already", source=redact(target))
+            raise UsageError("the target of a rename exists already", source=redact(target))
         self._retrying(source, lambda: self._run("-mv", _pattern(source), _pattern(target)))
 
     def remove(self, location: str) -> None:

@@ -126,7 +126,7 @@ class HdfsBackend:
     def rename(self, source: str, target: str) -> None:
         """As `Backend.rename`."""
         if self.exists(target):
-            raise UsageError("the target of a rename is there already", source=redact(target))
+            raise UsageError("the target of a rename exists already", source=redact(target))
         self._rename(source, target, "NONE", source)
 
     def remove(self, location: str) -> None:
@@ -175,7 +175,7 @@ class HdfsBackend:
         try:
             place = urljoin(answer.url, place)
         except ValueError as error:
-            raise Failure("the NameNode names a place that is no URL") from error
+            raise Failure("the NameNode names a place that is not a URL") from error
         written = self._client.request("PUT", place, headers, body=spool, follow=False)
         if written.status not in (200, 201):
             raise _failure_of(written)
@@ -212,9 +212,9 @@ class HdfsBackend:
         try:
             found = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise Failure(f"the answer to {operation} is no JSON", transient=True) from error
+            raise Failure(f"the answer to {operation} is not JSON", transient=True) from error
         if not isinstance(found, dict):
-            raise Failure(f"the answer to {operation} is no JSON object")
+            raise Failure(f"the answer to {operation} is not a JSON object")
         return found
 
     def _ask(self, location: str, method: str, operation: str, **parameters: str) -> Answer:
@@ -284,7 +284,7 @@ def _failure_of(answer: Answer) -> Failure:
     if name in ("AccessControlException", "SecurityException"):
         return Failure(what, reason="denied")
     if name in ("FileAlreadyExistsException", "PathIsNotEmptyDirectoryException"):
-        return Failure("the target is there already", reason="denied")
+        return Failure("the target exists already", reason="denied")
     failure = failure_of_status(status, "", answer.host)
     failure.what = what
     failure.transient |= name in _TRANSIENT_EXCEPTIONS

@@ -70,7 +70,7 @@ class Answer:
         if length is not None and not coding:
             if not _LENGTH.fullmatch(length):
                 self.close()
-                raise Failure("the server states a length that is none")
+                raise Failure("the server states a length that is not a number")
             self.length = int(length)
 
     def read(self, n: int, /) -> bytes:
@@ -233,7 +233,7 @@ def _redirected(target: urllib3.util.Url, place: str) -> urllib3.util.Url:
     try:
         return _target(urljoin(target.url, place))[0]
     except ValueError as error:
-        raise Failure(f"a redirect to what is no URL{_shown(place)}") from error
+        raise Failure(f"a redirect to something that is not a URL{_shown(place)}") from error
 
 
 def _target(url: str) -> tuple[urllib3.util.Url, str | None]:

@@ -54,7 +54,7 @@ class S3Objects:
             answer.drain()
             size = self.size(bucket, key)
             if size > start:
-                raise Failure(f"S3 says that nothing lies at byte {start} of {size}")
+                raise Failure(f"S3 says that there is nothing at byte {start} of {size}")
             return NothingLeft(start, size)
         return body_of(answer, start, stop, whole="Range" not in headers)
 

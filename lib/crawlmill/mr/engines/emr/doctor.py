@@ -47,7 +47,7 @@ def examine_emr(conf_paths: list[str], storage: Storage, settings: dict[str, Any
     where = (
         ""
         if aws.region == COMMON_CRAWLS_REGION
-        else f" (Common Crawl's data lie in {COMMON_CRAWLS_REGION}: reading them from here costs money)"
+        else f" (Common Crawl's data is in {COMMON_CRAWLS_REGION}: reading them from here costs money)"
     )
     yield f"region: {aws.region}{where}", None
     if complaint:
@@ -128,9 +128,9 @@ def _bucket(aws: Aws, storage: Storage, runner: EmrRunner) -> Iterator[Found]:
         yield _unseen(f"region of {bucket}", error)
         return
     if region == aws.region:
-        yield f"{bucket} lies in {region} too", None
+        yield f"{bucket} is in {region} too", None
     else:
-        yield f"{bucket} lies in {region}, the cluster in {aws.region}", "name a bucket in the cluster's region"
+        yield f"{bucket} is in {region}, the cluster in {aws.region}", "name a bucket in the cluster's region"
 
 
 def _seen(permission: str, what: str, aws: Aws, operation: str, **arguments: Any) -> Found:
@@ -140,7 +140,7 @@ def _seen(permission: str, what: str, aws: Aws, operation: str, **arguments: Any
         if error.denied:
             return f"{what} (not looked at: {permission} is not allowed)", None
         if error.code == "NoSuchEntity":
-            return f"{what} is not there", _ROLES
+            return f"{what} does not exist", _ROLES
         return f"{what}: {error}", "try again"
     return what, None
 

@@ -176,14 +176,14 @@ class EmrWork:
                 left = cancel(self._aws, self._record)
         except AwsError as error:
             which = self._record.cluster or f"called {self._record.key}, if there is one,"
-            self._watch.note(f"cluster {which} could not be told to end: {error}")
+            self._watch.note(f"could not tell cluster {which} to end: {error}")
         if left is not None:
             self._watch.note(f"{left}; the run's files stay in {self._record.folder}")
         elif self._stage >= _Stage.UPLOADING:
             try:
                 self._record.remove(self._storage, self._marker)
             except SourceError as error:
-                self._watch.note(f"a temporary folder is left behind: {error}")
+                self._watch.note(f"a temporary folder could not be removed: {error}")
 
     def _submit(self) -> None:
         """Give the steps to a cluster. Raises: AwsError."""

@@ -121,7 +121,7 @@ class HadoopWork:
             with Storage(self._quick) as storage:
                 storage.remove(self._runner.folder)
         except SourceError as error:
-            self._watch.note(f"a temporary folder is left behind: {error}")
+            self._watch.note(f"a temporary folder could not be removed: {error}")
         self._runner.cleanup()
 
     def _run_step(self, step: int) -> None:
@@ -195,7 +195,7 @@ class HadoopWork:
         except (OSError, subprocess.TimeoutExpired):
             killed = False
         if not killed and log.application:  # without one, the cluster has not taken the job
-            self._watch.note(f"the cluster could not be told to end the job: hadoop job -kill {log.job}")
+            self._watch.note(f"could not tell the cluster to end the job: hadoop job -kill {log.job}")
 
     def _reports(self, name: str = "") -> str:
         return posixpath.join(self._runner.folder, "reports", name)

@@ -211,6 +211,6 @@ class Pool:
             again.append(attempt)
             return
         if attempt.number_of_try > self._retries:
-            raise TaskError(f"task {attempt.task} failed {attempt.number_of_try} times, at last: {cause}", trace)
+            raise TaskError(f"task {attempt.task} failed {attempt.number_of_try} times, last error: {cause}", trace)
         self._watch.note(f"task {attempt.task} failed and is tried again: {cause}")
         again.append(replace(attempt, number_of_try=attempt.number_of_try + 1))

@@ -79,7 +79,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         try:
             super().__init__(**settings)
         except OSError as error:
-            raise UsageError(f"what is to be shipped is not there: {error}") from error
+            raise UsageError(f"file to ship not found: {error}") from error
         self.scratch = Path(self._opts["local_tmp_dir"])
         self.watch: Watch = Silent()
         self.task_retries = 0
@@ -95,7 +95,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
             raise UsageError(f"the {self.alias} runner runs no setup commands; found: {self._opts['setup'][0]}")
         for path in self._shipped().values():
             if not path.exists():
-                raise UsageError(f"what is to be shipped is not there: {path}")
+                raise UsageError(f"file to ship not found: {path}")
         self._reducers = [whole_number(self._jobconf_for_step(n), REDUCERS) for n in range(self._num_steps())]
 
     def _check_step(self, step: dict[str, Any], step_num: int) -> None:

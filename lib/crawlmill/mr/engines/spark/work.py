@@ -141,7 +141,7 @@ class SparkWork:
             with Storage(self._quick) as storage:
                 storage.remove(self._folder)
         except SourceError as error:
-            self._watch.note(f"a temporary folder is left behind: {error}")
+            self._watch.note(f"a temporary folder could not be removed: {error}")
         self._runner.cleanup()
 
     def _name(self, failure: FailedTask) -> str:
