@@ -1,6 +1,6 @@
 """Writes docs/commands.md and docs/jobs.md from what `--help` prints: of every command, and of every job.
 
-What all jobs, or nearly all commands, have in common is told once, below them.
+What all jobs, or nearly all commands, have in common is listed once, below them.
 
     python tools/help_pages.py
 """
@@ -23,14 +23,14 @@ _COLUMNS = "110"
 _COMMANDS_HEAD = """\
 # Commands
 
-Each command takes locations of any kind (see [storage](storage.md)), prints data on stdout and everything else on
+Each command takes locations of any kind (see [storage](storage.md)), prints data to stdout and everything else to
 stderr, and works in a pipe.
-What is printed is UTF-8 in every locale; a file name of bytes that are no UTF-8 is printed as these bytes.
-Exit codes: 0 all well, 1 a mistake of the user or output that cannot be written, 2 something was lost, partial or
-failed, 130 Ctrl-C, 143 SIGTERM.
+Output is UTF-8 in every locale; a file name that is not UTF-8 is printed as its bytes.
+Exit codes: 0 success, 1 usage error or output that cannot be written, 2 something was lost, partial or failed,
+130 Ctrl-C, 143 SIGTERM.
 
 The rest of this page is what `--help` prints; `python tools/help_pages.py` writes it.
-The options for reading from the network, which nearly all commands have, are [told once](#reading-from-the-network).
+Nearly all commands have the options for [reading from the network](#reading-from-the-network), which are listed once.
 """
 
 _NETWORK = re.compile(r"\nreading from the network:\n((?:  .*\n)+)")
@@ -38,9 +38,8 @@ _NETWORK = re.compile(r"\nreading from the network:\n((?:  .*\n)+)")
 _JOBS_HEAD = """\
 # Jobs
 
-A job is run as `python jobs/NAME.py [options] LIST...`, from any folder.
-What a list is: [input lists](input-lists.md).
-How a run ends: [the ledger](ledger.md).
+Run a job with `python jobs/NAME.py [options] LIST...` or `crawlmill run NAME [options] LIST...`, from any folder.
+For what a list is, see [input lists](input-lists.md); for how a run ends, see [the ledger](ledger.md).
 
 The rest of this page is what `--help` prints; `python tools/help_pages.py` writes it.
 """

@@ -127,7 +127,7 @@ def test_losses_are_a_line_each_and_exit_code_2(run, tmp_path):
     (tmp_path / "c/cdx-00001.gz").unlink()
     code, out, err = run("lookup", "--match", "domain", "com", "--index", tmp_path / "c")
     assert (code, err.count("\n")) == (2, 1)
-    assert err.startswith("not-found: the shard cdx-00001.gz is not there")
+    assert err.startswith("not-found: the shard cdx-00001.gz does not exist")
     assert out == text([line for line in expected(LINES, "com", match="domain") if line not in LINES[200:400]])
 
 

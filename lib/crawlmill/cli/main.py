@@ -1,7 +1,7 @@
-"""Finds the command that is asked for, runs it, and turns how it ends into an exit code and, at most, one line.
+"""Finds and runs the command, and turns its ending into an exit code and at most one line.
 
-0 all well; 1 a mistake of the user, or output that cannot be written; 2 something was lost, partial or failed;
-130 Ctrl-C, 143 SIGTERM.
+0: success; 1: usage error, or output that cannot be written; 2: something was lost, partial or failed; 130: Ctrl-C;
+143: SIGTERM.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Version(argparse.Action):
 def make_parser(only: str | None = None) -> Parser:
     """The parser of the command line, with the arguments of all commands, or of one."""
     parser = Parser(prog="crawlmill", description="Tools beside the jobs: look into crawl data, check it, list it.")
-    parser.add_argument("--version", action=_Version, nargs=0, help="print version and decoders, and end")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print version and decoders, and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for name, what in COMMANDS.items():
         if only is None or name == only:

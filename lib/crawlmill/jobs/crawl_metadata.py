@@ -1,4 +1,4 @@
-"""Give the metadata of the 2012 crawl."""
+"""Return the metadata of the 2012 crawl."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["CrawlMetadata"]
 
 
 class CrawlMetadata(CrawlJob):
-    """Give what the crawler of 2012 noted of each attempt to fetch a URL, as it is stored.
+    """Return what the crawler of 2012 noted about each attempt to fetch a URL, as it is stored.
 
-    Reads metadata files. A record that breaks the rules of its JSON Schema is dropped, and its input is partial, unless
+    Reads metadata files. A record that breaks its JSON Schema is dropped, and its input is partial, unless
     --invalid says otherwise. With --locate the results are an input list of the pages themselves, in their ARC files:
     all pages of a top-level domain are two commands. With --with-text each record comes with the texts of its URL,
     found by URL, from the textData files of a second list.
@@ -33,13 +33,13 @@ class CrawlMetadata(CrawlJob):
         """Declare the options of this job."""
         super().configure_args()
         add = self.add_passthru_arg
-        add("--fields", metavar="A,B.C", help="only these fields, each under its name here; absent ones are left out")
+        add("--fields", metavar="A,B.C", help="only these fields, under these names; absent ones are left out")
         add("--where", action="append", metavar="FIELD=VALUE",
-            help="only records whose field has this value; host, domain and tld are the URL's; repeatable")  # fmt: skip
+            help="records whose field has this value; host, domain and tld are the URL's; may be repeated")  # fmt: skip
         add("--invalid", choices=("drop", "keep", "fail"), default="drop",
             help="drop invalid records, keep them (with what is wrong with them), or fail (default: drop)")  # fmt: skip
         add("--with-text", metavar="LIST", help="join the texts of these textData files by URL")
-        add("--locate", action="store_true", help="give an input list of the pages, one ARC record per line")
+        add("--locate", action="store_true", help="return an input list of the pages, one ARC record per line")
 
     def load_args(self, args: list[str]) -> None:
         """Refuse what does not go together."""
@@ -48,7 +48,7 @@ class CrawlMetadata(CrawlJob):
         self.matches = where(options.where or ())
         self.fields = options.fields.split(",") if options.fields else None
         if options.locate and (options.fields or options.with_text or options.invalid == "keep"):
-            raise UsageError("--locate gives no records: it goes without --fields, --with-text and --invalid keep")
+            raise UsageError("--locate returns no records: use it without --fields, --with-text and --invalid keep")
         if options.with_text:
             self.formats = ("metadata", "text_data")
 

@@ -12,12 +12,12 @@ __all__ = ["MetadataStatistics"]
 
 
 class MetadataStatistics(CountJob):
-    """Count what the metadata of 2012 say of all attempts, in one table per question.
+    """Count what the metadata of 2012 say about all attempts, in one table per question.
 
     Reads metadata files. Tables of attempts: disposition, failure, redirect, host, tld, domain. Of responses: status,
     server, content_len. Of bodies: mime, charset, detector, gzip, truncated, download_size, gunzip_content_len. Of what
-    was parsed: parsed, links, pages_with_links, links_per_page. Sizes and numbers of links are counted by powers of
-    two: 4096 stands for 4096 to 8191. --top gives the largest counts of each table.
+    was parsed: parsed, links, pages_with_links, links_per_page. Sizes and numbers of links are grouped by powers of
+    two: 4096 stands for 4096 to 8191. --top keeps the largest counts of each table.
 
     A result line is a table with one of its items, and the count: ["status",200]<TAB>1234
     """

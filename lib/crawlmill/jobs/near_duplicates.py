@@ -20,12 +20,12 @@ _FOUR_LETTERS = re.compile(r"\w(?:\W*\w){3}")
 class NearDuplicates(CrawlJob):
     """Find all pairs of pages whose similarity hashes (simhash, 64 bits) differ in few bits.
 
-    Reads WET and textData, of whose texts it computes the hash, and metadata of 2012, which holds that of the body.
+    Reads WET and textData, computing the hash of each text, and metadata of 2012, which contains that of the body.
     Left out, and counted (see --verbose), are records without a hash, with hash 0, and texts too short for one. All
-    pairs within --max-distance are found, each once; a page is no pair with itself.
+    pairs within --max-distance are found, each once; a page is not paired with itself.
 
-    A result line is a pair of URLs and in how many bits they differ: ["http://a.com/","http://b.com/"]<TAB>2
-    Equal hashes of more than --max-group URLs give one line, ["group",-4034250112487190]<TAB>["http://c.com/",...],
+    A result line is a pair of URLs and the number of bits that differ: ["http://a.com/","http://b.com/"]<TAB>2
+    If more than --max-group URLs share a hash, they get one line, ["group",-4034250112487190]<TAB>["http://c.com/",...],
     and take part in other pairs by their first URL alone.
     """
 
@@ -37,11 +37,11 @@ class NearDuplicates(CrawlJob):
         super().configure_args()
         add = self.add_passthru_arg
         add("--max-distance", type=int, choices=range(MAX_DISTANCE + 1), default=3, metavar="BITS",
-            help=f"bits that may differ, 0 to {MAX_DISTANCE} (default: 3)")  # fmt: skip
+            help=f"how many bits may differ, 0 to {MAX_DISTANCE} (default: 3)")  # fmt: skip
         add("--max-group", type=whole_number(1), default=1000, metavar="N",
-            help="URLs with one hash that are still given as pairs (default: 1000)")  # fmt: skip
+            help="most URLs with the same hash that are still returned as pairs (default: 1000)")  # fmt: skip
         add("--hash", choices=("2012", "package"), default="2012",
-            help="hash of texts: Common Crawl's of 2012, or that of the package simhash (default: 2012)")  # fmt: skip
+            help="hash for texts: Common Crawl's of 2012, or of the package simhash (default: 2012)")  # fmt: skip
 
     def load_args(self, args: list[str]) -> None:
         """Published hashes are those of 2012."""

@@ -10,10 +10,10 @@ __all__ = ["ServerCount"]
 
 
 class ServerCount(CountJob):
-    """Count web servers, as their Server headers name them.
+    """Count web servers by their Server headers.
 
     Reads WARC, ARC, WAT, and metadata of 2012. The first three give the same counts for the same pages: each distinct
-    value of a response counts once. Metadata hold only the last value. A response without a value counts under null.
+    value of a response counts once. Metadata contain only the last value. A response without a value counts under null.
 
     A result line is a value and its count: "nginx"<TAB>12
     """

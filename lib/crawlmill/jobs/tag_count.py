@@ -11,8 +11,8 @@ __all__ = ["TagCount"]
 class TagCount(CountJob):
     """Count the HTML start tags of a crawl's pages.
 
-    Reads WARC and ARC. Counted are the start tags in the source of responses whose Content-Type is text/html or
-    application/xhtml+xml, as the WHATWG tokenizer finds them; names are lower-cased.
+    Reads WARC and ARC. Counts the start tags in the source of responses whose Content-Type is text/html or
+    application/xhtml+xml, as the WHATWG tokenizer finds them; names are in lower case.
 
     A result line is a tag's name and its count: "div"<TAB>1234
     """

@@ -1,4 +1,4 @@
-"""Give the extracted texts of the 2012 crawl."""
+"""Return the extracted texts of the 2012 crawl."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["TextData"]
 
 
 class TextData(CrawlJob):
-    """Give the texts that Common Crawl extracted from the pages of 2012.
+    """Return the texts that Common Crawl extracted from the pages of 2012.
 
-    Reads textData files, of which a range is a split, so that large ones can be shared out. A URL that was fetched
-    twice comes twice.
+    Reads textData files; a range of one is a split, so several tasks can share a large file. A URL that was fetched
+    twice appears twice.
 
     A result line is a URL and its text: "http://example.com/"<TAB>"Example Domain ..."
     """

@@ -14,8 +14,8 @@ class WordCount(CountJob):
     Reads WET, and textData of 2012. A word is a maximal run of letters, digits and underscores, as Python's regular
     expressions know them, in the lower-cased text.
 
-    A result line is a word and its count: "word"<TAB>1234; with --document-frequency the number of texts that hold the
-    word follows: "word"<TAB>[1234,56]
+    A result line is a word and its count: "word"<TAB>1234; with --document-frequency the number of texts that contain
+    the word follows: "word"<TAB>[1234,56]
     """
 
     formats = ("wet", "text_data")
@@ -25,7 +25,7 @@ class WordCount(CountJob):
         """Declare --document-frequency."""
         super().configure_args()
         self.add_passthru_arg(
-            "--document-frequency", action="store_true", help="also count in how many texts each word stands"
+            "--document-frequency", action="store_true", help="also count how many texts contain each word"
         )
 
     def make_counter(self) -> WordCounter:

@@ -1,11 +1,11 @@
-"""Print one record of an archive, or a part of it, byte by byte.
+"""Print one record of an archive, or part of it, as exact bytes.
 
 Parts: raw, the compressed member as it is; record, the same inflated; headers, its header and its HTTP header; payload,
-the HTTP body without transfer and content codings; text, the payload as UTF-8.
+the HTTP body with transfer and content codings removed; text, the payload as UTF-8.
 
-Of a SequenceFile, --offset and --index are those that `records` shows, and the file is read from its beginning. Parts:
-record, key and value with a tab between them and a line feed behind, as Hadoop prints them; headers, the key; payload,
-the value. There is no raw, since records share their bytes.
+For a SequenceFile, take --offset and --index from `records`; the file is read from its beginning. Parts: record, key
+and value separated by a tab and followed by a line feed, as Hadoop prints them; headers, the key; payload, the value.
+There is no raw, since records share their bytes.
 
 Examples:
   crawlmill cat crawl.warc.gz --offset 1023 --part payload > page.html
@@ -38,13 +38,13 @@ _PIECE = 1 << 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("location", metavar="LOCATION", help="the archive")
-    parser.add_argument("--offset", type=int, required=True, metavar="N", help="the byte at which the member begins")
-    parser.add_argument("--length", type=int, metavar="N", help="bytes of the member: no others are read")
+    parser.add_argument("--offset", type=int, required=True, metavar="N", help="the byte where the member begins")
+    parser.add_argument("--length", type=int, metavar="N", help="length of the member in bytes; nothing else is read")
     parser.add_argument(
         "--index", type=int, metavar="N", help="which record of the member or block (default: the first)"
     )
     parser.add_argument("--part", choices=("raw", "record", "headers", "payload", "text"), default="record",
-                        help="what is printed (default record)")  # fmt: skip
+                        help="what to print (default record)")  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:

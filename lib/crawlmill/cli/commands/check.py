@@ -1,7 +1,7 @@
-"""Read every member and record of archives to its end, and say what is lost.
+"""Read archives to the end, every member and record, and report what is lost.
 
-Prints a line per file: its outcome (ok, partial, failed), the file, its whole records and its bytes; below it,
-indented, its problems. What is proven is said in the docs under "reading guarantees".
+Prints a line per file: its outcome (ok, partial, failed), its name, how many whole records and bytes it has; below it,
+indented, its problems. The docs say what is verified, under "reading guarantees".
 
 A folder, or a file whose name ends in .idx, is the cluster of a URL index: its lines must be in order, and its
 cluster.idx must match its shards, from their first byte to their last.
@@ -32,7 +32,7 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="an archive, or a cluster, at any location")
-    parser.add_argument("--digests", action="store_true", help="check also the digests that the records hold")
+    parser.add_argument("--digests", action="store_true", help="also check the digests in records")
     parser.add_argument("--json", action="store_true", help="print one ledger object per line instead")
 
 

@@ -1,7 +1,7 @@
 """List the crawls that Common Crawl has published, newest first: id, name, first and last day, tab-separated.
 
-NAME takes some of them: an id, latest, latest:3 or a year. The list is kept for a day in the cache folder; without a
-network the kept one stands in, or else the one that comes with this program, which ends with spring 2023.
+NAME selects some of them: an id, latest, latest:3 or a year. The list is cached for a day; without a network you get
+the cached one, or else the one that comes with this program, which ends in spring 2023.
 
 Examples:
   crawlmill crawls
@@ -30,9 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_catalogue_options(parser: argparse.ArgumentParser) -> None:
     """Where the catalogue lies."""
     parser.add_argument("--base-url", metavar="LOCATION",
-                        help="where path lists lie (default: https://data.commoncrawl.org/)")  # fmt: skip
+                        help="where the path lists are (default: https://data.commoncrawl.org/)")  # fmt: skip
     parser.add_argument("--index-url", metavar="URL",
-                        help="where collinfo.json lies (default: https://index.commoncrawl.org/)")  # fmt: skip
+                        help="where collinfo.json is (default: https://index.commoncrawl.org/)")  # fmt: skip
 
 
 def load(storage: Storage, options: argparse.Namespace) -> Catalogue:

@@ -1,6 +1,6 @@
-"""Look whether a runner could run jobs from here, a line for each thing it needs: `ok`, or the problem and what to do.
+"""Check whether a runner works from here, and how to fix it: a line for each thing it needs, with `ok` or what to do.
 
-The exit code is 1 if there is a problem. Nothing is started, and nothing is left behind.
+The exit code is 1 if there is a problem. Nothing is started, and no files are left.
 
 Examples:
   crawlmill doctor emr
@@ -27,11 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("engine", metavar="ENGINE", choices=examinable(), help=f"the runner: {', '.join(examinable())}")
     parser.add_argument("-c", "--conf-path", action="append", dest="conf_paths", metavar="FILE",
-                        help="the mrjob.conf (default: as jobs find it)")  # fmt: skip
-    emr = parser.add_argument_group("of EMR, where mrjob.conf does not say it")
+                        help="the mrjob.conf to read (default: the one that jobs find)")  # fmt: skip
+    emr = parser.add_argument_group("for EMR, if mrjob.conf does not set it")
     emr.add_argument("--region", metavar="REGION", help="the region of the cluster")
     emr.add_argument("--cloud-tmp-dir", metavar="S3", help="the folder for temporary files")
-    emr.add_argument("--cluster-id", metavar="ID", help="a cluster that is there already")
+    emr.add_argument("--cluster-id", metavar="ID", help="a cluster that is already running")
 
 
 def run(options: argparse.Namespace) -> int:

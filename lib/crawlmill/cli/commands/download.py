@@ -1,11 +1,11 @@
 """Download the files of an input list into a folder, under the paths of their keys. A list with ranges is refused.
 
-What is there already is not fetched again, half a file is gone on with if storage still has the same version of it,
-and sizes are verified; with --check every member and record is read. The ledger says what became of each file; the
-exit code is 2 if one is missing or damaged.
+Files that you already have are not fetched again, a partial file is resumed if the source is unchanged, and sizes are
+verified; with --check every member and record is read too. The ledger says what became of each file; the exit code is
+2 if one is missing or damaged.
 
-What a proxy has encoded on its way is not kept: a `.gz` that holds no gzip, or gzip within gzip, is `failed`
-(`unknown-format`), and asked for again by the next run.
+Files that a proxy has re-encoded are not kept: a `.gz` that is not gzip, or gzip within gzip, is `failed`
+(`unknown-format`), and the next run fetches it again.
 
 Examples:
   crawlmill paths CC-MAIN-2024-22 wet --sample 5 | crawlmill download - wet-files
@@ -48,14 +48,14 @@ _LINE_EVERY_S = 10.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("list", metavar="LIST", help="an input list; - is stdin")
-    parser.add_argument("folder", type=Path, metavar="DIR", help="where the files go")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="where to put the files")
     parser.add_argument(
-        "--connections", type=whole_number(1), default=2, metavar="N", help="files at a time (default 2)"
+        "--connections", type=whole_number(1), default=2, metavar="N", help="files to fetch at a time (default 2)"
     )
-    parser.add_argument("--check", action="store_true", help="read every member and record of each file")
-    parser.add_argument("--ledger", metavar="FILE", help="where the ledger goes (default: DIR/_ledger.jsonl)")
+    parser.add_argument("--check", action="store_true", help="also read every member and record of each file")
+    parser.add_argument("--ledger", metavar="FILE", help="where to write the ledger (default: DIR/_ledger.jsonl)")
     parser.add_argument("--progress", action=argparse.BooleanOptionalAction, default=True,
-                        help="show how far it is (default: yes)")  # fmt: skip
+                        help="show progress (default: yes)")  # fmt: skip
     add_base_url(parser.add_argument)
 
 

@@ -1,4 +1,4 @@
-"""Show what became of the inputs of a run, or list those that were not ok, ready to be the next run's list.
+"""Show what became of a run's inputs, or list those that were not ok, as an input list for the next run.
 
 Examples:
   crawlmill ledger out/_ledger.jsonl
@@ -29,12 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a ledger, at any location; with --collect, an output folder")
     parser.add_argument("--failed", action="store_true", help="print the inputs that were not ok, as an input list")
     parser.add_argument("--list", action="append", default=[], metavar="LIST",
-                        help="with --failed: the run's list, from which locations with secrets come")  # fmt: skip
+                        help="with --failed: the run's list, for locations with secrets")  # fmt: skip
     parser.add_argument("--collect", action="store_true",
-                        help="end a run on EMR whose launcher died: merge its ledger, publish its output in the folder "
-                        "FILE, exit as the run would have")  # fmt: skip
+                        help="finish a run on EMR whose launcher died: merge its ledger, publish its output to folder "
+                        "FILE, and exit as the run would have")  # fmt: skip
     parser.add_argument("--wait", action="store_true", help="with --collect: wait until the run's steps have ended")
-    parser.add_argument("--base-url", metavar="LOCATION", help="where relative lines of --list resolve")
+    parser.add_argument("--base-url", metavar="LOCATION", help="base for relative lines of --list")
 
 
 def run(options: argparse.Namespace) -> int:

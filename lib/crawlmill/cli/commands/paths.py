@@ -1,7 +1,7 @@
 """Print the path list of a crawl's files: an input list for any job.
 
 KIND is segment, warc, wat, wet, robotstxt, non200responses, cc-index or cc-index-table; for the crawls of 2008 to
-2012 arc, and of 2012 text and metadata, by listing s3://commoncrawl/ with your AWS credentials. CRAWL is an id,
+2012 also arc, and for 2012 text and metadata, which lists s3://commoncrawl/ with your AWS credentials. CRAWL is an id,
 latest, latest:3, a year, or CC-NEWS-2024-05.
 
 Examples:
@@ -30,13 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", metavar="KIND", help="which files")
     parser.add_argument("--segment", metavar="S", help="only the files of one segment")
     parser.add_argument("--per-segment", type=whole_number(1), metavar="N", help="the first N files of each segment")
-    parser.add_argument("--sample", type=whole_number(1), metavar="N", help="N files, each as likely as any other")
+    parser.add_argument("--sample", type=whole_number(1), metavar="N", help="N files chosen at random")
     parser.add_argument(
-        "--seed", type=whole_number(0), default=1, metavar="S", help="another seed, another sample (default 1)"
+        "--seed", type=whole_number(0), default=1, metavar="S", help="the seed of the random choice (default 1)"
     )
     parser.add_argument("--head", type=whole_number(1), metavar="N", help="only the first N")
     parser.add_argument("--as", dest="sibling", choices=("warc", "wat", "wet"),
-                        help="the files of this kind that belong to the same pages")  # fmt: skip
+                        help="the files of this kind with the same pages")  # fmt: skip
     add_catalogue_options(parser)
 
 

@@ -1,8 +1,8 @@
-"""Say what a run over an input list would cost, before anything is read: inputs, bytes, requests, time.
+"""Estimate what a run over an input list would cost, before you read anything: inputs, bytes, requests, time.
 
-Bytes are the sizes of ranges, and of whole files estimated from a sample of 200 of them; a host that does not answer
-for several in a row is asked no more. Time is what the network needs at a bandwidth, and what the processors need at a
-speed of compressed bytes a second and core.
+Bytes are the sizes of ranges, and an estimate for whole files from a sample of 200; a host that does not answer several
+times in a row is not asked again. Time is what the network needs at --bandwidth, and what the processors need at
+--speed, in compressed bytes a second per core.
 
 Examples:
   crawlmill plan input_lists/sample.paths
@@ -34,9 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("lists", nargs="+", metavar="LIST", help="input lists; - is stdin")
     parser.add_argument("--bandwidth", type=positive("a number"), default=50.0, metavar="MB/S",
-                        help="what the network gives (default 50 MB/s)")  # fmt: skip
+                        help="the speed of your network (default 50 MB/s)")  # fmt: skip
     parser.add_argument("--speed", type=positive("a number"), default=50.0, metavar="MB/S",
-                        help="compressed bytes that a core takes (default 50 MB/s, as tag_count)")  # fmt: skip
+                        help="compressed bytes that a core processes (default 50 MB/s, as tag_count does)")  # fmt: skip
     parser.add_argument("--cores", type=whole_number(1), default=2, metavar="N", help="processor cores (default 2)")
     add_base_url(parser.add_argument)
 

@@ -1,8 +1,8 @@
 """List the records of archives, a row each, file after file.
 
-Prints tab-separated values under a line of names, or with --json an object per line. Damage is told on stderr, what
-lies behind it is still listed, and the exit code is 2. Of a SequenceFile a row shows offset, index, key and the
-value's length; offset and index together are what `cat` wants.
+Prints tab-separated values under a line of names, or with --json an object per line. Damage is reported on stderr;
+records after it are still listed, and the exit code is 2. For a SequenceFile, a row shows offset, index, key and the
+value's length; give offset and index to `cat` to print the record.
 
 Examples:
   crawlmill records --fields offset,length,uri crawl.warc.gz
@@ -40,13 +40,15 @@ _KNOWN = frozenset({
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="an archive at any location")
-    parser.add_argument("--fields", metavar="A,B", help=f"the fields to be shown (default: {','.join(_COLUMNS)}; "
-                        f"of SequenceFiles {','.join(_COLUMNS_OF_KEYS)})")  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="print an object per line, with all fields unless told")
+    parser.add_argument("--fields", metavar="A,B", help=f"the fields to show (default: {','.join(_COLUMNS)}; "
+                        f"for SequenceFiles {','.join(_COLUMNS_OF_KEYS)})")  # fmt: skip
+    parser.add_argument(
+        "--json", action="store_true", help="print an object per line, with all fields unless you give --fields"
+    )
     parser.add_argument("--sha256", action="store_true", help="add the SHA-256 of each block or value")
-    parser.add_argument("--content", action="store_true", help='add each block or value: a string, or {"base64": …}')
+    parser.add_argument("--content", action="store_true", help='add each block or value, as a string or {"base64": …}')
     parser.add_argument("--heads-only", action="store_true",
-                        help="prove boundaries and lengths only, which is several times faster")  # fmt: skip
+                        help="verify only boundaries and lengths, which is several times faster")  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Run a job that comes with Crawlmill, as its script in `jobs/` does.
+"""Run a job that comes with Crawlmill, just like its script in `jobs/`.
 
 Examples:
   crawlmill run tag_count crawl.paths
@@ -28,7 +28,7 @@ READS: Final = False
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
-    parser.add_argument("job", metavar="JOB", help="the name of the job, as below")
+    parser.add_argument("job", metavar="JOB", help="the name of the job (see the list)")
     parser.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="options and lists of the job")
     shown = "\n".join(f"  {name:22}{_summary(name)}" for name in job_names())
     parser.description = f"{parser.description}\nJobs:\n{shown}\n"

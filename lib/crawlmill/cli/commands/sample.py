@@ -1,12 +1,12 @@
-"""Write a synthetic crawl whose true answers are known, to try the jobs on and to check an installation.
+"""Write a synthetic crawl whose true answers are known, to try out jobs and to check an installation.
 
-DIR gets crawl-data/CC-SAMPLE-2026-01/ with WARC, WAT and WET files of the same pages and their path lists, and
-answers.json: the tags, servers and words that the jobs must count. The same seed gives the same crawl.
+DIR gets crawl-data/CC-SAMPLE-2026-01/, with WARC, WAT and WET files of the same pages and their path lists, and
+answers.json: the tags, servers and words that the jobs must count. The same seed makes the same crawl.
 
-With index among the formats, the crawl has a URL index of its WARC files: a cluster, as Common Crawl's has.
+If index is among the formats, the crawl has a URL index of its WARC files: a cluster, like Common Crawl's.
 
-The formats of the crawls of 2008 to 2012 are written on request, of the same pages: arc (three kinds of ARC files, each
-with its own list), metadata and text (SequenceFiles).
+With --formats you also get the same pages in the formats of the crawls of 2008 to 2012: arc (three kinds of ARC files,
+each with its own list), metadata and text (SequenceFiles).
 
 Examples:
   crawlmill sample sample-crawl
@@ -41,14 +41,16 @@ READS = False
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
-    parser.add_argument("folder", type=Path, metavar="DIR", help="a folder that is empty or does not exist")
-    parser.add_argument("--pages", type=whole_number(0), default=300, metavar="N", help="pages (default 300)")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="a folder that is empty or does not exist yet")
+    parser.add_argument("--pages", type=whole_number(0), default=300, metavar="N", help="number of pages (default 300)")
     parser.add_argument("--files", type=whole_number(1), default=3, metavar="N", help="files per format (default 3)")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="another seed, another crawl (default 1)")
+    parser.add_argument(
+        "--seed", type=int, default=1, metavar="S", help="a different seed makes a different crawl (default 1)"
+    )
     parser.add_argument("--formats", type=_formats, default=DEFAULT_FORMATS, metavar="A,B",
                         help=f"some of {', '.join(FORMATS)} (default {','.join(DEFAULT_FORMATS)})")  # fmt: skip
     parser.add_argument("--realistic", action="store_true",
-                        help="pages three times as large, and far more words: for benchmarks")  # fmt: skip
+                        help="pages three times as large, with far more words, for benchmarks")  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,9 +1,9 @@
 """Print the similarity hash of texts, as Common Crawl published it in 2012 under the name text_simhash.
 
-Prints a line per file: the hash, a signed number of 64 bits, and the file. Texts that differ little have hashes that
-differ in few bits; a text of fewer than four characters has the hash 0. In the metadata of 2012 the hash is that of
-the whole body, markup included. A byte order mark is a character of the text (but for charsets that read it, such as
-utf-16); bytes that the charset does not know become U+FFFD.
+Prints a line per file: the hash, a signed 64-bit number, and the file. Similar texts have hashes that differ in few
+bits; a text of fewer than four characters has the hash 0. In the metadata of 2012 the hash is that of the whole body,
+markup included. A byte order mark counts as a character (except in charsets that use it, such as utf-16); bytes that
+are invalid in the charset become U+FFFD.
 
 Examples:
   crawlmill simhash one.txt two.txt
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="a text at any location; - is stdin")
     parser.add_argument("--charset", default="utf-8", metavar="NAME",
-                        help="what the texts are written in, by Python's names (default: utf-8)")  # fmt: skip
+                        help="the charset of the texts, as Python calls it (default: utf-8)")  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:

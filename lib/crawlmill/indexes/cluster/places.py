@@ -79,6 +79,6 @@ class Shards:
             self._found[name] = source
             return stream
         raise SourceError(
-            f"the shard {name} is not there", reason=(lost and lost.reason) or "not-found",
+            f"the shard {name} does not exist", reason=(lost and lost.reason) or "not-found",
             expected=" or ".join(candidates[:3]), actual=lost.what if lost else None,
         )  # fmt: skip

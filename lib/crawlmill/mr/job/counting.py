@@ -107,8 +107,10 @@ class CountJob(CrawlJob):
         super().configure_args()
         group = self.arg_parser.add_argument_group("counts")
         self._pass_on(group, "--min-count", type=whole_number(1), default=1, metavar="N",
-                      help="leave out what was counted fewer times (default: 1)")  # fmt: skip
-        self._pass_on(group, "--top", type=whole_number(1), metavar="N", help="only the N largest counts, falling")
+                      help="leave out keys with a smaller count (default: 1)")  # fmt: skip
+        self._pass_on(
+            group, "--top", type=whole_number(1), metavar="N", help="only the N largest counts, largest first"
+        )
 
     def make_counter(self) -> Any:
         """What `count` adds to; a `Counter`."""

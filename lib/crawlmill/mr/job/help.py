@@ -20,7 +20,7 @@ _SHOWN: Final = {
     "spark_master": "where Spark runs: local[N], spark://HOST:PORT, yarn, … (default: on this machine)",
     "spark_tmp_dir": "a folder that all tasks of Spark reach (default: on HDFS; none is needed on this machine)",
     "quiet": "print nothing on stderr while all goes well",
-    "verbose": "say more on stderr: counters, failed attempts, what mrjob does",
+    "verbose": "print more on stderr: counters, failed attempts, what mrjob does",
     "help": "show this and exit",
 }
 

@@ -108,7 +108,7 @@ def add_base_url(add: Add) -> None:
     add(
         "--base-url",
         metavar="LOCATION",
-        help="where relative lines of a list resolve (any kind of location; default: https://data.commoncrawl.org/ for "
+        help="base for relative lines of a list, any kind of location (default: https://data.commoncrawl.org/ for "
         "keys of Common Crawl, the list's own folder for all others)",
     )
 
@@ -116,65 +116,66 @@ def add_base_url(add: Add) -> None:
 def add_storage(add: Add) -> None:
     """How bytes are fetched."""
     add("--read-timeout", type=positive("a number of seconds"), default=60.0, metavar="S",
-        help="seconds without a byte after which a read is tried again (default: 60)")  # fmt: skip
+        help="retry a read after this many seconds without a byte (default: 60)")  # fmt: skip
     add("--retries", type=whole_number(0), metavar="N",
-        help=f"tries without progress after which an input is given up (default: {StorageOptions.retries}; of tasks on "
-        f"EMR, {RETRIES_ON_EMR}: ten minutes or so)")  # fmt: skip
+        help=f"give up on an input after this many retries without progress (default: {StorageOptions.retries}; in "
+        f"tasks on EMR {RETRIES_ON_EMR}, about ten minutes)")  # fmt: skip
     add("--max-requests-per-second", type=positive("a number"), metavar="N",
-        help="requests a second to one host of HTTP or S3, of all processes together; on a cluster, each of N running "
-        "tasks keeps to an Nth of it (default: 5 to data.commoncrawl.org, 1 to index.commoncrawl.org, else "
+        help="most requests a second to one HTTP or S3 host, from all processes together; on a cluster, each of N "
+        "running tasks gets an Nth of it (default: 5 to data.commoncrawl.org, 1 to index.commoncrawl.org, else "
         "no limit)")  # fmt: skip
     add("--max-connections-per-host", type=whole_number(1), metavar="N",
-        help="connections to one host of HTTP or S3 at a time, of all processes together; on a cluster, no more tasks "
-        "run than that (default: 8 to data.commoncrawl.org, 2 to index.commoncrawl.org, else no limit)")  # fmt: skip
-    add("--s3-requester-pays", action="store_true", help="pay for requests to S3 buckets that ask for it")
-    add("--webhdfs", metavar="URL", help="WebHDFS address of the name node (default: from HADOOP_CONF_DIR)")
+        help="most connections to one HTTP or S3 host, from all processes together; on a cluster, no more tasks "
+        "than that run at a time (default: 8 to data.commoncrawl.org, 2 to index.commoncrawl.org, else "
+        "no limit)")  # fmt: skip
+    add("--s3-requester-pays", action="store_true", help="pay for requests to S3 buckets that require it")
+    add("--webhdfs", metavar="URL", help="WebHDFS address of the NameNode (default: from HADOOP_CONF_DIR)")
 
 
 def add_s3(add: Add) -> None:
     """Where S3 answers; a job has these two from mrjob."""
     add("--s3-endpoint", metavar="URL", help="an S3 server other than Amazon's, such as MinIO")
-    add("--s3-region", metavar="REGION", help="the region of the S3 buckets (default: by the AWS configuration)")
+    add("--s3-region", metavar="REGION", help="the region of the S3 buckets (default: from the AWS configuration)")
 
 
 def add_reading(add: Add) -> None:
     """What is proven about an input, and taken of it."""
-    add("--verify", action="store_true", help="also check the payload and block digests that records hold")
+    add("--verify", action="store_true", help="also check the block and payload digests in records")
     add("--heads-only", action="store_true",
-        help="for jobs that need no bodies: prove boundaries and lengths only, which is faster")  # fmt: skip
+        help="for jobs that need no bodies: verify only boundaries and lengths, which is faster")  # fmt: skip
     add("--max-body", type=whole_number(1, "a number of bytes"), default=_MAX_BODY_MIB << 20, metavar="BYTES",
-        help=f"bytes that are taken of one body, after decoding; larger ones are skipped as too-large "
+        help=f"largest body to read, before and after decoding; larger ones are skipped as too-large "
         f"(default: {_MAX_BODY_MIB} MiB)")  # fmt: skip
 
 
 def add_ending(add: Add) -> None:
     """How a run ends."""
     add("--on-bad-input", choices=("skip", "fail"), default="skip",
-        help="skip: count what can be read and exit with 2; fail: the job fails (default: skip)")  # fmt: skip
+        help="skip: count what can be read and exit with 2; fail: fail the job (default: skip)")  # fmt: skip
     add("--max-bad-inputs", type=BadLimit.parse, default=BadLimit("100%", percent=100.0), metavar="N|P%",
-        help="bad inputs (partial or failed) above which the job fails (default: 100%%)")  # fmt: skip
+        help="fail the job if more inputs than this are bad, that is, partial or failed (default: 100%%)")  # fmt: skip
     add("--ledger", metavar="FILE",
-        help="where the ledger goes, one JSON line per input (default: OUTPUT_DIR/_ledger.jsonl)")  # fmt: skip
+        help="where to write the ledger, one JSON line per input (default: OUTPUT_DIR/_ledger.jsonl)")  # fmt: skip
 
 
 def add_running(add: Add) -> None:
     """How the work is cut and watched."""
     add("--inputs-per-task", type=whole_number(1), metavar="N",
-        help="inputs in one map task (default: a whole file each; ranges in batches)")  # fmt: skip
+        help="inputs per map task (default: one whole file; ranges in batches)")  # fmt: skip
     add("--coalesce", type=whole_number(0), default=COALESCE, metavar="BYTES",
-        help="ranges of one file are fetched by one request if the gap between them is at most so large, and no larger "
-        f"than what is wanted beside it (default: {COALESCE >> 10} KiB)")  # fmt: skip
+        help="fetch two ranges of a file with one request if the gap between them is at most this, and no larger than "
+        f"the ranges themselves (default: {COALESCE >> 10} KiB)")  # fmt: skip
     add("--max-running-tasks", type=whole_number(1), metavar="N",
-        help=f"on a cluster: map tasks that run at a time, so that together they keep to the limits of hosts (default: "
+        help=f"on a cluster: map tasks that may run at a time, so that together they respect host limits (default: "
         f"{MOST_TASKS} if an input is on a web server, else as many as the cluster runs)")  # fmt: skip
     add("--task-retries", type=whole_number(0), default=2, metavar="N",
-        help="times that a task that died is tried again by the local runner, or Spark without a master "
+        help="how often a failed task is retried, by the local runner, or by Spark without a master "
         "(default: 2)")  # fmt: skip
     add("--checkpoint", metavar="DIR",
-        help="inline and local: keep the output of finished tasks there; a later run with the same job, options and "
-        "version takes it from there instead of reading those inputs again")  # fmt: skip
+        help="inline and local: keep the output of finished tasks in DIR; a later run of the same job with the same "
+        "options and version reuses it and does not read those inputs again")  # fmt: skip
     add("--progress", action=argparse.BooleanOptionalAction, default=True,
-        help="show how far the run is (default: yes; where stderr is no terminal, every ten seconds)")  # fmt: skip
+        help="show progress (default: yes; every ten seconds if stderr is not a terminal)")  # fmt: skip
 
 
 def add_lookup(add: Add) -> None:

@@ -160,7 +160,7 @@ class HttpBackend:
 
     def list(self, location: str) -> Iterator[str]:
         """Raises: UsageError: HTTP has no listings."""
-        raise UsageError("there are no listings over HTTP", source=redact(location))
+        raise UsageError("folders cannot be listed over HTTP", source=redact(location))
 
     def write(self, location: str) -> AbstractContextManager[BinaryIO]:
         """Raises: UsageError: nothing is written over HTTP."""

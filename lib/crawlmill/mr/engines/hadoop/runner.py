@@ -58,7 +58,7 @@ class HadoopRunner(StreamingTasks, _MRJobHadoopRunner):  # type: ignore[misc]
                 "usual places: name it with --hadoop-streaming-jar"
             )
         if "://" not in jar and not Path(jar).is_file():
-            raise UsageError(f"-r hadoop: the hadoop-streaming jar is not there: {jar}")
+            raise UsageError(f"-r hadoop: hadoop-streaming jar not found: {jar}")
 
     @property
     def folder(self) -> str:
