@@ -6,11 +6,11 @@ is found by two expressions and read by the exact rules of `html_tokenizer`, fro
 
 * comments, and the elements whose content is no markup, with their content;
 * a construct that holds a "<" before its first ">", or is never closed;
-* a tag with a quoted value that holds "<" or ">". A quoted value begins only behind "=" and spaces, so every "=" is
+* a tag with a quoted value that holds "<" or ">". A quoted value begins only after "=" and spaces, so every "=" is
   looked at, wherever it stands; one that is in no tag is text.
 
 Why that is exact: skimming goes from left to right, and everything before the place it has reached was read in the
-data state. A construct that begins there and is not found by the expressions holds no "<" and, in quotes behind "=",
+data state. A construct that begins there and is not found by the expressions holds no "<" and, in quotes after "=",
 no ">", so that in every state of the tokenizer its first ">" ends it.
 """
 
@@ -88,7 +88,7 @@ def skim_tag_names(page: bytes) -> Iterable[bytes]:
         at = look_from = end.end()
         name = spelling.lower()
         self_closing = end[1].endswith(b"/")
-        if name in foreign.open:  # leave it in the markup, made plain: what comes behind may ask for it
+        if name in foreign.open:  # leave it in the markup, made plain: what comes after may ask for it
             plain.append(b"<" + slash + spelling + (b"/>" if self_closing else b">"))
         elif not slash:
             names.append(spelling)

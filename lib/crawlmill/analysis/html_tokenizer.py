@@ -74,7 +74,7 @@ _ATTRIBUTE = rf"[{_SPACE}/]*+[^{_SPACE}/>][^{_SPACE}/>=]*+(?:{_SPACES}={_SPACES}
 _REST = rf"{_repeat(_ATTRIBUTE)}[{_SPACE}/]*+>"
 _REST_AND_SLASH = rf"{_repeat(_ATTRIBUTE)}([{_SPACE}/]*+)>"
 
-# The same where no attribute is odd, from inside or behind a name without "=": a "=" right behind a byte that is no
+# The same where no attribute is odd, from inside or after a name without "=": a "=" right after a byte that is no
 # space and no "/" then ends an attribute name, and once no quotes are left, the first ">" ends the tag in every state.
 _USUAL_VALUE = rf""""[^"]*+"|'[^']*+'|[^{_SPACE}"'>][^{_SPACE}>]*+"""
 _USUAL_REST = rf"""{_repeat(rf'''[^>"'=]++(?<![{_SPACE}/])=(?:{_USUAL_VALUE})''')}[^>"']*+>"""
@@ -104,7 +104,7 @@ def _raw_text(name: str) -> str:
 
 
 def _start_tag() -> str:
-    """A start tag, the raw text after it, and what lies before the next one; its name is the group.
+    """A start tag, the raw text after it, and what is before the next one; its name is the group.
 
     Or, with an empty group, all the rest of the page from a tag that this expression does not judge: one that is never
     closed, one with "=" in its name, and a raw text element that may be self-closing, which asks for the tags before.
@@ -139,7 +139,7 @@ def start_tag_names(page: bytes) -> Iterable[bytes]:
     """
     if len(page) <= AT_ONCE_BYTES:
         lead = _LEAD.match(page)
-        # Nothing behind the last ">" counts; leaving it out keeps a page that was cut within a tag out of the loop.
+        # Nothing after the last ">" counts; leaving it out keeps a page that was cut within a tag out of the loop.
         names: list[bytes] = _START_TAG.findall(page, lead.end() if lead else 0, page.rfind(b">") + 1)
         if not names or names[-1]:
             return names

@@ -117,7 +117,7 @@ def _read_again(file: IO[bytes]) -> Iterator[Group]:
 
 
 class _Choice(NamedTuple):
-    """Two chunks: their masks, and how far the bits of each are shifted in a block; masks of what lies outside them.
+    """Two chunks: their masks, and how far the bits of each are shifted in a block; masks of what is outside them.
 
     `earlier` are the chunks before the second, without the first: two hashes that differ in each of them have met in no
     earlier block. `pieces` are the bits that the block leaves open, in one part more than may differ.

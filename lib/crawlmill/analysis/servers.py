@@ -2,11 +2,11 @@ r"""The Server headers of responses: what `server_count` asks, of HTTP headers a
 
 Spec: the WAT metadata that Common Crawl publishes: one JSON object per WARC record, of which are used
 `Envelope.Payload-Metadata.HTTP-Response-Metadata.Headers`, an object {name as sent: value, or list of values where the
-name is repeated}, and `Envelope.WARC-Header-Metadata.WARC-Type`. Key order differs between crawls (2014: Headers behind
+name is repeated}, and `Envelope.WARC-Header-Metadata.WARC-Type`. Key order differs between crawls (2014: Headers after
 the page's links); HTML metadata can make up most of the text.
 
 A WAT record is read without parsing all of it. In valid JSON a `"` inside a string is written `\"`, so a `"` that
-no backslash precedes begins or ends a string. Take the bytes `"Headers":{` behind a `{` or `,`. The first `"` begins
+no backslash precedes begins or ends a string. Take the bytes `"Headers":{` after a `{` or `,`. The first `"` begins
 or ends a string; it cannot end one, since then a letter would follow the string. So it begins one, the next `"` ends
 it, and the `:` makes it a key whose value is an object. No text inside a value, however nasty, can look like that.
 Names that come from a page (headers, attributes of meta tags) can, but their values are strings and lists of strings,

@@ -9,14 +9,14 @@ How a member is read:
    bytes up to there are one whole member, it is given out as it is (`codecs.inflate`).
 2. If not (a false boundary inside the data, an empty or a large member, damage), zlib reads it from its start. A member
    of up to 16 MiB is given out whole, after its proof; a larger one as a stream, whose proof comes at its end.
-3. If zlib finds damage, the next member is sought: right behind the member if either its checksum or its length is
-   right, so that its end is one; otherwise at the next place within or behind what was read that looks like a member
+3. If zlib finds damage, the next member is sought: right after the member if either its checksum or its length is
+   right, so that its end is one; otherwise at the next place within or after what was read that looks like a member
    and inflates to something that `plausible` accepts, or is itself whole.
 
 With `heads`, only the first bytes of each member are inflated, and only its guessed end and its ISIZE are known;
 whoever reads it must compare these with what the head declares, and asks for `reread` where they disagree.
 
-Once `ahead` is set, it is asked first, each time a member is at hand: it may move the window behind members that are
+Once `ahead` is set, it is asked first, each time a member is at hand: it may move the window past members that are
 whole, as many as it likes, and give what it makes of them. The member at which it stops is read as above.
 
 Deviations: bytes between members, zeros among them, are reported; `gzip` skips zeros in silence. A cut exactly between

@@ -69,11 +69,11 @@ def header_length(data: bytes) -> int | None:
 
 
 def inflate_member(window: Window) -> Iterator[bytes]:
-    """The content of the member at hand, in pieces; the window moves along, in the end behind the member.
+    """The content of the member at hand, in pieces; the window moves along, in the end after the member.
 
     Raises:
         FormatError: `truncated`, `bad-compression` or `bad-checksum`, with the member's offset; a `ContentError` if
-            the window is behind the member all the same.
+            the window is past the member all the same.
     """
     offset = window.offset
     length = _read_header(window)

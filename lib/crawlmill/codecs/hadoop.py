@@ -17,7 +17,7 @@ whole; where it is not, zlib reads the buffer again, and zlib's verdict is the o
 A compressed buffer of 0 stored bytes stands for 0 bytes, whatever the codec: some of Hadoop's streams write nothing
 where nothing is given to them, and what reads them there is not asked for anything.
 
-Deviations from Hadoop: bytes behind the compressed data, which Hadoop ignores, are an error.
+Deviations from Hadoop: bytes after the compressed data, which Hadoop ignores, are an error.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def codec_named(class_name: str) -> Codec:
     return Codec(class_name, *make())
 
 
-_PIECE = 1 << 16  # bytes given to a decompressor at once, so that what lies behind a stream is not copied as a whole
+_PIECE = 1 << 16  # bytes given to a decompressor at once, so that what is after a stream is not copied as a whole
 
 
 def _zlib_streams(name: str, wbits: int, *, several: bool) -> Inflate:

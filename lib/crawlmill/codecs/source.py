@@ -46,7 +46,7 @@ class Window:
     """The part of a source that is held in memory.
 
     `data` holds it, `at` is the position in `data` that reading has reached, `start` the offset of `data[0]` in the
-    source. What lies before `at` may be let go whenever more is read, unless `keep` marks it.
+    source. What is before `at` may be let go whenever more is read, unless `keep` marks it.
     """
 
     __slots__ = ("_chunk", "_kept", "_source", "at", "data", "ended", "start")
@@ -67,7 +67,7 @@ class Window:
         return len(self.data) - self.at
 
     def more(self) -> bool:
-        """Hold one chunk more, letting go of what lies behind; False if the source has ended."""
+        """Hold one chunk more, letting go of what was passed; False if the source has ended."""
         return self.hold(self.held + 1)
 
     def hold(self, count: int) -> bool:
@@ -95,7 +95,7 @@ class Window:
         self._kept = offset
 
     def go_to(self, offset: int) -> None:
-        """Continue at an offset of the source, be it before or behind what is held."""
+        """Continue at an offset of the source, be it before or after what is held."""
         if self.start <= offset <= self.start + len(self.data):
             self.at = offset - self.start
             return

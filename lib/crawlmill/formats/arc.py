@@ -6,13 +6,13 @@ A record is a URL line, its block, and a line feed. The URL line is split from t
     version 2    URL IP-address archive-date content-type result-code checksum location offset filename length
 
 The declared length means three things (Common Crawl 2008-2010; July 2012: two body bytes and the line feed less;
-September 2012: the line feed more). In a gzip member it is ignored: the block is what the member holds behind the URL
-line, less one closing line feed; this holds for the first record of a member behind which no URL line follows where it
+September 2012: the line feed more). In a gzip member it is ignored: the block is what the member holds after the URL
+line, less one closing line feed; this holds for the first record of a member after which no URL line follows where it
 declares its end. In a plain file, or a member of several records, the declared length is the only one there is, and is
 taken to be right if a URL line, or the end, follows within three bytes; if not, see `runs`. Some crawlers (Heritrix of
 2008) wrote no line feed between records: there the next URL line begins where the block ends, and a file may end so.
 A line feed at the declared end of a block is taken for the closing one in any case. If a damaged URL line follows it,
-only that line's record is lost: a scheme or a date is left of the line, and an HTTP header stands behind it, or its
+only that line's record is lost: a scheme or a date is left of the line, and an HTTP header stands past it, or its
 length leads to the next URL line.
 
 Bodies of Common Crawl's ARC files are stored decoded, under the headers that say otherwise; they are never decoded on a
@@ -128,7 +128,7 @@ def is_arc_start(data: bytes, at: int = 0) -> bool:
 
 
 def _begin_of(fields: tuple[bytes, ...]) -> int:
-    """Where the URL line begins within a line that holds these fields: behind bytes that are no part of a URL.
+    """Where the URL line begins within a line that holds these fields: after bytes that are no part of a URL.
 
     Bytes are none where a good line follows them, and they are binary or text of a page. A URL within a URL follows
     such as "=" or "/".
@@ -248,7 +248,7 @@ def read_plain(source: ByteSource, *, start: int = 0, part: bool = False, on_pro
 
 
 def _find_line(data: Content, at: int, end: int) -> int | None:
-    """Where the first URL line begins, at `at` or behind it, that ends before `end`."""
+    """Where the first URL line begins, at `at` or after it, that ends before `end`."""
     for match in _LINE_END.finditer(data, at, end):
         behind_feed = data.rfind(b"\n", max(at - 1, 0), match.start()) + 1
         begin = behind_feed or at  # without a line feed in front of it, what `at` cuts may hold a line
@@ -270,7 +270,7 @@ def _find_line(data: Content, at: int, end: int) -> int | None:
 
 
 class ArcCutter(RecordCutter[UrlLine, ArcRecord]):
-    """Cuts ARC records that lie one behind the other; a header is a URL line."""
+    """Cuts ARC records that follow one another; a header is a URL line."""
 
     length_field = "length in a URL line"
     behind = _SLACK + 1 + MAX_LINE
@@ -278,7 +278,7 @@ class ArcCutter(RecordCutter[UrlLine, ArcRecord]):
     longest_start = MAX_LINE
 
     _tight = False
-    """Whether a record began right behind the block of the one before."""
+    """Whether a record began right after the block of the one before."""
 
     def head(self) -> tuple[UrlLine, int, int]:
         window = self.window
@@ -314,11 +314,11 @@ class ArcCutter(RecordCutter[UrlLine, ArcRecord]):
             return RecordEnd(closed=False)
         if window.ended and at >= len(data):
             window.at = len(data)
-            self.problem(self.cut("record", "a line feed after its block", "the end"), offset)
+            self.problem(self.cut("record", "a line feed behind its block", "the end"), offset)
             return None
         self.problem(
             FormatError("wrong length in a URL line", reason="bad-length",
-                        expected=f"a record after {length} bytes", actual=repr(data[at : at + 20])[2:-1]),
+                        expected=f"a record behind {length} bytes", actual=repr(data[at : at + 20])[2:-1]),
             offset,
         )  # fmt: skip
         return None
@@ -333,7 +333,7 @@ class ArcCutter(RecordCutter[UrlLine, ArcRecord]):
         return fields is not None and _CONTROL.search(fields[0]) is None and _good_line(fields) == 0
 
     def _gap(self, at: int) -> int | None:
-        """Bytes from the declared end of a block behind its line feed, where a record or the end follows; or None."""
+        """Bytes from the declared end of a block after its line feed, where a record or the end follows; or None."""
         data, ended = self.window.data, self.window.ended
         for gap in (1, 0, 3, 2, 4):
             follows = at + gap
@@ -345,7 +345,7 @@ class ArcCutter(RecordCutter[UrlLine, ArcRecord]):
         return None
 
     def _gap_to_damaged_line(self, at: int) -> int | None:
-        """Bytes from the declared end of a block behind its line feed, where a URL line stood before it was damaged."""
+        """Bytes from the declared end of a block after its line feed, where a URL line stood before it was damaged."""
         data = self.window.data
         for gap in (1, 0, 3):
             follows = at + gap
@@ -356,13 +356,13 @@ class ArcCutter(RecordCutter[UrlLine, ArcRecord]):
             if not remains and not _KNOWN_SCHEME.match(data, follows):
                 continue
             if _find_line(data, follows, end + 1) is not None:
-                continue  # it is whole, and what lies in front of it is damaged
+                continue  # it is whole, and what is in front of it is damaged
             if data.startswith(b"HTTP/", end + 1) or (remains and self._leads_on(end + 1 - at + int(remains[1]))):
                 return gap
         return None
 
     def _leads_on(self, length: int) -> bool:
-        """Whether a URL line, or the end, follows a block that ends so many bytes behind the window."""
+        """Whether a URL line, or the end, follows a block that ends so many bytes after the window."""
         window = self.window
         window.hold(length + self.behind)
         return self._gap(window.at + length) is not None

@@ -74,7 +74,7 @@ def read_archive(
         counter: One of the native core: where that reads, what this can count is counted, and not given.
         max_body: Bytes of a block up to which it may take it.
         on_left_out: Called with numbers of records that were read and are not given.
-        on_problem: Called for everything lost; reading goes on behind it.
+        on_problem: Called for everything lost; reading goes on after it.
         on_format: Called with `warc`, `wat`, `wet` or `arc` before the record that decides it is given. A warcinfo
             decides nothing.
 
@@ -202,7 +202,7 @@ def _recovers(data: bytes) -> bool:
 
 
 def _holds_member(data: bytes) -> bool:
-    """Whether a gzip member that begins like a record lies somewhere within these bytes."""
+    """Whether a gzip member that begins like a record is somewhere within these bytes."""
     reader = GzipReader(io.BytesIO(data), on_problem=lambda _: None, plausible=_is_record_start)
     member = next(iter(reader), None)
     return member is not None and _is_record_start(_first_bytes(member))

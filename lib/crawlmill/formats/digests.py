@@ -98,7 +98,7 @@ def check_digests(record: Record) -> Iterator[FormatError]:
 
 
 def _payload_start(record: WarcRecord) -> int:
-    """Where the payload begins in the block: behind the header of an HTTP message."""
+    """Where the payload begins in the block: after the header of an HTTP message."""
     if not (record.content_type or "").lower().startswith("application/http"):
         return 0
     if record.holds_http:
@@ -121,7 +121,7 @@ def _forms(record: WarcRecord, wanted: dict[str, tuple[str, bytes]]) -> FormDige
 
 
 def _show(record: WarcRecord, start: int, block: list[Any], payload: list[Any]) -> None:
-    """Show the block to some, and what lies behind `start` to others."""
+    """Show the block to some, and what is after `start` to others."""
     at = 0
     for piece in record.block.pieces():
         for each in block:

@@ -97,7 +97,7 @@ class _Waiting(Generic[T]):
 
 
 class Exchanges(Generic[T]):
-    """Joins items, one for each record of a response, with what was detected of its page; gives them in their order.
+    """Joins items, one for each record of a response, with what was detected of its page; returns them in their order.
 
     Args:
         depth: Items that are held back at most; a record whose metadata is further away is given without.

@@ -27,7 +27,7 @@ class Item(Protocol):
 
     @property
     def offset(self) -> int:
-        """Where in the file it begins, or what it lies in."""
+        """Where in the file it begins, or what it is in."""
 
 
 class Account(Protocol):
@@ -77,7 +77,7 @@ class OpenInput(Protocol):
         """The input from its beginning, by the offsets of the file. Ask for it once."""
 
     def whole_file(self) -> AbstractContextManager[tuple[ByteSource, int | None]]:
-        """The file that a range lies in, from its beginning, and its size.
+        """The file that a range is in, from its beginning, and its size.
 
         While it is open, it is what counts as read: a range is covered as far as the file was read beyond its start,
         and wholly once the block ends well.

@@ -1,4 +1,4 @@
-"""What the records of all archives have in common: where they lie, what they say of themselves, block and payload.
+"""What the records of all archives have in common: where they are, what they say of themselves, block and payload.
 
 Terms are those of WARC 1.1 (ISO 28500:2017, section 4): a record is a header and a block; the payload of an HTTP
 response is its body, without transfer and content codings.
@@ -188,7 +188,7 @@ class Record:
 
     @property
     def closing(self) -> bytes:
-        """The line ends behind the block, which belong to the record as it is stored."""
+        """The line ends after the block, which belong to the record as it is stored."""
         raise NotImplementedError
 
     def fields(self) -> dict[str, Any]:
@@ -232,7 +232,7 @@ class Record:
     def body_offset(self) -> int:
         """Where the body of an HTTP response begins in the block.
 
-        Behind an empty line too many, as Common Crawl's writer added one in August 2018, if Content-Length shows it.
+        After an empty line too many, as Common Crawl's writer added one in August 2018, if Content-Length shows it.
 
         Raises:
             FormatError: `bad-header`.

@@ -1,4 +1,4 @@
-"""Cuts records that lie one behind the other: in a plain file, in a member of several, in a member of a whole file.
+"""Cuts records that follow one another: in a plain file, in a member of several, in a member of a whole file.
 
 What WARC and ARC have in common here: a record is a header that declares the length of its block, the block, and an
 end. `RecordCutter` goes from record to record; a format says what its headers, its ends and its beginnings look like.
@@ -8,9 +8,9 @@ it was read to its end.
 
 A declared length that leads to no end is wrong, or the bytes are:
 
-* If the source ends before the block does: where a whole record lies within what is there, the length was too great,
+* If the source ends before the block does: where a whole record is within what is there, the length was too great,
   and reading goes on at that record; where none does, the source is cut.
-* If whole records begin inside the block, one behind the other, and the last ends behind it, the length was too great
+* If whole records begin inside the block, one after the other, and the last ends after it, the length was too great
   as well. The last may also be one whose header is beyond doubt, but whose own length is wrong: it is read, and
   reported in its turn.
 * Otherwise reading goes on at the next place that begins a record.
@@ -36,7 +36,7 @@ HELD: Final = 1 << 20
 """Bytes up to which a block is held in memory while it is cut; a larger one is streamed."""
 
 PROVEN: Final = 16 << 20
-"""Bytes up to which a block is held behind damage, to see whether its record is whole."""
+"""Bytes up to which a block is held after damage, to see whether its record is whole."""
 
 OnProblem = Callable[[FormatError], None]
 
@@ -66,8 +66,8 @@ class RecordCutter(ABC, Generic[S, R]):
     """Cuts the records of one format, of which a header says `S`.
 
     Args:
-        source: Where they lie, at offset `start`.
-        member: The gzip member that they lie in; None in a plain file.
+        source: Where they are, at offset `start`.
+        member: The gzip member that they are in; None in a plain file.
         part: A part of a plain file was asked for, which may end with a block.
         on_problem: Called with a FormatError for everything that is lost.
     """
@@ -76,7 +76,7 @@ class RecordCutter(ABC, Generic[S, R]):
     """What the standard calls the declared length."""
 
     behind: ClassVar[int]
-    """Bytes behind the declared end of a block that `take_end` may look at."""
+    """Bytes after the declared end of a block that `take_end` may look at."""
 
     early: ClassVar[int] = 0
     """Bytes before its declared end at which a block may end."""
@@ -115,14 +115,14 @@ class RecordCutter(ABC, Generic[S, R]):
 
     @abstractmethod
     def take_end(self, offset: int, length: int) -> RecordEnd | None:
-        """Step from the declared end of a block behind the end of its record; None, and a problem, if it is no end.
+        """Step from the declared end of a block past the end of its record; None, and a problem, if it is no end.
 
         The record is lost then; `seek` finds the next one.
         """
 
     @abstractmethod
     def find_start(self, data: bytes, at: int) -> int | None:
-        """Where, at `at` or behind it, a line looks like the beginning of a header."""
+        """Where, at `at` or after it, a line looks like the beginning of a header."""
 
     @abstractmethod
     def begins_record(self) -> bool:
@@ -130,14 +130,14 @@ class RecordCutter(ABC, Generic[S, R]):
 
     @abstractmethod
     def whole_end(self) -> int | None:
-        """The offset behind the record that begins at the start that was found, if it is whole, its end included."""
+        """The offset after the record that begins at the start that was found, if it is whole, its end included."""
 
     def fills_member(self, _declared: int, /) -> bool:
         """Whether what is at hand, and declares to be so long from here on, goes on to its member's end instead."""
         return False
 
     def claimed_end(self) -> int | None:
-        """The offset behind what the record at hand claims, if its header is beyond doubt, whole or not; or None."""
+        """The offset after what the record at hand claims, if its header is beyond doubt, whole or not; or None."""
         return None
 
     def step_to_next(self) -> bool:
@@ -175,7 +175,7 @@ class RecordCutter(ABC, Generic[S, R]):
             window.keep(None)
 
     def _held(self, offset: int, said: S, size: int, length: int) -> R | None:
-        """The record at hand, held whole; the window moves behind it. None if it is lost."""
+        """The record at hand, held whole; the window moves past it. None if it is lost."""
         window = self.window
         if not window.hold(size + length + self.behind) and window.held < size + length - self.early:
             self._beyond_end(offset, size, length)
@@ -192,7 +192,7 @@ class RecordCutter(ABC, Generic[S, R]):
         return record if end is AS_DECLARED else self._finished(record, size + length, end)
 
     def _streamed(self, said: S, size: int, length: int) -> R | None:
-        """The record at hand; the window moves behind it while its block is read."""
+        """The record at hand; the window moves past it while its block is read."""
         window = self.window
         offset = window.offset
         if self._ends_at is not None and offset + size + length - self.early > self._ends_at:
@@ -259,7 +259,7 @@ class RecordCutter(ABC, Generic[S, R]):
             self.leave_open(record)
         return record
 
-    # Behind damage
+    # After damage
 
     def _beyond_end(self, offset: int, size: int, length: int) -> None:
         """Report a record that declares more than there is; go to a whole record in what it claims, or the end."""
@@ -281,7 +281,7 @@ class RecordCutter(ABC, Generic[S, R]):
         self.problem(FormatError(what, reason=reason, expected=f"{length} bytes", actual=actual), offset)
 
     def _go_on(self, offset: int, size: int) -> None:
-        """Go on behind a block that has no end: at records that begin inside of it, or else behind it."""
+        """Go on after a block that has no end: at records that begin inside of it, or else after it."""
         window = self.window
         behind = window.offset
         if self.step_to_next():
@@ -302,7 +302,7 @@ class RecordCutter(ABC, Generic[S, R]):
         self.window.go_to(block - 1)
 
     def _seek_across(self, behind: int) -> bool:
-        """Move to the first of a row of records that begins before this offset and ends behind it.
+        """Move to the first of a row of records that begins before this offset and ends after it.
 
         All of them are whole but perhaps the last. A header beyond doubt in a row that ends earlier is reported here.
         """
@@ -322,14 +322,14 @@ class RecordCutter(ABC, Generic[S, R]):
                                 actual="none"),
                     window.offset,
                 )  # fmt: skip
-            window.at += 1  # behind a row that is broken; one that ends just here is a file within a file
+            window.at += 1  # after a row that is broken; one that ends just here is a file within a file
         return False
 
     def _is_link(self) -> bool:
         return self._link_end()[0] is not None
 
     def _link_end(self) -> tuple[int | None, bool]:
-        """The offset behind the record at hand, and whether it is whole; None if neither it nor its header is sure."""
+        """The offset after the record at hand, and whether it is whole; None if neither it nor its header is sure."""
         offset = self.window.offset
         claimed = self.claimed_end() if offset != self._lost_block else None  # else the header in front is the lost one
         end = self.whole_end()
@@ -347,7 +347,7 @@ class RecordCutter(ABC, Generic[S, R]):
         return self.claimed_end() is not None or self.begins_record()
 
     def _seek(self, is_one: Callable[[], bool], *, before: int | None = None) -> bool:
-        """Move to the next start for which this holds and, if so asked, that lies before an offset; or to the end."""
+        """Move to the next start for which this holds and, if so asked, that is before an offset; or to the end."""
         window = self.window
         while True:
             start = self.find_start(window.data, window.at)

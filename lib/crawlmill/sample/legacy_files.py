@@ -73,7 +73,7 @@ class LegacyFiles:
         ]
         self._earlier = fetched - VALID_2012.fetched
         self._arc = ArcWriter(names.valid_arc, streams.get(VALID_2012.kind))
-        # Metadata records tell where the bodies lie, so those are laid out even if nobody wants the ARC file.
+        # Metadata records tell where the bodies are, so those are laid out even if nobody wants the ARC file.
         self._needs_arc = bool(streams.keys() & {VALID_2012.kind, "metadata"})
         self._metadata, self._text = (
             _sequence_file(streams[kind], seed, names.path(kind)) if kind in streams else None

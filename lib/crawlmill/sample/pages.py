@@ -23,7 +23,7 @@ __all__ = ["Address", "Page", "PageMaker", "Shape"]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a response is like: what its body is, its status line behind the version, and how the body is coded.
+    """What a response is like: what its body is, its status line after the version, and how the body is coded.
 
     `content_types` replace the header that would tell the truth; `charset` is one that pages rarely have.
     """
@@ -87,7 +87,7 @@ _FETCH_SPAN_S = 10800  # what a Common Crawl segment's pages are fetched in
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a page lies: `target` is what the request line asks for."""
+    """Where a page is: `target` is what the request line asks for."""
 
     host: str
     target: str

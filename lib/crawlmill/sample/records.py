@@ -35,7 +35,7 @@ class Record:
     block: bytes
 
     def header(self) -> bytes:
-        """The version line, the fields and the blank line behind them."""
+        """The version line, the fields and the blank line after them."""
         header: bytes = StatusAndHeaders("", list(self.fields), protocol="WARC/1.0").to_bytes(encoding="utf-8")
         return header
 
@@ -45,7 +45,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Where a gzip member lies in its file, and what it holds: bytes, and the CRC-32 of the inflated ones."""
+    """Where a gzip member is in its file, and what it holds: bytes, and the CRC-32 of the inflated ones."""
 
     offset: int
     length: int
@@ -54,14 +54,14 @@ class Member:
 
 
 class MemberWriter:
-    """Writes gzip members one behind the other, to a stream or, to learn where they would lie, to nothing."""
+    """Writes gzip members one after the other, to a stream or, to learn where they would be, to nothing."""
 
     def __init__(self, stream: BinaryIO | None) -> None:
         self.offset = 0
         self._stream = stream
 
     def write(self, content: bytes, header: bytes = _GZIP_HEADER) -> Member:
-        """Write one member, behind this gzip header."""
+        """Write one member, after this gzip header."""
         crc = zlib.crc32(content)
         trailer = struct.pack("<II", crc, len(content) & 0xFFFFFFFF)
         packed = b"".join((header, zlib.compress(content, _LEVEL, -15), trailer))

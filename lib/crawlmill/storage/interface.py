@@ -1,6 +1,6 @@
 """What every kind of storage offers: streams over spans of bytes, sizes, listings, atomic writes; and its options.
 
-A *location* says where bytes lie (`locations.py`); a *backend* knows one kind of them. Users of storage see only
+A *location* says where bytes are (`locations.py`); a *backend* knows one kind of them. Users of storage see only
 `Storage` (`facade.py`) and `Stream`.
 """
 

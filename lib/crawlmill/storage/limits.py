@@ -8,7 +8,7 @@ one folder, locked with `flock`, so that a killed process gives back what it hel
 
 Tasks on other machines know nothing of each other, so each keeps to its share of the limits: of N that run at a time,
 to 1/N of the requests per second, and to as many of the connections. A task's first request waits for as long as two of
-its requests are to lie apart, since the one that ran in its place may just have sent its last, and for up to as long
+its requests must be apart, since the one that ran in its place may just have sent its last, and for up to as long
 again by chance, since others begin when it does.
 
 Times are those of `time.monotonic`, which all processes of a machine share.
@@ -237,7 +237,7 @@ class Limiter:
             turn.since_s = now
 
     def is_first(self, what: str) -> bool:
-        """Whether no process of the run has asked this before: for what is to be said once."""
+        """Whether no process of the run has asked this before: for what must be said once."""
         return self._state.is_first(what)
 
     def _await_turn(self, host: str, per_second: float | None) -> None:

@@ -4,7 +4,7 @@
 
 * A plain path is taken as it stands (`%` is a character); a `file://` URI is percent-decoded to bytes (RFC 8089).
 * `s3` keys and `hdfs` paths are taken as they stand, as the tools of both do; `s3a` and `s3n` mean `s3`.
-* Common Crawl's former buckets are rewritten to where their objects lie today.
+* Common Crawl's former buckets are rewritten to where their objects are today.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def scheme_of(location: str) -> str:
 
 
 def is_remote(location: str) -> bool:
-    """Whether the bytes lie anywhere but in the local file system."""
+    """Whether the bytes are anywhere but in the local file system."""
     return scheme_of(location) != "file"
 
 

@@ -73,7 +73,7 @@ class Body(Protocol):
 
 
 class NothingLeft:
-    """The `Body` of an answer that no byte of the object lies at `start` or behind it."""
+    """The `Body` of an answer that no byte of the object is at `start` or after it."""
 
     def __init__(self, start: int, total: int) -> None:
         self.start, self.identity = start, Identity(total=total)
@@ -203,7 +203,7 @@ class ResumingStream:
             raise Failure(f"the object changed while it was read{more}", reason="changed")
 
     def _skip(self, body: Body, *, compare: bool) -> None:
-        """Drop what lies before the place to go on at: an answer may begin earlier than it was asked to."""
+        """Drop what is before the place to go on at: an answer may begin earlier than it was asked to."""
         at, checksum = body.start, 0
         if at > self._at:
             raise Failure(f"the server sent bytes from {at}, asked for {self._at}")
@@ -211,7 +211,7 @@ class ResumingStream:
             border = next(place for place in (self._start, self._checked, self._at) if at < place)
             piece = body.read(min(border, self._at, at + _PIECE) - at)
             if not piece and self._identity is None:
-                self._stop = self._start  # the span lies behind the object
+                self._stop = self._start  # the span is after the object
                 return
             if not piece:
                 raise Failure(f"the object ends at {at}, it was read up to {self._at}", reason="changed")

@@ -72,7 +72,7 @@ class Attempts:
     def failed(self, failure: Failure, gained: int = 0) -> None:
         """Wait before another try, of which the last had brought `gained` bytes.
 
-        Raises: SourceError when there is to be none.
+        Raises: SourceError when there must be none.
         """
         self._tries += 1
         self._in_a_row = 1 if gained >= LEAST_PROGRESS_BYTES else self._in_a_row + 1

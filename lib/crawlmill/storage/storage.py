@@ -1,4 +1,4 @@
-"""`Storage`: one way to bytes, whatever kind of location they lie at."""
+"""`Storage`: one way to bytes, whatever kind of location they are at."""
 
 from __future__ import annotations
 

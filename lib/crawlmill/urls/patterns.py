@@ -98,7 +98,7 @@ def _of_host(text: str, match: str, key: bytes) -> Pattern:
     if not bracket and re.match(rb"[A-Za-z][A-Za-z0-9+.-]*:(?![0-9]+\Z)", host):
         raise UsageError("this pattern has no host", expected="a URL with a host", actual=repr(text[:_SHOWN]))
     name, colon, port = host.rpartition(b":")
-    if (colon and b":" in name) or host.startswith(b":"):  # IPv6: no host lies below it, and its port cannot be told
+    if (colon and b":" in name) or host.startswith(b":"):  # IPv6: no host is below it, and its port cannot be told
         return Pattern(text, match, host, (_one_host(host),))
     if not colon:
         ranges = [_one_host(host)]
@@ -143,6 +143,6 @@ def _with_scheme(given: bytes) -> bytes:
 
 
 def _behind(prefix: bytes) -> bytes:
-    """The first text behind all that begin with this one."""
+    """The first text after all that begin with this one."""
     stripped = prefix.rstrip(b"\xff")
     return stripped[:-1] + bytes([stripped[-1] + 1]) if stripped else prefix + b"\xff" * 64

@@ -14,7 +14,7 @@ it), `br` (RFC 7932), `zstd` (RFC 8878), singly or in any order (RFC 9110 sectio
   `already_decoded` only codings with a magic are removed.
 * Crawlers cut long bodies (Common Crawl at 1 MiB), and some servers send broken ones: what can be read of a cut or
   damaged body is given, and `damage` says so. The archive that holds such a body is whole.
-* Behind the end of a gzip or zstd body more members or frames may follow; anything else behind a body is no part of it.
+* After the end of a gzip or zstd body more members or frames may follow; anything else after a body is no part of it.
 * Content-Length is not looked at: it is the length on the wire, and the block ends where the body ends.
 
 Cost is bounded: decoding stops as soon as more than `limit` bytes came out, so a compressed bomb takes that much memory
@@ -152,7 +152,7 @@ def _begins_chunked(body: bytes, line: re.Match[bytes]) -> bool:
 
 
 def _concatenated(magic: bytes, decoder: Callable[[], Decoder], body: bytes, limit: int) -> _Decoded:
-    """The streams of a coding with a magic, one behind the other."""
+    """The streams of a coding with a magic, one after the other."""
     pieces: list[bytes] = []
     at = size = 0
     while body.startswith(magic, at):

@@ -22,7 +22,7 @@ _PIECE: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """What a stream holds, and the byte behind it: None if it is cut or, with an `error`, damaged."""
+    """What a stream holds, and the byte after it: None if it is cut or, with an `error`, damaged."""
 
     data: bytes
     end: int | None
@@ -50,12 +50,12 @@ class ZlibDecoder:
 
     @property
     def unused(self) -> int | None:
-        """Bytes of the last step that lie behind the end of the stream; None before its end."""
+        """Bytes of the last step that are after the end of the stream; None before its end."""
         return len(self._inflater.unused_data) if self._inflater.eof else None
 
 
 class BrotliDecoder:
-    """Decodes one stream. To the library, bytes of the same step behind its end are an error."""
+    """Decodes one stream. To the library, bytes of the same step past its end are an error."""
 
     step = 16 << 10
 
@@ -106,7 +106,7 @@ class ZstdDecoder:
 
     @property
     def unused(self) -> int | None:
-        """Bytes of the last step that lie behind the end of the frame; None before its end."""
+        """Bytes of the last step that are after the end of the frame; None before its end."""
         return len(self._decoder.unused_data) if self._decoder.eof else None
 
 
@@ -126,11 +126,11 @@ def read_stream(
 
     Args:
         decoder: Makes a decoder.
-        data: The stream, and whatever lies around it.
+        data: The stream, and whatever is around it.
         start: Where it begins.
         limit: Bytes that the result may have, together with `before`.
         before: Bytes that were decoded before this stream.
-        slowly_from: Go byte by byte from here, which gives all that lies before an error.
+        slowly_from: Go byte by byte from here, which gives all that is before an error.
 
     Raises:
         FormatError: `too-large`.

@@ -1,4 +1,4 @@
-r"""HTTP messages as they lie in the blocks of WARC and ARC records: start line, header fields, where the body begins.
+r"""HTTP messages as they are in the blocks of WARC and ARC records: start line, header fields, where the body begins.
 
 RFC 9112 (HTTP/1.1), read with the tolerance that pages of all years need:
 
@@ -8,7 +8,7 @@ RFC 9112 (HTTP/1.1), read with the tolerance that pages of all years need:
   (`HTTP/2 200`), the reason may touch the status (`200OK`); what are not three digits is no status;
 * blanks between field name and colon are dropped, none need follow the colon (`Name:value`, as in ARC files of
   2008-2012); lines without a colon, or without a name before it (`:status: 200`), are no fields;
-* folded lines (obs-fold) continue the value above, with one blank between; behind a line that is no field, the start
+* folded lines (obs-fold) continue the value above, with one blank between; after a line that is no field, the start
   line included, they are no fields either;
 * a value is UTF-8, and Latin-1 where it is not UTF-8; so are names and reasons.
 
@@ -34,7 +34,7 @@ _STATUS_LINE = re.compile(
 _REQUEST_LINE = re.compile(rb"[\r\n]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]([^\n]*)")
 _HEADER_END = re.compile(rb"\n\r*\n")
 _VALUE = r":([^\n]*(?:\n[ \t][^\n]*)*)"
-_FIELD = re.compile(r"\n([^ \t\n:][^\n:]*)" + _VALUE)  # the name with the blanks behind it
+_FIELD = re.compile(r"\n([^ \t\n:][^\n:]*)" + _VALUE)  # the name with the blanks after it
 _BLANKS = " \t"
 _HTML = frozenset(("text/html", "application/xhtml+xml"))
 
@@ -60,7 +60,7 @@ class HttpMessage:
         method: str = "",
         target: str = "",
     ) -> None:
-        self._head = head  # the field lines, each behind its line feed and without CR; bytes as Latin-1
+        self._head = head  # the field lines, each after its line feed and without CR; bytes as Latin-1
         self._fields: list[tuple[str, str]] | None = None
         self.body_offset, self.version, self.status, self.reason = body_offset, version, status, reason
         self.method, self.target = method, target
@@ -151,7 +151,7 @@ def parse_request(block: bytes) -> HttpMessage:
 
 
 def _split(block: bytes, at: int) -> tuple[str, int]:
-    """The field lines behind the start line that ends at `at`, and where the body begins."""
+    """The field lines after the start line that ends at `at`, and where the body begins."""
     end = _HEADER_END.search(block, at)
     head = block[at : end.start() if end else len(block)].replace(b"\r\n", b"\n").rstrip(b"\r")
     if b"\r" in head:

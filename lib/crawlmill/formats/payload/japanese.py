@@ -4,7 +4,7 @@ Python's codecs are no substitute: they lack NEC's and IBM's characters (row 13 
 which Japanese pages are full of, and after a cut character ISO-2022-JP goes on in the wrong state, so that markup
 becomes text. Errors give U+FFFD.
 
-Deviation: an escape sequence directly behind another is no error here; it stands for nothing either way.
+Deviation: an escape sequence directly after another is no error here; it stands for nothing either way.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class Frames:
             raise _past_end(what, length, window.held)
 
     def _is_escape_within(self, length: int) -> bool:
-        """Whether an escape lies within the next bytes; no more of them are read than twice the way to it."""
+        """Whether an escape is within the next bytes; no more of them are read than twice the way to it."""
         window, held, searched = self.window, 0, self.window.offset
         while held < length:
             held = min(length, max(2 * held, window.held, 1 << 16))
@@ -152,7 +152,7 @@ class Frames:
         return False
 
     def recover(self, error: FormatError) -> bool:
-        """Go to the first escape behind the item's beginning; False if there is none, or it begins the next split.
+        """Go to the first escape after the item's beginning; False if there is none, or it begins the next split.
 
         A length that points past the end of a file which goes on is no truncation: the error then says `bad-length`.
         """
@@ -212,7 +212,7 @@ def _total(sizes: Sequence[int], largest: int) -> int:
 def read_records(
     frames: Frames, codec: Codec | None, key: Writable, value: Writable, on_problem: Callable[[FormatError], None]
 ) -> Batch | None:
-    """The record that begins here, behind escapes, and those that are held behind it; None at the end of file or split.
+    """The record that begins here, after escapes, and those that are held after it; None at the end of file or split.
 
     A compressed value that is damaged, where frame and key seem sound, goes to `on_problem`; the next record is read.
 
@@ -240,7 +240,7 @@ def read_records(
             values = [value.payload(codec.decode(window.data[begin + key_length : begin + length], frames.largest))]
         except FormatError as error:
             if frames.has_swallowed_escape():
-                raise  # then the frame is the wrong one, and sound records may lie behind the escape
+                raise  # then the frame is the wrong one, and sound records may be after the escape
             error.located(offset=frames.item)
             on_problem(error)
             continue
@@ -251,7 +251,7 @@ def read_records(
 def _cut_records(frames: Frames, stop: int, key: Writable, value: Writable) -> Batch:
     """The uncompressed records that are held, up to a position in the window; the first is known to have a whole frame.
 
-    Whatever is odd behind the first ends them: it will be looked at when it comes first.
+    Whatever is odd after the first ends them: it will be looked at when it comes first.
     """
     window, longest = frames.window, frames.largest - 8
     data, at = window.data, window.at

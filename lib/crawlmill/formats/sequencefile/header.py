@@ -45,7 +45,7 @@ class SequenceFileHeader:
 
 
 def read_header(window: Window) -> SequenceFileHeader:
-    """The header at the beginning of a file; the window then stands behind it.
+    """The header at the beginning of a file; the window then stands past it.
 
     Raises:
         FormatError: `unknown-format`: no SequenceFile; `unsupported-format`: no version that is known;

@@ -7,13 +7,13 @@
 Layout: `sequencefile_header` and `sequencefile_body`. There is no checksum but those of the codecs, no count of records
 and no end mark; a file that is cut between two records or blocks cannot be told from a whole one.
 
-**Damage.** Where a record or block is damaged, reading goes on at the next escape behind its beginning. A compressed
+**Damage.** Where a record or block is damaged, reading goes on at the next escape after its beginning. A compressed
 value whose frame and key are sound is lost alone. Version 1 has no escapes: damage ends it.
 
-**Splits.** The split [s, e) owns the records from A(s) up to A(e). A(x) is the first record if x lies in the header,
-the end if at most 20 bytes follow x, else what follows the first escape at or behind x. This is Hadoop's own rule.
+**Splits.** The split [s, e) owns the records from A(s) up to A(e). A(x) is the first record if x is in the header,
+the end if at most 20 bytes follow x, else what follows the first escape at or after x. This is Hadoop's own rule.
 
-Deviations from Hadoop: the end of the file within a block, and a length that points behind it, are damage; Hadoop takes
+Deviations from Hadoop: the end of the file within a block, and a length that points past it, are damage; Hadoop takes
 them for the end of the file and says nothing.
 """
 
@@ -41,7 +41,7 @@ _CHUNK = 1 << 18  # measured: what the processor's cache holds is cut twice as f
 class SequenceRecord(NamedTuple):
     """One record: `key` and `value` are payloads, as `crawlmill.formats.sequencefile.writables` tells them.
 
-    `offset` is that of the block's escape; in other files that of the record itself, behind an escape. `index` runs
+    `offset` is that of the block's escape; in other files that of the record itself, after an escape. `index` runs
     from 0 over the records that are given.
     """
 
@@ -68,7 +68,7 @@ def read_sequencefile(
         start: Offset at which the split begins.
         end: Offset at which it ends; None: with the file.
         largest: Bytes of the largest record, or buffer of a block, that is read; a larger one is `too-large`.
-        on_problem: Called for everything lost, with reason and offset; reading goes on behind it.
+        on_problem: Called for everything lost, with reason and offset; reading goes on after it.
 
     Raises:
         FormatError: `unknown-format`: no SequenceFile; `unsupported-format`: its version or codec is not known;
@@ -154,9 +154,9 @@ class SequenceFileReader:
 
 
 def _boundary(x: int, header: SequenceFileHeader, size: int | None) -> int | None:
-    """Where A(x) is to be looked for: at the header's end (the first record), at the next escape from here, or None.
+    """Where A(x) must be looked for: at the header's end (the first record), at the next escape from here, or None.
 
-    Hadoop: an x within the last 20 bytes is behind everything.
+    Hadoop: an x within the last 20 bytes is past everything.
     """
     if x <= header.length:
         return header.length

@@ -126,7 +126,7 @@ def read_key_values(
         start: Offset at which the split begins.
         end: Offset at which it ends; None: with the file.
         kinds: The kinds that the file may be of, where that is known; else its first records, or a split's, decide.
-        on_problem: Called for everything lost; reading goes on behind it.
+        on_problem: Called for everything lost; reading goes on after it.
         on_format: Called with `sequencefile` and the kinds that it may be of, before the first record is given.
 
     Raises:

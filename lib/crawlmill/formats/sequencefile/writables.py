@@ -49,7 +49,7 @@ def vint_size(first: int) -> int:
 
 
 def parse_vint(data: bytes, at: int = 0) -> tuple[int, int]:
-    """The vint at a position, and the position behind it.
+    """The vint at a position, and the position after it.
 
     Raises:
         FormatError: `bad-length`: the data end within it.

@@ -47,7 +47,7 @@ class NativeReader:
         self._heads, self._counter, self._on_left_out = heads, counter, on_left_out
 
     def __call__(self, window: Window) -> list[WarcRecord]:
-        """The wanted records at hand; the window moves behind all that were read."""
+        """The wanted records at hand; the window moves past all that were read."""
         data, start = window.data, window.start
         window.at, left_out, rows = self._reader.read(data, window.at, window.ended, self._counter)
         if left_out:

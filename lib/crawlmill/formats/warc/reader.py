@@ -1,9 +1,9 @@
-"""Cuts WARC records out of gzip members and out of plain streams, and goes on behind damage.
+"""Cuts WARC records out of gzip members and out of plain streams, and goes on after damage.
 
 A member that holds one record, which is nearly every member there is, is cut by `read_members` itself. Everything else
-is a run of records, cut by `WarcCutter`: a plain file, a member of several records, a member of a whole file. Behind
+is a run of records, cut by `WarcCutter`: a plain file, a member of several records, a member of a whole file. After
 damage it does what `runs` says of all formats; a block has no end where its two line ends do not follow. If a header
-stands where it would stand behind them, or behind what is left of them, only they are damaged, and reading goes on
+stands where it would stand after them, or after what is left of them, only they are damaged, and reading goes on
 there. A header that begins within a line is one if its record is whole.
 """
 
@@ -98,7 +98,7 @@ def _read_streamed(member: Member, on_problem: OnProblem) -> Iterator[WarcRecord
 
 
 def holds_record(data: bytes) -> bool:
-    """Whether a whole record lies somewhere within these bytes."""
+    """Whether a whole record is somewhere within these bytes."""
     return WarcCutter(io.BytesIO(data), on_problem=lambda _: None).seek(strict=True)
 
 
@@ -120,7 +120,7 @@ def _has_version(data: bytes, at: int, end: int, *, within_lines: bool) -> bool:
 
 
 class WarcCutter(RecordCutter[str, WarcRecord]):
-    """Cuts WARC records that lie one behind the other; a header says their type."""
+    """Cuts WARC records that follow one another; a header says their type."""
 
     length_field = "Content-Length"
     behind = 5  # one more than two line ends, which reaches the end of a member that holds this record alone
@@ -176,12 +176,12 @@ class WarcCutter(RecordCutter[str, WarcRecord]):
         if self.part and not found:
             return AS_DECLARED
         if self.member is None and len(found) < 4 and (_END.startswith(found) or found == b"\n"):
-            self.problem(self.cut("record", "two line ends after its block", f"{len(found)} bytes"), offset)
+            self.problem(self.cut("record", "two line ends behind its block", f"{len(found)} bytes"), offset)
             window.at += len(found)
             return None
         self.problem(
             FormatError("wrong Content-Length", reason="bad-length",
-                        expected=f"two line ends after {length} bytes", actual=found.hex() or "the end of the member"),
+                        expected=f"two line ends behind {length} bytes", actual=found.hex() or "the end of the member"),
             offset,
         )  # fmt: skip
         return None
@@ -263,18 +263,18 @@ class WarcCutter(RecordCutter[str, WarcRecord]):
         return self.head()
 
     def _closing(self, behind: int) -> int:
-        """Bytes of the two line ends so far behind the window; 0 if there are none."""
+        """Bytes of the two line ends so far after the window; 0 if there are none."""
         window = self.window
         found = window.data[window.at + behind : window.at + behind + 4]
         return 4 if found == _END else 2 if found.startswith(b"\n\n") else 0
 
     def _ends_header(self) -> bool:
-        """Whether a header ends behind the version line at hand, before another one.
+        """Whether a header ends after the version line at hand, before another one.
 
         No byte is searched for the end twice, so that a block full of version lines takes no more than linear time.
         """
         window = self.window
-        within = not _begins_line(window.data, window.at)  # before more is held, which lets go of what lies in front
+        within = not _begins_line(window.data, window.at)  # before more is held, which lets go of what is in front
         window.hold(MAX_HEAD)
         data, at, most = window.data, window.at, window.at + MAX_HEAD
         searched_from, searched_to = self._no_line

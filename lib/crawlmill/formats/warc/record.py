@@ -27,7 +27,7 @@ MAX_HEAD: Final = 1 << 20
 
 _VERSION = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n")
 _SECOND_VERSION = re.compile(rb"\n(?![ \t])[^:\n]*WARC/\d+\.\d+[ \t]*\r?\n")
-"""Perhaps behind what is left of a line, but of none that has a colon: a value may end like this."""
+"""Perhaps after what is left of a line, but of none that has a colon: a value may end like this."""
 _LINE_END = re.compile(rb"\r?\n")
 _EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
 _PLAIN_FIELD = re.compile(r"\n([^:\n]*):([^\n]*)")
@@ -49,7 +49,7 @@ def is_warc_start(data: bytes) -> bool:
 
 
 def has_end(data: bytes) -> bool:
-    """Whether an empty line, which ends a header, lies within these bytes."""
+    """Whether an empty line, which ends a header, is within these bytes."""
     return _EMPTY_LINE.search(data, 0, MAX_HEAD) is not None
 
 

@@ -6,7 +6,7 @@
 | `JULY_2012` (segments that were withdrawn) | header, body: the blank line is forgotten | none | UTC |
 | `VALID_2012` | header, blank line, body, closing line feed | `x-commoncrawl-DetectedCharset` of texts | UTC |
 
-In all of them there is no blank behind the colon of a header, and bodies are decoded under headers that say otherwise.
+In all of them there is no blank after the colon of a header, and bodies are decoded under headers that say otherwise.
 Only bodies of good responses are there.
 
 Spec: ARC 1.0 (Internet Archive, 1996), one gzip member (RFC 1952) a record; the first describes the file and has an
@@ -100,7 +100,7 @@ class ArcFile:
 
 
 class ArcWriter:
-    """Writes an ARC file, or to nothing, to learn where its records would lie."""
+    """Writes an ARC file, or to nothing, to learn where its records would be."""
 
     def __init__(self, file: ArcFile, stream: BinaryIO | None) -> None:
         self.file = file

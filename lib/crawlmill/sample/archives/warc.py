@@ -1,4 +1,4 @@
-"""The WARC records of a page, as Common Crawl writes them: request, response and metadata, behind the file's warcinfo.
+"""The WARC records of a page, as Common Crawl writes them: request, response and metadata, after the file's warcinfo.
 
 Field names and their order are those of CC-MAIN-2024-22. Digests are true; the payload digest is that of the body as it
 is stored.

@@ -59,7 +59,7 @@ def wat_of_warcinfo(seed: int, placed: Placed, extracted: int) -> Record:
 def page_envelopes(
     page: Page, records: PageRecords, members: Iterable[Member], filename: str, extracted: int
 ) -> Iterator[Record]:
-    """The envelopes of the three records of a page, which lie in these members of the WARC file of this name."""
+    """The envelopes of the three records of a page, which are in these members of the WARC file of this name."""
     all_records = (records.request, records.response, records.metadata)
     payloads = (_of_request(page, records), _of_response(page, records), _of_metadata(records))
     for record, member, payload in zip(all_records, members, payloads, strict=True):

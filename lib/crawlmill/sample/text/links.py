@@ -5,7 +5,7 @@ elements only where they stand in the head. The metadata of 2012 makes the addre
 its `type` is the element's name unless there is an attribute of that name. Forms are no links to it.
 
 Fragments serve many pages, so where in the metadata an address begins is left open: `\u0001` stands for the page's
-scheme and host, `\u0002` for the folder that the page lies in. `made_absolute` fills that in.
+scheme and host, `\u0002` for the folder that the page is in. `made_absolute` fills that in.
 
 Deviation: in September 2012 addresses were also canonicalised (fragments, session IDs and path parameters dropped), by
 rules that nobody knows any more. Here they are made absolute only.

@@ -103,7 +103,7 @@ def _ending(last: str, tags: str = "", text: str = "", words: str = "") -> Templ
     return Template(_FOOTER + last, tags + _FOOTER_TAGS, _FOOTER_TEXT + text, f"2026 {words}", _FOOTER_LINKS)
 
 
-# The first is how most pages end. Behind an unclosed comment, script, tag or attribute value nothing counts any more.
+# The first is how most pages end. After an unclosed comment, script, tag or attribute value nothing counts any more.
 ENDINGS = (
     _ending("</main></body>\n</html>\n"),
     _ending("</BODY></HTML>\n<!-- [[token3]] -->"),

@@ -17,7 +17,7 @@ __all__ = ["CAPITALS", "COMMON", "LANGUAGES", "Language", "Word"]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word as a page writes it, and the words that are to be counted for it."""
+    """A word as a page writes it, and the words that must be counted for it."""
 
     written: str
     counted: tuple[str, ...]

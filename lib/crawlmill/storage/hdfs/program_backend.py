@@ -2,7 +2,7 @@
 
 Each operation starts a Java machine, which takes a second or two.
 
-* `-cat` knows no ranges (`-head` and `-tail` give a kilobyte): a span is read from the file's start, and what lies
+* `-cat` knows no ranges (`-head` and `-tail` give a kilobyte): a span is read from the file's start, and what is
   before it is dropped.
 * Writing: the bytes are spooled, put under a temporary name beside the target, and renamed. A file that is there
   already is removed just before, since `-mv` replaces nothing.

@@ -22,7 +22,7 @@ _log = logging.getLogger("crawlmill")
 
 
 class SendPart(Protocol):
-    """Adds a part behind those that are there."""
+    """Adds a part after those that are there."""
 
     def __call__(self, operation: str, **what: Any) -> None:
         """By `upload_part` or `upload_part_copy`, with what it takes besides upload and number. Raises: SourceError."""

@@ -1,6 +1,6 @@
 """Reading objects of S3: signed requests over the project's own HTTP client.
 
-A bucket that lies in another region than was asked is asked for there, once S3 has said where that is.
+A bucket in another region than was asked is asked for there, once S3 has said where that is.
 
 Spec: Amazon S3 API, GetObject and HeadObject.
 """
@@ -69,7 +69,7 @@ class S3Objects:
         self._http.close()
 
     def _ask(self, method: str, bucket: str, key: str, headers: dict[str, str]) -> Answer:
-        """The answer of S3: all of an object, a part of it, or that no byte lies where the range begins."""
+        """The answer of S3: all of an object, a part of it, or that no byte is where the range begins."""
         if not {".", ".."}.isdisjoint(key.split("/")):
             raise Failure("a key with . or .. between slashes cannot be asked for over HTTP")
         for elsewhere in (False, True):

@@ -52,7 +52,7 @@ class Signer(Protocol):
     def sign(
         self, method: str, bucket: str, key: str, headers: dict[str, str], region: str | None
     ) -> tuple[str, dict[str, str]]:
-        """The URL and the headers of a request; `region` is where S3 has said that the bucket lies.
+        """The URL and the headers of a request; `region` is where S3 has said that the bucket is.
 
         Raises: Failure if they cannot be made.
         """
