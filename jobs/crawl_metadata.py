@@ -1,4 +1,4 @@
-"""Give the metadata of the 2012 crawl."""
+"""Return the metadata of the 2012 crawl."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Give the extracted texts of the 2012 crawl."""
+"""Return the extracted texts of the 2012 crawl."""
 
 import sys
 from pathlib import Path
