@@ -37,6 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Progress(config))
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist then puts the groups into the names by which it shares out tests
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """With pytest-xdist: the tests of an engine share one process, and so its daemons; the others go anywhere."""
     for item in items:
