@@ -37,16 +37,18 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Progress(config))
 
 
-@pytest.hookimpl(tryfirst=True)  # pytest-xdist then puts the groups into the names by which it shares out tests
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """With pytest-xdist: the tests of an engine share one process, and so its daemons; the others go anywhere."""
-    for item in items:
-        marks = {mark.name for mark in item.iter_markers()}
-        if "hadoop" in marks:
-            on_emr = "emr" in item.nodeid
-            item.add_marker(pytest.mark.xdist_group("emr" if on_emr else "hadoop"))
-        elif "spark" in marks:
-            item.add_marker(pytest.mark.xdist_group("spark"))
+    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415 - it need not be there
+
+    class ByEngine(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            if not nodeid.startswith("tests/engines/"):
+                return nodeid
+            return next((engine for engine in ("emr", "spark") if engine in nodeid), "hadoop")
+
+    return ByEngine(config, log)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

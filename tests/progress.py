@@ -40,11 +40,11 @@ class Progress:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         with self._lock:
-            self._began[_name(nodeid)] = time.monotonic()
+            self._began[nodeid] = time.monotonic()
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         with self._lock:
-            self._began.pop(_name(nodeid), None)
+            self._began.pop(nodeid, None)
             self._done += 1
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -65,7 +65,3 @@ class Progress:
             if self._total and reporter is not None:
                 reporter.ensure_newline()
                 reporter.write_line(self.line(time.monotonic()))
-
-
-def _name(nodeid: str) -> str:
-    return nodeid.partition("@")[0]  # pytest-xdist puts the group of a test behind it

@@ -11,7 +11,7 @@ from tests.progress import Progress
 def test_line_counts_tests_and_names_what_is_running():
     progress = Progress(SimpleNamespace())
     progress.pytest_xdist_node_collection_finished(["a", "b", "c"])
-    for test in ("tests/a.py::test_a", "tests/b.py::test_b[x]@hadoop", "tests/c.py::test_c"):
+    for test in ("tests/a.py::test_a", "tests/b.py::test_b[x]", "tests/c.py::test_c"):
         progress.pytest_runtest_logstart(test)
     progress.pytest_runtest_logreport(SimpleNamespace(failed=True))
     progress.pytest_runtest_logfinish("tests/a.py::test_a")
