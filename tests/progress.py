@@ -22,6 +22,7 @@ class Progress:
         self._began: dict[str, float] = {}
         self._start, self._over = time.monotonic(), threading.Event()
         self._lock = threading.Lock()
+        self._threaded = False
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self._total = self._total or len(session.items)
@@ -32,7 +33,9 @@ class Progress:
             self._total = len(ids)
 
     def pytest_sessionstart(self) -> None:
-        if getattr(self._config.option, "numprocesses", None):  # tests of this very process capture what is said
+        # Tests of this very process would capture what is said.
+        self._threaded = bool(getattr(self._config.option, "numprocesses", None))
+        if self._threaded:
             threading.Thread(target=self._say_often, daemon=True).start()
 
     def pytest_sessionfinish(self) -> None:
@@ -49,6 +52,8 @@ class Progress:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._failed += report.failed
+        if report.failed and self._threaded:
+            self._say(f"failed: {report.nodeid} ({report.when})")
 
     def line(self, now: float) -> str:
         """How far the run is, and what has been running for longer than a second, the oldest first."""
@@ -61,7 +66,11 @@ class Progress:
 
     def _say_often(self) -> None:
         while not self._over.wait(_EVERY_S):
-            reporter = self._config.pluginmanager.getplugin("terminalreporter")
-            if self._total and reporter is not None:
-                reporter.ensure_newline()
-                reporter.write_line(self.line(time.monotonic()))
+            if self._total:
+                self._say(self.line(time.monotonic()))
+
+    def _say(self, text: str) -> None:
+        reporter = self._config.pluginmanager.getplugin("terminalreporter")
+        if reporter is not None:
+            reporter.ensure_newline()
+            reporter.write_line(text)
