@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from itertools import groupby
 
@@ -13,8 +14,10 @@ from tests.mr.helpers import run_here
 from crawlmill.analysis.servers import ServerCounter
 from crawlmill.analysis.tags import TagCounter
 from crawlmill.analysis.words import WordCounter
+from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.mr import CountJob, CrawlJob, summing
 from crawlmill.mr.task.pairs import decode_pair, encode_key, encode_pair
+from crawlmill.mr.task.rows import row_pair
 from crawlmill.mr.task.sums import Choice, sum_lines
 
 KEYS = st.one_of(
@@ -183,3 +186,15 @@ def test_jobs_count_hostile_keys(crawl, monkeypatch, options, most_keys):
         twice = run_here(OwnEnd, "-r", "inline", "-D", "mapreduce.job.reduces=1", lst).pairs
         if most_keys > 2:
             assert twice['"a"'] == 2 * totals[b'"a"']
+
+
+def test_combiner_leaves_rows_where_they_stand_so_that_merged_outputs_stay_sorted():
+    row = encode_pair(*row_pair(0, LedgerRow("x", "x")))
+    lines = sorted([b'"Z"\t1\n', b'"a"\t1\n', b'"a"\t2\n', row + b"\n", b'"z"\t1\n'])
+    combined = io.BytesIO()
+    job = Combined(["--combiner", "--step-num=0"])
+    job.sandbox(stdin=io.BytesIO(b"".join(lines)), stdout=combined)
+    job.run_combiner()
+    found = combined.getvalue().splitlines(keepends=True)
+    assert found == sorted(found)
+    assert found == [b'"Z"\t1\n', row + b"\n", b'"a"\t3\n', b'"z"\t1\n']

@@ -365,11 +365,8 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     def _summed(self, kind: str, step_num: int, choice: Choice) -> Iterator[bytes]:
         chunks = batches(self._read_input()) if self.options.args else chunks_of(self.stdin)
-        if kind == "combiner":
-            passed: list[Pair] = []
-            yield from sum_lines(chunks, choice, passed.append)
-            yield from encode_lines(passed, encode_pair)
-        elif step_num != self._first_step:
+        if kind == "combiner" or step_num != self._first_step:
+            # Rows pass a combiner where they stand: Hadoop merges what it has written, and takes it for sorted.
             yield from sum_lines(chunks, choice)
         else:
             with RowsFile(self.task_files) as rows:
