@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as type checkers know it: importing typing would come before Ctrl-C is taken care of
 if TYPE_CHECKING:
+    from typing import Any
+
     from crawlmill.api import lookup
     from crawlmill.errors import LossWarning
 

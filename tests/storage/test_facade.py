@@ -17,7 +17,9 @@ from crawlmill.storage.retry import Attempts, RetryPolicy
 
 
 def test_options_travel_as_json() -> None:
-    options = StorageOptions(5.0, 2, 1.5, 3, "http://e", "eu-central-1", True, "HTTP://w", "/limits")
+    options = StorageOptions(
+        5.0, 2, 1.5, 3, "http://e", "eu-central-1", s3_requester_pays=True, webhdfs="HTTP://w", limits_folder="/limits"
+    )
     assert StorageOptions.from_json(json.loads(json.dumps(options.to_json()))) == options
     assert StorageOptions.from_json({}) == StorageOptions()
     with pytest.raises(UsageError, match="unknown"):
