@@ -203,7 +203,7 @@ def test_mistakes_end_in_one_line_before_anything_runs(job, crawl, files, option
 def test_no_list_is_a_mistake_with_texts_too(job, crawl, files):
     ended = run_here(job.CrawlMetadata, "-r", "inline", "--with-text", crawl.list(*files))
     assert (ended.code, ended.out) == (1, "")
-    assert "not an input list" in ended.err
+    assert "no input list given" in ended.err
 
 
 @needs_data
