@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import socket
+import warnings
 from dataclasses import replace
 
 import pytest
@@ -277,6 +279,14 @@ def test_answer_that_is_no_http_is_unavailable(storage_with, raw: bytes) -> None
     found, seen = read(storage_with(retries=1), Thing(raw=raw))
     assert found == "unavailable"
     assert len(seen) == 2
+
+
+def test_answer_that_is_no_http_leaves_no_socket_to_the_garbage_collector(storage_with) -> None:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        read(storage_with(retries=1), Thing(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\nabcdef"))
+        gc.collect()
+    assert [str(each.message) for each in told if issubclass(each.category, ResourceWarning)] == []
 
 
 def test_endless_chunked_body_is_read_no_further_than_asked(storage_with) -> None:

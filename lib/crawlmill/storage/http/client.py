@@ -193,21 +193,24 @@ class HttpClient:
             )
         except (HTTPError, http.client.HTTPException, OSError, ValueError) as error:
             release()
-            failure = failure_of_error(error)
-            if isinstance(error, NameResolutionError):
-                self._judge_lookup(failure, target.host or "")
-            raise failure from error
+            # Not kept in a name here: with the error's traceback it would be a circle, which holds a socket open.
+            raise self._failure_of(error, target.host or "") from error
         except BaseException:
             release()
             raise
         self._reached.add(target.host or "")
         return Answer(response, target.url, release)
 
-    def _judge_lookup(self, failure: Failure, host: str) -> None:
-        """Whoever has no network, or names no host, is not kept waiting; a host once reached has all its retries."""
-        if host not in self._reached:
+    def _failure_of(self, error: Exception, host: str) -> Failure:
+        """What an error means. Whoever has no network, or names no host, is not kept waiting.
+
+        A host that was reached once has all its retries.
+        """
+        failure = failure_of_error(error)
+        if isinstance(error, NameResolutionError) and host not in self._reached:
             count = self._failed_lookups[host] = self._failed_lookups.get(host, 0) + 1
             failure.most_retries = MOST_LOOKUPS - 1 if count <= MOST_LOOKUPS else 0
+        return failure
 
     def _manager(self, target: urllib3.util.Url) -> urllib3.PoolManager:
         key = (target.scheme or "", target.host or "")
