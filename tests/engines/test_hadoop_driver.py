@@ -87,13 +87,24 @@ def test_driver_that_never_submitted_leaves_nothing_to_end(launched):
     assert (ended.code, killed) == (1, [])
 
 
-@pytest.mark.parametrize("error", [OSError("odd"), LookupError("odd"), KeyboardInterrupt()])
-def test_launcher_that_fails_while_it_watches_ends_the_job(launched, tmp_path, monkeypatch, error):
+def fail_while_watching(monkeypatch, error):
     def tick(progress):
         if progress.phase == "waiting for the cluster":
             raise error
 
     monkeypatch.setattr(Progress, "tick", tick)
+
+
+def test_trouble_of_the_system_while_the_launcher_watches_ends_the_job_and_is_one_line(launched, monkeypatch):
+    fail_while_watching(monkeypatch, OSError("odd"))
+    ended, killed = launched(f"{SUBMITTED}\nexec sleep 600")
+    assert (ended.code, killed) == (1, [JOB])
+    assert ended.err.splitlines()[-1] == "odd"
+
+
+@pytest.mark.parametrize("error", [LookupError("odd"), KeyboardInterrupt()])
+def test_launcher_that_fails_while_it_watches_ends_the_job(launched, tmp_path, monkeypatch, error):
+    fail_while_watching(monkeypatch, error)
     with pytest.raises(type(error)):
         launched(f"{SUBMITTED}\nexec sleep 600")
     assert (tmp_path / "told").read_text().split() == [JOB]
