@@ -54,7 +54,7 @@ def test_order_is_that_of_sort(tmp_path):
 
 @pytest.mark.parametrize("memory", [0, 1 << 16, 1 << 18, 1 << 26])
 def test_many_lines_of_all_lengths_are_sorted_in_runs_and_levels_of_runs(tmp_path, monkeypatch, memory):
-    monkeypatch.setattr(sorting, "_MOST_RUNS", 3)
+    monkeypatch.setattr(sorting, "_MAX_RUNS", 3)
     chance = random.Random(7)
     lines = [
         b"org,example)/%d %s\n" % (chance.randrange(500), b"x" * chance.choice([0, 9, 300])) for _ in range(20_000)

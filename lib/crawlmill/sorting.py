@@ -30,7 +30,7 @@ LINE_COST: Final = 60
 """Bytes that a line in memory costs beyond its own, in Python."""
 
 _BATCH: Final = 1 << 16
-_MOST_RUNS: Final = 200  # each may be an open file
+_MAX_RUNS: Final = 200  # each may be an open file
 _LINES_AT_ONCE: Final = 4096
 
 Blocks = Iterator[list[bytes]]
@@ -190,9 +190,9 @@ class _RunFile:
 
 def _few(runs: list[Blocks], folder: Path, files: ExitStack) -> list[Blocks]:
     """The same lines in no more runs than are merged at once."""
-    while len(runs) > _MOST_RUNS:
+    while len(runs) > _MAX_RUNS:
         file = _RunFile(folder, files)
-        runs = [file.write(_merge(runs[n : n + _MOST_RUNS])) for n in range(0, len(runs), _MOST_RUNS)]
+        runs = [file.write(_merge(runs[n : n + _MAX_RUNS])) for n in range(0, len(runs), _MAX_RUNS)]
     return runs
 
 
@@ -227,7 +227,7 @@ def _joined(blocks: Blocks) -> Iterator[bytes]:
 
 
 def _block_size(memory: int, runs: int) -> int:
-    return min(max(memory // (4 * max(min(runs, _MOST_RUNS), 1)), 1 << 12), 1 << 18)
+    return min(max(memory // (4 * max(min(runs, _MAX_RUNS), 1)), 1 << 12), 1 << 18)
 
 
 def _read_part(part: Part, size: int) -> Blocks:

@@ -6,7 +6,7 @@ use crate::member::{Member, Members};
 use crate::page::{encoding, Encoding, Kind};
 
 /// Bytes of a buffer that is kept for the next body.
-const MOST_KEPT: usize = 1 << 20;
+const MAX_KEPT: usize = 1 << 20;
 
 /// Decodes bodies; holds the buffers for that.
 #[derive(Default)]
@@ -23,8 +23,8 @@ impl Bodies {
     /// None if that needs a closer look.
     pub fn page<'a>(&'a mut self, response: &Response<'a>, kind: &Kind, most: usize) -> Option<&'a [u8]> {
         for buffer in [&mut self.joined, &mut self.inflated, &mut self.page] {
-            buffer.truncate(MOST_KEPT);
-            buffer.shrink_to(MOST_KEPT);
+            buffer.truncate(MAX_KEPT);
+            buffer.shrink_to(MAX_KEPT);
         }
         let mut body = response.body;
         // What does not begin like its coding was decoded before it was stored.

@@ -200,7 +200,7 @@ pub struct Lowered {
 }
 
 /// Bytes of a buffer that is kept.
-const MOST_KEPT: usize = 1 << 20;
+const MAX_KEPT: usize = 1 << 20;
 
 /// NULs that follow a text.
 pub const PADDING: usize = 32;
@@ -216,8 +216,8 @@ impl Lowered {
 
     pub fn clear(&mut self) {
         self.end = 0;
-        self.buffer.truncate(MOST_KEPT);
-        self.buffer.shrink_to(MOST_KEPT);
+        self.buffer.truncate(MAX_KEPT);
+        self.buffer.shrink_to(MAX_KEPT);
     }
 
     /// The buffer, with room for so many bytes of text in lower case, and where they go.

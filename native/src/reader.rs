@@ -9,7 +9,7 @@ use crate::selection::Selection;
 use crate::warc::TYPES;
 
 /// Bytes inflated in one call, after which it ends.
-const MOST_AT_ONCE: usize = 4 << 20;
+const MAX_AT_ONCE: usize = 4 << 20;
 
 /// (type, offset in the data, length of the member, where the block begins, length of the block, content or its head)
 type Row<'py> = (Bound<'py, PyString>, usize, usize, usize, u64, Bound<'py, PyBytes>);
@@ -77,7 +77,7 @@ impl<'py> Reading<'_, 'py> {
     fn read(&mut self, at: usize, counter: &mut (impl Counter + Send)) -> PyResult<(usize, usize, Vec<Row<'py>>)> {
         let (py, data, ended) = (self.data.py(), self.data.as_bytes(), self.ended);
         let records = &mut *self.records;
-        let mut progress = Progress { at, passed: 0, budget: MOST_AT_ONCE };
+        let mut progress = Progress { at, passed: 0, budget: MAX_AT_ONCE };
         let mut rows = Vec::new();
         loop {
             match py.detach(|| records.read(data, ended, &mut progress, counter)) {

@@ -6,10 +6,10 @@ use crate::warc::{content_type, quick_head, whole_record, Head};
 
 /// Bytes of content that a counter may take before a record is given that it could have taken: whoever reads the
 /// records then has a look at what the counter holds.
-const MOST_UNSEEN: usize = 8 << 20;
+const MAX_UNSEEN: usize = 8 << 20;
 
 /// Bytes of the buffer that is kept for the next member.
-const MOST_KEPT: usize = 1 << 20;
+const MAX_KEPT: usize = 1 << 20;
 
 /// A record with the content of its member, or with as much of it as was inflated.
 pub struct Record<'a> {
@@ -125,7 +125,7 @@ impl Records {
                 progress.at += member.len();
                 continue;
             }
-            let mut taken = if self.unseen < MOST_UNSEEN { self.offer(&head, size, counter) } else { Taken::Unusual };
+            let mut taken = if self.unseen < MAX_UNSEEN { self.offer(&head, size, counter) } else { Taken::Unusual };
             let (mut head, mut size) = (head, size);
             if matches!(taken, Taken::Cut) {
                 // If it is not whole, Python gets the beginning, and finds that out.
@@ -150,8 +150,8 @@ impl Records {
                 }
             }
         }
-        self.content.truncate(MOST_KEPT);
-        self.content.shrink_to(MOST_KEPT);
+        self.content.truncate(MAX_KEPT);
+        self.content.shrink_to(MAX_KEPT);
         Stop::Over
     }
 

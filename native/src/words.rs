@@ -14,7 +14,7 @@ const SHORT: usize = 16;
 const _: () = assert!(PADDING >= 2 * SHORT); // so that each word may be looked at in one piece
 
 /// Words for which the map of a text has room that is kept.
-const MOST_WORDS_KEPT: usize = 1 << 14;
+const MAX_WORDS_KEPT: usize = 1 << 14;
 
 /// What is known of a word: how often it was seen, and in how many texts.
 #[derive(Default)]
@@ -133,7 +133,7 @@ fn add_all<Word: Eq + Hash>(counts: &mut HashMap<Word, Counts>, here: &mut HashM
         counts.words += number;
         counts.documents += 1;
     }
-    here.shrink_to(MOST_WORDS_KEPT);
+    here.shrink_to(MAX_WORDS_KEPT);
 }
 
 /// How many bytes stand before the first that is 0.

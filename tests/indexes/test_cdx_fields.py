@@ -30,7 +30,7 @@ class Read:
             io.BytesIO(self._data), on_problem=self.problems.append, on_format=lambda _: None, **self._options
         )
 
-    def prove(self, record):
+    def is_whole(self, record):
         record.block.drain()
         return True
 

@@ -130,7 +130,7 @@ def test_what_two_indexes_have_is_given_twice(tmp_path):
 def test_large_answers_are_sorted_in_files(tmp_path, monkeypatch):
     monkeypatch.setattr("crawlmill.indexes.arrange._HELD_BYTES", 1000)
     monkeypatch.setattr("crawlmill.indexes.arrange._PIECE", 700)
-    monkeypatch.setattr("crawlmill.indexes.arrange._MOST_HELD_LINES", 2)
+    monkeypatch.setattr("crawlmill.indexes.arrange._MAX_HELD_LINES", 2)
     (tmp_path / "a").write_bytes(text(LINES))
     for options in (
         {"sort": "reverse"},

@@ -174,8 +174,8 @@ def test_streamed_record_that_a_lost_source_has_cut_is_not_proven_and_ends_the_r
             try:
                 take(found.block)
             except SourceError:
-                pass  # `prove` says it again
-        if reading.prove(found):
+                pass  # `is_whole` says it again
+        if reading.is_whole(found):
             proven.append(found.uri)
     assert proven == ["http://e.org/last"]
     assert (reading.row.outcome, reading.row.records, lost(reading.row)) == ("partial", 1, {"unavailable": 1})

@@ -7,7 +7,7 @@ import errno
 import pytest
 
 from crawlmill.errors import MissingDependency, SourceError
-from crawlmill.mr.task.failures import hopeless, task_failed
+from crawlmill.mr.task.failures import cannot_retry, task_failed
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from crawlmill.mr.task.failures import hopeless, task_failed
     ],
 )
 def test_hopeless_errors_are_said_in_one_line_and_others_are_tried_again(error, text):
-    assert hopeless(error) == text
+    assert cannot_retry(error) == text
 
 
 @pytest.mark.parametrize(

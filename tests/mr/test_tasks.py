@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crawlmill.errors import FormatError
 from crawlmill.inputs.lists import Input, Unit
-from crawlmill.mr.task.task_list import MOST_TASKS_HERE, MOST_TASKS_ON_ENGINES, cut, decode_task, encode_task
+from crawlmill.mr.task.task_list import MAX_TASKS_HERE, MAX_TASKS_ON_ENGINES, cut, decode_task, encode_task
 
 
 def ranked(items):
@@ -27,7 +27,7 @@ def test_whole_files_are_a_task_each_in_the_order_of_the_list():
     assert list(cut(ranked(whole(5)), most=50)) == [[pair] for pair in ranked(whole(5))]
 
 
-@pytest.mark.parametrize(("most", "count", "share"), [(MOST_TASKS_ON_ENGINES, 100_001, 3), (MOST_TASKS_HERE, 6000, 3)])
+@pytest.mark.parametrize(("most", "count", "share"), [(MAX_TASKS_ON_ENGINES, 100_001, 3), (MAX_TASKS_HERE, 6000, 3)])
 def test_very_many_files_share_tasks(most, count, share):
     sizes = [len(task) for task in cut(ranked(whole(count)), most=most)]
     assert len(sizes) <= most

@@ -11,7 +11,7 @@ import pytest
 import crawlmill.storage
 from crawlmill.errors import MissingDependency, UsageError
 from crawlmill.storage import StorageOptions
-from crawlmill.storage.readahead import MOST_WAITING_BYTES, ReadAheadStream
+from crawlmill.storage.readahead import MAX_WAITING_BYTES, ReadAheadStream
 from crawlmill.storage.resume import Identity, ResumingStream
 from crawlmill.storage.retry import Attempts, RetryPolicy
 
@@ -94,7 +94,7 @@ def test_reading_ahead_holds_no_more_than_its_bound() -> None:
     got = 0
     while got < 40 << 20:
         got += len(stream.read(100_000))
-        assert body.taken - got <= MOST_WAITING_BYTES + (1 << 20)
+        assert body.taken - got <= MAX_WAITING_BYTES + (1 << 20)
     pump = stream._pump
     stream.close()
     pump._thread.join(10)

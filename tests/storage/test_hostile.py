@@ -190,7 +190,7 @@ def test_double_of_the_cluster_is_no_such_server(storage_with) -> None:
     ids=["no keys", "the same keys", "the same token", "keys that take turns", "keys that grow no more", "no token"],
 )
 def test_listing_without_an_end_is_unavailable(storage_with, web, monkeypatch, page, pages: int) -> None:
-    monkeypatch.setattr("crawlmill.storage.s3.backend._MOST_IDLE_PAGES", 5)
+    monkeypatch.setattr("crawlmill.storage.s3.backend._MAX_IDLE_PAGES", 5)
     web.handle = lister(page)
     error = refused(lambda: list(storage_with(s3_endpoint=web.url).list("s3://b/x")))
     assert error.reason == "unavailable"
@@ -199,7 +199,7 @@ def test_listing_without_an_end_is_unavailable(storage_with, web, monkeypatch, p
 
 
 def test_listing_with_empty_pages_and_keys_out_of_order_is_read_to_its_end(storage_with, web, monkeypatch) -> None:
-    monkeypatch.setattr("crawlmill.storage.s3.backend._MOST_IDLE_PAGES", 5)
+    monkeypatch.setattr("crawlmill.storage.s3.backend._MAX_IDLE_PAGES", 5)
     keys = [[], ["x/c/d", "x/c/e"], *[[]] * 4, ["x/c-d"], ["x/\uffff"], *[[]] * 5, ["x/\U0001f600"]]
     web.handle = lister(lambda n: (keys[n], f"{n}" if n + 1 < len(keys) else None))
     assert list(storage_with(s3_endpoint=web.url).list("s3://b/x")) == ["c/d", "c/e", "c-d", "\uffff", "\U0001f600"]

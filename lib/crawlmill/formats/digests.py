@@ -21,7 +21,7 @@ from typing import Any
 from crawlmill.errors import FormatError
 from crawlmill.formats.payload.codings import codings_of
 from crawlmill.formats.record import HEAD_BYTES, Record
-from crawlmill.formats.sequencefile.streamed_codings import MOST_RATIO, FormDigests
+from crawlmill.formats.sequencefile.streamed_codings import MAX_RATIO, FormDigests
 from crawlmill.formats.warc.record import WarcRecord
 
 __all__ = ["check_digests", "parse_digest"]
@@ -91,7 +91,7 @@ def check_digests(record: Record) -> Iterator[FormatError]:
                 continue
             if forms is not None and forms.too_large:
                 yield FormatError("a payload too large to be checked", reason="too-large",
-                                  expected=f"at most {MOST_RATIO} times what is stored", actual="more")  # fmt: skip
+                                  expected=f"at most {MAX_RATIO} times what is stored", actual="more")  # fmt: skip
                 continue
         yield FormatError(f"wrong {what.lower()} digest", reason="bad-digest",
                           expected=f"{name}:{_base32(expected)}", actual=f"{name}:{_base32(actual)}")  # fmt: skip

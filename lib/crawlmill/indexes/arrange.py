@@ -20,7 +20,7 @@ from crawlmill.indexes.query import Query
 __all__ = ["arrange", "distance_s", "merge"]
 
 _HELD_BYTES: Final = 8 << 20
-_MOST_HELD_LINES: Final = 1 << 14
+_MAX_HELD_LINES: Final = 1 << 14
 _PIECE: Final = 1 << 20
 _WIDTH: Final = 16  # digits of a distance, and of a number of a line
 
@@ -126,7 +126,7 @@ def _distinct(lines: Iterable[bytes], field: str) -> Iterator[bytes]:
 
 
 def _reversed(lines: Iterable[bytes], limit: int | None) -> Iterator[bytes]:
-    if limit is not None and limit <= _MOST_HELD_LINES:
+    if limit is not None and limit <= _MAX_HELD_LINES:
         yield from reversed(deque(lines, maxlen=limit))
         return
     with SpooledTemporaryFile(max_size=_HELD_BYTES) as file:
@@ -145,7 +145,7 @@ def _reversed(lines: Iterable[bytes], limit: int | None) -> Iterator[bytes]:
 
 
 def _closest(lines: Iterable[bytes], closest: str, limit: int | None) -> Iterator[bytes]:
-    if limit is not None and limit <= _MOST_HELD_LINES:
+    if limit is not None and limit <= _MAX_HELD_LINES:
         yield from heapq.nsmallest(limit, lines, key=lambda line: distance_s(line.split(b" ", 2)[1], closest))
         return
     runs: list[IO[bytes]] = []

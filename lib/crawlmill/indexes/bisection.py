@@ -12,7 +12,7 @@ from typing import Final
 
 from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError
-from crawlmill.indexes.lines import LONGEST_LINE, find_line
+from crawlmill.indexes.lines import MAX_LINE, find_line
 from crawlmill.indexes.source import Source
 
 __all__ = ["Blocks", "OutOfOrderError"]
@@ -228,9 +228,9 @@ class Blocks:
         return b"".join(pieces)
 
     def _check_length(self, end: int, start: int) -> None:
-        if end - start > LONGEST_LINE:
+        if end - start > MAX_LINE:
             raise FormatError("a line without an end", reason="too-large", source=self.source.name, offset=start,
-                              expected=f"<= {LONGEST_LINE} bytes")  # fmt: skip
+                              expected=f"<= {MAX_LINE} bytes")  # fmt: skip
 
     def _find_in(self, number: int, target: bytes) -> int:
         """The first line not less than a text: it begins in this block, at the end of it, or is the next one behind."""

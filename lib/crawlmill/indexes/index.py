@@ -18,7 +18,7 @@ OnProblem = Callable[[FormatError | SourceError], None]
 Found = tuple[int, Chunk]
 """The number of a query, and lines of the index that its ranges hold, in order."""
 
-_MOST_FILES: Final = 1 << 12
+_MAX_FILES: Final = 1 << 12
 
 
 class Index(Protocol):
@@ -72,6 +72,6 @@ class Losses:
         if isinstance(error, SourceError):
             if file in self._files:
                 return
-            if len(self._files) < _MOST_FILES:
+            if len(self._files) < _MAX_FILES:
                 self._files.add(file)
         self.on_problem(error)

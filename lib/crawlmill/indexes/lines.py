@@ -12,7 +12,7 @@ from typing import Final
 from crawlmill.errors import FormatError
 
 __all__ = [
-    "LONGEST_LINE",
+    "MAX_LINE",
     "Chunk",
     "chunks_of",
     "find_line",
@@ -27,7 +27,7 @@ __all__ = [
 
 Chunk = bytes | bytearray
 
-LONGEST_LINE: Final = 4 << 20
+MAX_LINE: Final = 4 << 20
 """Bytes of a line, beyond which it is taken for no line of an index."""
 
 _SOUND: Final = re.compile(rb"(?:[^ \n]++ [0-9]{14} (?:\{[^\n]*\}|[^{\n][^\n]*+)\n)*+")
@@ -115,8 +115,8 @@ def chunks_of(pieces: Iterable[bytes | bytearray], size: int = 1 << 20) -> Itera
         if not end or held + end < size:
             rest.append(piece)
             held += len(piece)
-            if not end and held > LONGEST_LINE + size:
-                raise FormatError("a line without an end", reason="too-large", expected=f"<= {LONGEST_LINE} bytes")
+            if not end and held > MAX_LINE + size:
+                raise FormatError("a line without an end", reason="too-large", expected=f"<= {MAX_LINE} bytes")
             continue
         yield tidy(b"".join((*rest, piece[:end])))
         rest, held = [piece[end:]], len(piece) - end

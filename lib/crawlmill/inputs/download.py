@@ -171,7 +171,7 @@ def _bring(
         if check:
             reading = Reading(Input(str(each.target), str(each.target)), storage, streamed=True)
             for record in reading:
-                reading.prove(record)
+                reading.is_whole(record)
             row.format, row.records, row.lost, row.problems = (
                 reading.row.format, reading.row.records, reading.row.lost, reading.row.problems,
             )  # fmt: skip

@@ -27,9 +27,9 @@ from crawlmill.units import size
 
 __all__ = ["LedgerRow", "Summary", "complete", "failed_lines", "merged", "read_ledger"]
 
-_MOST_PROBLEMS: Final = 100
-_MOST_SHOWN: Final = 10
-_LONGEST_NAME: Final = 160
+_MAX_PROBLEMS: Final = 100
+_MAX_SHOWN: Final = 10
+_MAX_NAME: Final = 160
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ class LedgerRow:
     def lose(self, problem: Problem) -> None:
         """Count something lost under its reason; the first hundred problems are kept as they are."""
         self.lost[problem.reason] += 1
-        if len(self.problems) < _MOST_PROBLEMS:
+        if len(self.problems) < _MAX_PROBLEMS:
             self.problems.append(problem)
 
     def to_json(self) -> dict[str, Any]:
@@ -141,13 +141,13 @@ class Summary:
         if row.lost["not-found"] and outcome == "failed":
             self._strange += not may_be_location(row.input)
             if hint := hint_for(row.input):
-                self.hints.setdefault(hint, row.input[:_LONGEST_NAME])
+                self.hints.setdefault(hint, row.input[:_MAX_NAME])
         if row.unicode is not None:
             self.unicodes.add(row.unicode)
         if row.core is not None:
             self.cores.add(row.core)
         shown = self._unread if row.lost["unaccounted"] else self.bad
-        if outcome != "ok" and len(shown) < _MOST_SHOWN:
+        if outcome != "ok" and len(shown) < _MAX_SHOWN:
             shown.append(visible(f"{outcome:7} {_name_of(row)}: {_losses(row)}"))
 
     def counts(self) -> str:
@@ -161,7 +161,7 @@ class Summary:
     def lines(self, seconds: float | None = None) -> list[str]:
         """The lines that end a run: the counts, and the first ten inputs that are not ok."""
         took = "" if seconds is None else f" in {seconds:,.1f} s"
-        bad = [*self.bad, *self._unread][:_MOST_SHOWN]
+        bad = [*self.bad, *self._unread][:_MAX_SHOWN]
         more = self.not_ok - len(bad)
         hints = [visible(f"hint: {line}: {hint}") for hint, line in self.hints.items()]
         if not hints and self.inputs == self._strange > 0:
@@ -207,7 +207,7 @@ def _of_units(units: list[LedgerRow]) -> LedgerRow:
         told_before = [problem for problem in row.problems if problem in whole.problems]
         whole.lost += row.lost - Counter(problem.reason for problem in told_before)
         whole.problems += [problem for problem in row.problems if problem not in told_before]
-    del whole.problems[_MOST_PROBLEMS:]
+    del whole.problems[_MAX_PROBLEMS:]
     return whole
 
 
@@ -273,7 +273,7 @@ def _unaccounted(item: Input, why: str) -> LedgerRow:
 
 
 def _name_of(row: LedgerRow) -> str:
-    name = row.input if len(row.input) <= _LONGEST_NAME else redact(row.location)
+    name = row.input if len(row.input) <= _MAX_NAME else redact(row.location)
     return " ".join(name.split()) if row.length is None or name == row.input else f"{name} at {row.offset}"
 
 

@@ -31,7 +31,7 @@ from crawlmill.terminal.text import json_visible, visible
 __all__ = ["Entry", "as_line", "hint_for", "is_cdxj", "may_be_location", "parse_line", "place_of", "read_entries"]
 
 _HEAD_BYTES: Final = 1024
-_LONGEST_LINE: Final = 1 << 20
+_MAX_LINE: Final = 1 << 20
 _CDXJ: Final = re.compile(r"\S+ [0-9]{1,17} (\{.*\})")
 _NO_CHARACTER: Final = re.compile(r"[\ud800-\udc7f\udd00-\udfff]")  # \udc80 to \udcff stand for bytes that are no UTF-8
 _BLANKS: Final = re.compile(r"\S+[ \t]+[0-9]+[ \t]+[0-9]+")
@@ -255,10 +255,10 @@ def _headed(chunks: Iterable[bytes], n: int) -> tuple[bytes, Iterable[bytes]]:
 
 def _decoded(chunks: Iterable[bytes], name: str) -> Iterator[str]:
     try:
-        for number, line in enumerate(cut_lines(chunks, longest=_LONGEST_LINE)):
+        for number, line in enumerate(cut_lines(chunks, longest=_MAX_LINE)):
             yield _text(line, first=number == 0)
     except FormatError:
-        raise UsageError(f"{name} is not an input list: it holds a line of more than {_LONGEST_LINE} bytes") from None
+        raise UsageError(f"{name} is not an input list: it holds a line of more than {_MAX_LINE} bytes") from None
 
 
 def _text(line: bytes, *, first: bool) -> str:

@@ -27,7 +27,7 @@ from crawlmill.storage.resume import Identity
 __all__ = ["Part", "open_part", "part_of", "version_of"]
 
 _NO_LOCKS: Final = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
-_MOST_SAID_BYTES: Final = 1 << 16
+_MAX_SAID_BYTES: Final = 1 << 16
 
 Place = TypeVar("Place", bound=PurePath)
 
@@ -94,7 +94,7 @@ class Part:
     def _is_of(self, location: str, now: Identity) -> bool:
         try:
             with version_of(self._target).open(encoding="ascii") as file:
-                said = json.loads(file.read(_MOST_SAID_BYTES))
+                said = json.loads(file.read(_MAX_SAID_BYTES))
             where, then = said.pop("location"), Identity(**said)
         except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
             return False  # not there, cut short by a kill, or nothing of ours

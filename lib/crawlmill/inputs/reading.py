@@ -79,7 +79,7 @@ class ItemReading(Generic[T]):
         """Account for an item that was given and could not be taken."""
         self._account.lose(error.located(offset=item.offset))
 
-    def prove(self, record: Record) -> bool:
+    def is_whole(self, record: Record) -> bool:
         """Read a streamed record to its end; False if it is not whole.
 
         That is accounted for by itself. If its source is lost, this is the last record, whoever met that first.

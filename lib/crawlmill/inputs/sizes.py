@@ -21,7 +21,7 @@ from crawlmill.storage.shares import most_tasks
 __all__ = ["Sizes", "ask_sizes"]
 
 _CONNECTIONS: Final = 8
-_MOST_RETRIES: Final = 1
+_MAX_RETRIES: Final = 1
 _FEW: Final = 5
 _NO_ANSWER: Final = ("unavailable", "denied")
 
@@ -46,7 +46,7 @@ def ask_sizes(files: Sequence[Input], storage: Storage) -> Sizes:
         UsageError: A kind of storage cannot be used at all, such as for a missing package.
     """
     most, _ = most_tasks((item.location for item in files), _CONNECTIONS, storage.options)
-    with Storage(storage.options.impatient(retries=min(storage.options.retries, _MOST_RETRIES))) as quick:
+    with Storage(storage.options.impatient(retries=min(storage.options.retries, _MAX_RETRIES))) as quick:
         round_ = _Round(files, quick)
         threads = [threading.Thread(target=round_.work, daemon=True) for _ in range(min(most or 1, len(files)))]
         for thread in threads:

@@ -40,7 +40,7 @@ from crawlmill.mr.run.owned_folders import OwnedFolder, remove_abandoned
 from crawlmill.mr.run.progress import Console, Progress
 from crawlmill.mr.run.signals import stoppable
 from crawlmill.mr.task.contract import Job
-from crawlmill.mr.task.failures import Stopped, TaskError, TooManyBadError, hopeless, is_of_job, one_line
+from crawlmill.mr.task.failures import Stopped, TaskError, TooManyBadError, cannot_retry, is_of_job, one_line
 from crawlmill.mr.task.monitor import Totals
 from crawlmill.mr.task.task_list import cut, encode_task
 from crawlmill.storage import Storage
@@ -67,7 +67,7 @@ def launch(job: Job) -> int:
         return 128 + stopped.signal_number
     except OSError as error:
         console.clear()
-        if hopeless(error) is None and is_of_job(error, type(job)):
+        if cannot_retry(error) is None and is_of_job(error, type(job)):
             raise
         raise CrawlmillError(one_line(error)) from error
 

@@ -45,7 +45,7 @@ FORMATS = (*_OF_TODAY, *LEGACY_FORMATS)
 _START = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp())
 _SEGMENT_SPAN_S = 10800
 _FILES_PER_SEGMENT = 2  # so that even a small crawl has more than one segment
-_MOST_SEGMENTS = 100
+_MAX_SEGMENTS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def _check(folder: Path, pages: int, files: int, formats: Collection[str]) -> No
 
 
 def _layout(pages: int, files: int) -> list[_CrawlFile]:
-    segments = min(_MOST_SEGMENTS, -(-files // _FILES_PER_SEGMENT))
+    segments = min(_MAX_SEGMENTS, -(-files // _FILES_PER_SEGMENT))
     layout = []
     for segment in range(segments):
         first, end = files * segment // segments, files * (segment + 1) // segments

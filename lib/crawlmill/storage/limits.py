@@ -35,7 +35,7 @@ from crawlmill.storage.retry import Failure
 
 __all__ = ["CDX_API", "DEFAULTS", "KINDS", "HostLimits", "Limiter", "limited_name", "limits_of", "name_of"]
 
-_PENALTY_FIRST_S, _PENALTY_MOST_S, _PENALTY_HALVES_S = 0.1, 5.0, 10.0
+_PENALTY_FIRST_S, _MAX_PENALTY_S, _PENALTY_HALVES_S = 0.1, 5.0, 10.0
 _STALE_S = 600.0  # a turn further away than any wait was written before the machine was last started
 _POLL_S = 0.05
 
@@ -233,7 +233,7 @@ class Limiter:
         now = self._clock()
         with self._state.turn(host.lower()) as turn:
             turn.next_s = max(turn.next_s if turn.next_s < now + _STALE_S else 0.0, now + wait_s)
-            turn.penalty_s = min(max(_PENALTY_FIRST_S, 2 * turn.penalty_s), _PENALTY_MOST_S)
+            turn.penalty_s = min(max(_PENALTY_FIRST_S, 2 * turn.penalty_s), _MAX_PENALTY_S)
             turn.since_s = now
 
     def is_first(self, what: str) -> bool:

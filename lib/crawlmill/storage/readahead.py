@@ -18,7 +18,7 @@ from crawlmill.storage.resume import Identity, ResumingStream
 
 __all__ = ["ReadAheadStream"]
 
-MOST_WAITING_BYTES = 8 << 20
+MAX_WAITING_BYTES = 8 << 20
 _BEFORE_THREAD_BYTES = 1 << 20
 _BEARABLE_WAIT_S, _BEARABLE_SHARE = 0.05, 0.1
 _PIECE = 1 << 18
@@ -44,7 +44,7 @@ class _Pump:
             if self._pieces:
                 piece = self._pieces.popleft()
                 # Wake the thread seldom: it refills half the queue at a time.
-                if self._waiting > MOST_WAITING_BYTES // 2 >= self._waiting - len(piece):
+                if self._waiting > MAX_WAITING_BYTES // 2 >= self._waiting - len(piece):
                     self._moved.notify()
                 self._waiting -= len(piece)
                 return piece
@@ -64,8 +64,8 @@ class _Pump:
         try:
             while piece := self._stream.read(_PIECE):
                 with self._moved:
-                    if self._waiting >= MOST_WAITING_BYTES:
-                        self._moved.wait_for(lambda: self._stopped or self._waiting <= MOST_WAITING_BYTES // 2)
+                    if self._waiting >= MAX_WAITING_BYTES:
+                        self._moved.wait_for(lambda: self._stopped or self._waiting <= MAX_WAITING_BYTES // 2)
                     if self._stopped:
                         return
                     self._pieces.append(piece)

@@ -25,7 +25,7 @@ from crawlmill.storage.retry import Attempts, Failure
 __all__ = ["Body", "Identity", "NothingLeft", "Opener", "ResumingStream"]
 
 _PIECE = 1 << 20
-_LEAST_ANSWER = 1 << 16
+_MIN_ANSWER = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ class ResumingStream:
         total = self._identity.total if self._identity else None
         if body.stop is None and total is None:
             self._stop = self._at
-        elif body.stop is None or body.stop - body.start < _LEAST_ANSWER:
+        elif body.stop is None or body.stop - body.start < _MIN_ANSWER:
             raise Failure(f"the answer ended at byte {self._at} of {total}", transient=True)
         self._drop()
 

@@ -20,10 +20,10 @@ from crawlmill.errors import SourceError
 __all__ = ["Attempts", "Failure", "RetryPolicy", "failure_of_status", "parse_retry_after", "retrying"]
 
 FIRST_WAIT_S = 0.5
-LONGEST_WAIT_S = 20.0
-LONGEST_RETRY_AFTER_S = 120.0
-LEAST_PROGRESS_BYTES = 4096
-MOST_TRIES = 1000
+MAX_WAIT_S = 20.0
+MAX_RETRY_AFTER_S = 120.0
+MIN_PROGRESS_BYTES = 4096
+MAX_TRIES = 1000
 _TRANSIENT_STATUS = {408, 425, 429, 500, 502, 503, 504, 509, *range(520, 528)}  # 509, 52x: CDNs
 _THROTTLING_STATUS = {429, 503, 509}
 
@@ -58,8 +58,8 @@ class RetryPolicy:
 
     def wait_s(self, failures: int, retry_after_s: float | None = None) -> float:
         """Seconds to wait after so many failures in a row."""
-        longest = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** min(failures - 1, 30))
-        return max(longest * self.random(), min(retry_after_s or 0.0, LONGEST_RETRY_AFTER_S))
+        longest = min(MAX_WAIT_S, FIRST_WAIT_S * 2.0 ** min(failures - 1, 30))
+        return max(longest * self.random(), min(retry_after_s or 0.0, MAX_RETRY_AFTER_S))
 
 
 class Attempts:
@@ -75,11 +75,11 @@ class Attempts:
         Raises: SourceError when there must be none.
         """
         self._tries += 1
-        self._in_a_row = 1 if gained >= LEAST_PROGRESS_BYTES else self._in_a_row + 1
+        self._in_a_row = 1 if gained >= MIN_PROGRESS_BYTES else self._in_a_row + 1
         allowed = self._policy.retries
         if failure.most_retries is not None:
             allowed = min(allowed, failure.most_retries)
-        if not failure.transient or self._in_a_row > allowed or self._tries >= MOST_TRIES:
+        if not failure.transient or self._in_a_row > allowed or self._tries >= MAX_TRIES:
             tries = f", after {self._tries} tries" if self._tries > 1 else ""
             raise SourceError(failure.what + tries, reason=failure.reason, source=self._source) from failure
         wait = self._policy.wait_s(self._in_a_row, failure.retry_after_s)

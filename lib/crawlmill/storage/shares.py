@@ -13,9 +13,9 @@ from crawlmill.storage.interface import StorageOptions
 from crawlmill.storage.limits import HostLimits, limited_name, limits_of
 from crawlmill.storage.locations import current
 
-__all__ = ["MOST_TASKS", "most_tasks"]
+__all__ = ["MAX_TASKS", "most_tasks"]
 
-MOST_TASKS = 20
+MAX_TASKS = 20
 """Tasks that read from web servers at a time, unless the user says how many."""
 
 
@@ -30,7 +30,7 @@ def most_tasks(locations: Iterable[str], wanted: int | None, options: StorageOpt
     if wanted is None and not schemes & ({"http", "https"} | ({"s3"} if given != HostLimits() else set())):
         return None, None
     hosts = {_host(origin) for origin in origins}
-    most, because = wanted or MOST_TASKS, None
+    most, because = wanted or MAX_TASKS, None
     for host in sorted(filter(None, hosts)):
         allowed = limits_of(host, given).connections
         if allowed is not None and allowed < most:

@@ -12,7 +12,7 @@ _UNPRINTABLE: Final = re.compile(rb"[^!-~]")
 _UNSAFE: Final = re.compile(rb"[^!-\"$&-~]")
 _BYTE: Final = {b"%02x" % value: bytes([value]) for value in range(256)}
 _ESCAPED: Final = {bytes([value]): b"%%%02x" % value for value in range(256)}
-_MOST_PASSES: Final = 3
+_MAX_PASSES: Final = 3
 _HEX: Final = frozenset(b"0123456789abcdefABCDEF")
 
 
@@ -28,7 +28,7 @@ def escape_unprintable(text: bytes) -> bytes:
 
 def unescape(text: bytes) -> bytes:
     """Text with its escapes undone, and those that appear when they are, until none is left: `%2541` is `A`."""
-    for _ in range(_MOST_PASSES):
+    for _ in range(_MAX_PASSES):
         if b"%" not in text:
             return text
         undone = _ESCAPE.sub(lambda found: _BYTE[found[1].lower()], text)

@@ -38,7 +38,7 @@ _NUMBERS: Final = re.compile(rb"0[0-7]*(?:\.[0-7]+){1,3}|[1-9][0-9]*(?:\.[0-9]+)
 _WWW: Final = re.compile(rb"www[0-9]*\.")
 _PORTS: Final = {b"http": b"80", b"https": b"443"}
 
-_LONGEST_LABEL: Final = 1 << 10  # characters of which IDNA may make a label; it takes quadratic time
+_MAX_LABEL: Final = 1 << 10  # characters of which IDNA may make a label; it takes quadratic time
 
 
 def urlkey(url: str | bytes) -> str:
@@ -93,7 +93,7 @@ def _key(url: bytes) -> bytes:
         # `http:/host/`, `http:////host/`: the first segment, whole as it is, with what looks like user and port
         host, _, path = path.lstrip(b"/").partition(b"/")
         path = b"/" + path
-    if port and not (port.isdigit() and len(port) <= _LONGEST_LABEL and int(port) <= 0xFFFF):
+    if port and not (port.isdigit() and len(port) <= _MAX_LABEL and int(port) <= 0xFFFF):
         return escape(unescape(stripped)).lower()
     port = port.lstrip(b"0")
     name = _name(host)
@@ -138,7 +138,7 @@ def _name(host: bytes) -> bytes:
 def _punycode(host: bytes) -> bytes:
     try:
         text = host.decode(errors="ignore")
-        if max(map(len, text.split("."))) > _LONGEST_LABEL:
+        if max(map(len, text.split("."))) > _MAX_LABEL:
             return host
         return text.encode("idna")
     except UnicodeError:

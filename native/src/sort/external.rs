@@ -12,7 +12,7 @@ use crate::sort::store::{Packing, Store, StoredRun};
 const PIECE: usize = 1 << 20;
 
 /// Runs that are merged at once.
-const MOST_RUNS: usize = 384;
+const MAX_RUNS: usize = 384;
 
 /// How memory is shared out.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ pub struct Plan {
 impl Plan {
     pub fn new(memory: usize) -> Plan {
         let block = (memory / 512).clamp(1 << 12, 1 << 18);
-        Plan { buffer: memory / 2, block, runs: (memory / 4 / block).clamp(2, MOST_RUNS) }
+        Plan { buffer: memory / 2, block, runs: (memory / 4 / block).clamp(2, MAX_RUNS) }
     }
 }
 

@@ -61,5 +61,5 @@ def _check(name: str, storage: Storage, *, digests: bool) -> LedgerRow:
         return check_cluster(idx, storage)
     reading = Reading(Input(name, name), storage, ReadOptions(verify=digests), streamed=not digests)
     for record in reading:
-        reading.prove(record)
+        reading.is_whole(record)
     return reading.row

@@ -21,7 +21,7 @@ from crawlmill.storage import Storage, absolute, redact
 
 __all__ = ["add_arguments", "run"]
 
-_LONGEST_ROW = 64 << 20  # a row holds a hundred problems, each with what names its input
+_MAX_ROW = 64 << 20  # a row holds a hundred problems, each with what names its input
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     originals = read_lists(options.list, storage, base_url=options.base_url).items if options.list else ()
     with storage.open_stream(options.file) as stream:
         name = redact(options.file)
-        lines = cut_lines(iter(lambda: stream.read(1 << 20), b""), longest=_LONGEST_ROW, source=name)
+        lines = cut_lines(iter(lambda: stream.read(1 << 20), b""), longest=_MAX_ROW, source=name)
         rows = read_ledger(lines, name)
         if options.failed:
             for line in failed_lines(rows, originals):

@@ -26,7 +26,7 @@ from crawlmill.units import size
 __all__ = ["add_arguments", "run"]
 
 _SAMPLE = 200
-_MOST_LINES = 10
+_MAX_LINES = 10
 _DEVIATIONS = 1.96  # of a normal distribution: 95 % lie within
 
 
@@ -87,8 +87,8 @@ def run(options: argparse.Namespace) -> int:
 def _tell(asked: Sizes) -> None:
     """Say what is missing, and of each host once why it could not be asked."""
     lines = [f"{error.reason}: {error}" for error in asked.missing]
-    if len(lines) > _MOST_LINES:
-        lines[_MOST_LINES:] = [f"and {len(lines) - _MOST_LINES:,} more"]
+    if len(lines) > _MAX_LINES:
+        lines[_MAX_LINES:] = [f"and {len(lines) - _MAX_LINES:,} more"]
     lines += [f"{len(errors):,} of the sample could not be asked for: {errors[0]}" for errors in asked.unknown.values()]
     tell(*lines)
 

@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         reading = Reading(Input(name, name), storage, ReadOptions(heads_only=options.heads_only), streamed=True)
         for record in reading:
             added = _added(record, reading, sha256=options.sha256, content=options.content)
-            if not reading.prove(record):
+            if not reading.is_whole(record):
                 continue
             row = {"file": redact(name)} if len(options.files) > 1 else {}
             write({**row, **record.fields(), **added})
@@ -87,7 +87,7 @@ def _added(record: Record, reading: Reading, *, sha256: bool, content: bool) -> 
             for piece in block.pieces():
                 hasher.update(piece)
             added["sha256"] = hasher.hexdigest()
-    except (FormatError, SourceError) as error:  # of all but this one `prove` hears, too, and leaves the record out
+    except (FormatError, SourceError) as error:  # of all but this one `is_whole` hears, too, and leaves the record out
         if isinstance(error, FormatError) and error.reason == "too-large":
             reading.lose(error, record)
     return added

@@ -52,7 +52,7 @@ _NEXT_SIZE: Final = re.compile(_LINE_END.pattern + SIZE_LINE.pattern)
 _CUT_LINE_END = re.compile(rb"\r?\Z")
 _BEHIND_LAST_CHUNK = re.compile(rb"\r?\n|[!-9;-~]+:")
 _CUT: Final = "is cut"
-_MOST_CODINGS: Final = 8
+_MAX_CODINGS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def decode_body(message: HttpMessage, body: bytes, *, limit: int, already_decode
 def codings_of(message: HttpMessage, *, among: frozenset[str] | None = None) -> list[str]:
     """The codings that a header names, outermost first, as many as are looked at; with `among`, only these."""
     named = _tokens(message, "Content-Encoding") + _tokens(message, "Transfer-Encoding")
-    return [coding for coding in reversed(named) if among is None or coding in among][:_MOST_CODINGS]
+    return [coding for coding in reversed(named) if among is None or coding in among][:_MAX_CODINGS]
 
 
 def _tokens(message: HttpMessage, name: str) -> list[str]:

@@ -21,14 +21,14 @@ from crawlmill.errors import FormatError
 from crawlmill.formats.payload.codings import SIZE_LINE, has_zlib_header
 from crawlmill.formats.payload.compressed import BrotliDecoder, Decoder, ZlibDecoder, ZstdDecoder
 
-__all__ = ["MOST_RATIO", "FormDigests"]
+__all__ = ["MAX_RATIO", "FormDigests"]
 
 _SHOWN: Final = 32  # bytes in which a coding shows
 _SIZE: Final = re.compile(rb"[ \t]*[0-9A-Fa-f]{1,15}[ \t]*(?:;|\r?\n)")
-_LONGEST_LINE: Final = 1 << 16
+_MAX_LINE: Final = 1 << 16
 _WINDOW: Final = 64 << 20
 _LEAST: Final = 64 << 20
-MOST_RATIO: Final = 64
+MAX_RATIO: Final = 64
 
 Step = Callable[[bytes], Iterator[bytes]]
 
@@ -73,7 +73,7 @@ class FormDigests:
         stage = self._stages[at]
         try:
             for out in stage.feed(piece):
-                if stage.given > max(_LEAST, self._taken * MOST_RATIO):
+                if stage.given > max(_LEAST, self._taken * MAX_RATIO):
                     self.too_large = True
                     return
                 self._hashers[at].update(out)
@@ -145,7 +145,7 @@ class _Chunks:
             at = end
             if self._line.endswith(b"\n"):
                 self._take_line()
-            elif len(self._line) > _LONGEST_LINE:
+            elif len(self._line) > _MAX_LINE:
                 self._ended = True
 
     def _take_line(self) -> None:

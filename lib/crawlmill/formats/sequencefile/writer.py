@@ -26,7 +26,7 @@ __all__ = ["SequenceFileWriter"]
 
 _TEXT: Final = "org.apache.hadoop.io.Text"
 _DEFAULT_CODEC: Final = "org.apache.hadoop.io.compress.DefaultCodec"
-_MOST_RECORDS = 1 << 22
+_MAX_RECORDS = 1 << 22
 
 
 class _Sink(Protocol):
@@ -95,7 +95,7 @@ class SequenceFileWriter:
             self._keys.append(key)
             self._values.append(value)
             self._held += len(key) + len(value)
-            if self._held >= self._block_size or len(self._keys) == _MOST_RECORDS:
+            if self._held >= self._block_size or len(self._keys) == _MAX_RECORDS:
                 self._write_block()
             return
         if self._codec is not None:

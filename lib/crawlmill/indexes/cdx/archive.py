@@ -68,7 +68,7 @@ class Records(Protocol):
         """The records, once."""
         ...
 
-    def prove(self, record: Record, /) -> bool:
+    def is_whole(self, record: Record, /) -> bool:
         """Read a streamed record to its end; False if it is not whole, which is accounted for."""
         ...
 
@@ -131,7 +131,7 @@ def _found(records: Records, record: Record, filename: str, options: IndexOption
     if record.type == "metadata":
         about = described(record)
         if not uri or (about is not None and about.type in _OF_FILES):
-            records.prove(record)
+            records.is_whole(record)
             return None  # it is about a file, not a page
         date = about.date if about is not None and about.date else date
     timestamp = timestamp_of(date)
@@ -140,10 +140,10 @@ def _found(records: Records, record: Record, filename: str, options: IndexOption
         extra = extra_fields(record, options.extra) if options.extra else {}
     except (FormatError, SourceError) as error:
         # What the block met is raised again where the reading goes on, and reported there.
-        if records.prove(record) and isinstance(error, FormatError):
+        if records.is_whole(record) and isinstance(error, FormatError):
             records.lose(error, record)
         return None
-    if not records.prove(record):
+    if not records.is_whole(record):
         return None
     if not uri or timestamp is None:
         what, actual = ("date", date or "none") if uri else ("WARC-Target-URI", "none")

@@ -15,7 +15,7 @@ from crawlmill.indexes.source import Files, OpenSource, Source
 __all__ = ["Shards", "read_places"]
 
 _LOC_BYTES: Final = 16 << 20
-_MOST_PLACES: Final = 8
+_MAX_PLACES: Final = 8
 
 
 def read_places(source: Source) -> dict[str, list[str]]:
@@ -42,7 +42,7 @@ def read_places(source: Source) -> dict[str, list[str]]:
     for line in b"".join(pieces).decode("utf-8", "surrogateescape").splitlines():
         name, *paths = line.split("\t")
         if name and paths:
-            places.setdefault(name, []).extend(path for path in paths[:_MOST_PLACES] if path)
+            places.setdefault(name, []).extend(path for path in paths[:_MAX_PLACES] if path)
     return places
 
 

@@ -17,7 +17,7 @@ from crawlmill.errors import FormatError
 __all__ = ["Row", "parse_row", "parse_rows", "row_key"]
 
 _NUMBER: Final = re.compile(rb"[0-9]{1,18}")
-_LONGEST_NAME: Final = 1024
+_MAX_NAME: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def parse_row(line: bytes) -> Row:
     if (
         len(fields) < 4
         or not fields[0]
-        or not 0 < len(fields[1]) <= _LONGEST_NAME
+        or not 0 < len(fields[1]) <= _MAX_NAME
         or not _NUMBER.fullmatch(fields[2])
         or not _NUMBER.fullmatch(fields[3])
         or int(fields[3]) == 0

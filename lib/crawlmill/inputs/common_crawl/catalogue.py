@@ -34,7 +34,7 @@ NEWS: Final = re.compile(r"CC-NEWS[-/]([0-9]{4})[-/](0[1-9]|1[0-2])")
 
 _DAY_S: Final = 86_400
 _MOST: Final = 64 << 20
-_MOST_RETRIES: Final = 1  # there is a stand-in
+_MAX_RETRIES: Final = 1  # there is a stand-in
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # part of paths and URLs
 _COUNT: Final = re.compile(r"0{0,9}[1-9][0-9]{0,5}")
 
@@ -106,7 +106,7 @@ def load_catalogue(storage: Storage, index_url: str | None = None, *, now: float
     if kept and fresh:
         return replace(kept, source=location)
     try:
-        with Storage(storage.options.impatient(retries=min(storage.options.retries, _MOST_RETRIES))) as server:
+        with Storage(storage.options.impatient(retries=min(storage.options.retries, _MAX_RETRIES))) as server:
             data = server.read_all(location, limit=_MOST, kind=CDX_API)
         current = _parse(data, location)
     except (FormatError, SourceError) as error:

@@ -26,7 +26,7 @@ KINDS: Final = ("segment", "warc", "wat", "wet", "robotstxt", "non200responses",
 LEGACY_KINDS: Final = ("arc", "text", "metadata")
 
 _BUCKET: Final = "s3://commoncrawl/"
-_MOST_SEGMENTS: Final = 64 << 20
+_MAX_SEGMENTS: Final = 64 << 20
 _LEGACY: Final = {
     "CC-MAIN-2008-2009": "crawl-001/",
     "CC-MAIN-2009-2010": "crawl-002/",
@@ -112,7 +112,7 @@ def _list_legacy(storage: Storage, crawl: Crawl, kind: str, base: str, segment: 
     folders = [prefix]
     if crawl.id == "CC-MAIN-2012":
         if segment is None:
-            text = storage.read_all(absolute(f"{prefix}valid_segments.txt", base), limit=_MOST_SEGMENTS)
+            text = storage.read_all(absolute(f"{prefix}valid_segments.txt", base), limit=_MAX_SEGMENTS)
             segments = text.decode("utf-8", "replace").split()
         else:
             segments = [segment]

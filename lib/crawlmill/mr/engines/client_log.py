@@ -23,7 +23,7 @@ STACK: Final = re.compile(r"^(\tat |\t\.\.\. )")
 """How a line begins that is one of a trace of Java."""
 
 _DYING: Final = "Exception in thread"
-_MOST_SAID: Final = 500
+_MAX_SAID: Final = 500
 
 
 class LastWords:
@@ -47,4 +47,4 @@ class LastWords:
 
     def said(self, complaint: str | None) -> str:
         """A complaint, or if there is none the last line, in at most 500 characters."""
-        return (complaint or self._last or "no word from it").strip()[:_MOST_SAID]
+        return (complaint or self._last or "no word from it").strip()[:_MAX_SAID]

@@ -23,7 +23,7 @@ from crawlmill.units import size
 
 __all__ = ["Finding", "examinable", "examine", "examine_hadoop", "examine_local", "examine_spark"]
 
-_LEAST_FREE_BYTES: Final = 1 << 30
+_MIN_FREE_BYTES: Final = 1 << 30
 _PROGRAM_S: Final = 60.0
 
 
@@ -66,7 +66,7 @@ def _this_machine() -> Iterator[Finding]:
     free = shutil.disk_usage(folder).free
     yield Finding(
         f"temporary files in {folder}, {size(free)} free",
-        None if free >= _LEAST_FREE_BYTES else "set TMPDIR to a larger disk",
+        None if free >= _MIN_FREE_BYTES else "set TMPDIR to a larger disk",
     )
     yield Finding(f"{usable_cores()} cores")
 

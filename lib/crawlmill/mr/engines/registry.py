@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from crawlmill.errors import UsageError
 from crawlmill.inputs.lists import COMMON_CRAWL
-from crawlmill.mr.task.task_list import MOST_TASKS_HERE, MOST_TASKS_ON_ENGINES
+from crawlmill.mr.task.task_list import MAX_TASKS_HERE, MAX_TASKS_ON_ENGINES
 
 if TYPE_CHECKING:  # what a launcher needs, tasks do not
     from crawlmill.mr.run.ending import Done, RunInfo
@@ -63,7 +63,7 @@ class Engine:
     here: bool = False
     default_base: str = COMMON_CRAWL
     on_aws: bool = False
-    most_tasks: int = MOST_TASKS_ON_ENGINES
+    most_tasks: int = MAX_TASKS_ON_ENGINES
     settings: tuple[str, ...] = ()
 
     def runner_class(self) -> type[Any]:
@@ -96,11 +96,11 @@ ENGINES: Final[dict[str, Engine]] = {
     for engine in (
         Engine(
             DEFAULT, f"{_HERE}.machine.runner:LocalRunner", f"{_HERE}.machine.runner:machine_work",
-            f"{_HERE}.doctor:examine_local", here=True, most_tasks=MOST_TASKS_HERE,
+            f"{_HERE}.doctor:examine_local", here=True, most_tasks=MAX_TASKS_HERE,
         ),
         Engine(
             "inline", f"{_HERE}.machine.runner:InlineRunner", f"{_HERE}.machine.runner:machine_work",
-            here=True, most_tasks=MOST_TASKS_HERE,
+            here=True, most_tasks=MAX_TASKS_HERE,
         ),
         Engine(
             "hadoop", f"{_HERE}.hadoop.runner:HadoopRunner", f"{_HERE}.hadoop.work:HadoopWork",

@@ -18,7 +18,7 @@ from crawlmill.storage import Storage
 __all__ = ["committed_files", "fetch_rows", "listed_files", "parts_in", "report_of", "rows_apart"]
 
 _AT_ONCE: Final = 16
-_MOST_REPORT_BYTES: Final = 1 << 20
+_MAX_REPORT_BYTES: Final = 1 << 20
 _MAX_LIST_BYTES: Final = 16 << 20
 
 
@@ -86,7 +86,7 @@ def report_of(storage: Storage, location: str) -> tuple[str, str]:
     Both are empty if it could not say anything: it was killed, or there is no Python.
     """
     try:
-        report = storage.read_all(location, limit=_MOST_REPORT_BYTES)
+        report = storage.read_all(location, limit=_MAX_REPORT_BYTES)
     except SourceError:
         return "", ""
     said, _, trace = report.decode("utf-8", "replace").partition("\n")

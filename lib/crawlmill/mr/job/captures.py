@@ -99,8 +99,8 @@ class _Rest:
     def __iter__(self) -> Iterator[Record]:
         return self._records
 
-    def prove(self, record: Record) -> bool:
-        return bool(self._reading.prove(record))
+    def is_whole(self, record: Record) -> bool:
+        return bool(self._reading.is_whole(record))
 
     def lose(self, error: FormatError, record: Record) -> None:
         self._reading.lose(error, record)

@@ -32,7 +32,7 @@ from crawlmill.mr.task.sums import Choice, summing
 
 __all__ = ["CountJob", "Counter", "PairCounter", "counted_natively"]
 
-_MOST_KEYS: Final = 500_000
+_MAX_KEYS: Final = 500_000
 
 _Count = TypeVar("_Count", bound=Callable[..., None])
 _counted_natively: Final[set[Callable[..., None]]] = set()
@@ -96,7 +96,7 @@ class PairCounter:
 class CountJob(CrawlJob):
     """The base of counting jobs; see the module's text."""
 
-    most_keys: ClassVar[int] = _MOST_KEYS
+    most_keys: ClassVar[int] = _MAX_KEYS
     """Keys that a map task may hold before it emits them."""
 
     reducer: Callable[..., Iterator[Pair]] = summing

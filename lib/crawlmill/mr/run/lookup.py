@@ -25,8 +25,8 @@ from crawlmill.urls.patterns import parse_pattern
 
 __all__ = ["Losses", "queries_of", "read_captures_of"]
 
-_MOST_LINES: Final = 100
-_LONGEST_PATTERN: Final = 1 << 20
+_MAX_LINES: Final = 100
+_MAX_PATTERN: Final = 1 << 20
 _PLACE: Final = ("filename", "offset", "length")
 
 
@@ -40,13 +40,13 @@ class Losses:
     def add(self, error: CrawlmillError) -> None:
         """Say it."""
         self.number += 1
-        if self.number <= _MOST_LINES:
+        if self.number <= _MAX_LINES:
             self._say(f"{error.reason}: {error}")
 
     def end(self) -> None:
         """Say how many were not said."""
-        if self.number > _MOST_LINES:
-            self._say(f"and {self.number - _MOST_LINES:,} more")
+        if self.number > _MAX_LINES:
+            self._say(f"and {self.number - _MAX_LINES:,} more")
 
 
 def queries_of(options: argparse.Namespace, patterns: list[str], stdin: BinaryIO | None) -> Iterator[Query]:
@@ -76,9 +76,9 @@ def _texts(patterns: list[str], stdin: BinaryIO | None) -> Iterator[str]:
             continue
         if stdin is None:
             raise UsageError("no standard input to read patterns from")
-        while line := stdin.readline(_LONGEST_PATTERN + 2):
-            if len(line) > _LONGEST_PATTERN:
-                raise UsageError(f"a pattern of more than {_LONGEST_PATTERN} bytes")
+        while line := stdin.readline(_MAX_PATTERN + 2):
+            if len(line) > _MAX_PATTERN:
+                raise UsageError(f"a pattern of more than {_MAX_PATTERN} bytes")
             if line.strip():
                 yield line.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
 

@@ -18,7 +18,7 @@ from crawlmill.errors import UsageError
 from crawlmill.inputs.reading import ReadOptions
 from crawlmill.storage import StorageOptions
 from crawlmill.storage.coalesce import COALESCE
-from crawlmill.storage.shares import MOST_TASKS
+from crawlmill.storage.shares import MAX_TASKS
 from crawlmill.urls.matches import MATCHES
 
 __all__ = [
@@ -167,7 +167,7 @@ def add_running(add: Add) -> None:
         f"the ranges themselves (default: {COALESCE >> 10} KiB)")  # fmt: skip
     add("--max-running-tasks", type=whole_number(1), metavar="N",
         help=f"on a cluster: map tasks that may run at a time, so that together they respect host limits (default: "
-        f"{MOST_TASKS} if an input is on a web server, else as many as the cluster runs)")  # fmt: skip
+        f"{MAX_TASKS} if an input is on a web server, else as many as the cluster runs)")  # fmt: skip
     add("--task-retries", type=whole_number(0), default=2, metavar="N",
         help="how often a failed task is retried, by the local runner, or by Spark without a master "
         "(default: 2)")  # fmt: skip

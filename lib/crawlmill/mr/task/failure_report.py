@@ -27,8 +27,8 @@ PROPERTY: Final = "crawlmill.reports"
 
 _VARIABLE: Final = PROPERTY.replace(".", "_")  # as Hadoop names it
 _TIMEOUT_S: Final = 20
-_MOST_CHARACTERS: Final = 100_000
-_LONGEST_LINE: Final = 500
+_MAX_CHARACTERS: Final = 100_000
+_MAX_LINE: Final = 500
 
 
 def listen() -> None:
@@ -45,8 +45,8 @@ def report(what: str, trace: str = "") -> None:
         return
     from http.client import HTTPException  # noqa: PLC0415 - 20 ms of every start, for what seldom happens
 
-    line = " ".join(what.split())[:_LONGEST_LINE]
-    content = f"{line}\n{trace[-_MOST_CHARACTERS:]}".encode("utf-8", "backslashreplace")
+    line = " ".join(what.split())[:_MAX_LINE]
+    content = f"{line}\n{trace[-_MAX_CHARACTERS:]}".encode("utf-8", "backslashreplace")
     why = ""
     for folder in folders.split(","):
         path, _, query = folder.partition("?")

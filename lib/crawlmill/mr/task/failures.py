@@ -10,7 +10,7 @@ from typing import Final
 
 from crawlmill.errors import CrawlmillError
 
-__all__ = ["Stopped", "TaskError", "TooManyBadError", "hopeless", "is_of_job", "one_line", "task_failed"]
+__all__ = ["Stopped", "TaskError", "TooManyBadError", "cannot_retry", "is_of_job", "one_line", "task_failed"]
 
 _NO_MODULE: Final = re.compile(r"(?:\S+: )*ModuleNotFoundError\b")  # Java may have put its own word before it
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
@@ -43,7 +43,7 @@ def task_failed(name: str, times: int, said: str, trace: str = "", *, logs: str 
     return TaskError(f"task {name} failed {often}: {said}{missing}{logs and '; '}{logs}", trace)
 
 
-def hopeless(error: BaseException) -> str | None:
+def cannot_retry(error: BaseException) -> str | None:
     """One line about an error that another attempt cannot help: a mistake of the user, a full disk. None for others."""
     if isinstance(error, CrawlmillError):
         return str(error)

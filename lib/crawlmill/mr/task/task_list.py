@@ -20,19 +20,19 @@ from typing import Any, Final
 from crawlmill.errors import FormatError
 from crawlmill.inputs.lists import Input, Unit
 
-__all__ = ["MOST_TASKS_HERE", "MOST_TASKS_ON_ENGINES", "Task", "cut", "decode_task", "encode_task", "limited"]
+__all__ = ["MAX_TASKS_HERE", "MAX_TASKS_ON_ENGINES", "Task", "cut", "decode_task", "encode_task", "limited"]
 
-MOST_TASKS_HERE: Final = 2_000
+MAX_TASKS_HERE: Final = 2_000
 """Tasks of whole files on one machine: enough to keep its cores busy; each costs some milliseconds."""
 
-MOST_TASKS_ON_ENGINES: Final = 50_000
+MAX_TASKS_ON_ENGINES: Final = 50_000
 """Tasks of whole files on an engine: a crawl's files one by one, but not what an application master cannot hold."""
 
 _VERSION: Final = 1
 _RUNNING_MAPS: Final = "mapreduce.job.running.map.limit"
-_LEAST_RANGE_TASKS: Final = 64
-_MOST_RANGES: Final = 1000
-_MOST_RANGE_BYTES: Final = 256 << 20
+_MIN_RANGE_TASKS: Final = 64
+_MAX_RANGES: Final = 1000
+_MAX_RANGE_BYTES: Final = 256 << 20
 
 Task = list[tuple[int, Input]]
 """The (rank, input) pairs of one map task."""
@@ -54,8 +54,8 @@ def cut(inputs: Iterable[tuple[int, Input]], per_task: int | None = None, *, mos
             ranges.setdefault(item.location, []).append((rank, item))
     yield from _batches(files, per_task or -(-len(files) // most))
     by_file = [pair for group in ranges.values() for pair in sorted(group, key=lambda pair: pair[1].offset or 0)]
-    least = -(-len(by_file) // _LEAST_RANGE_TASKS)
-    yield from _batches(by_file, per_task or min(least, _MOST_RANGES), _MOST_RANGE_BYTES if not per_task else None)
+    least = -(-len(by_file) // _MIN_RANGE_TASKS)
+    yield from _batches(by_file, per_task or min(least, _MAX_RANGES), _MAX_RANGE_BYTES if not per_task else None)
 
 
 def encode_task(task: Task) -> bytes:

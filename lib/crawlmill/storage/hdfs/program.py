@@ -17,7 +17,7 @@ from crawlmill.storage.retry import Failure
 
 __all__ = ["Child", "find_hadoop"]
 
-_MOST_SAID: Final = 1 << 16
+_MAX_SAID: Final = 1 << 16
 _LOGGED: Final = re.compile(r"\s|log4j:|SLF4J:|Caused by:|WARNING:|\d{2,4}[-/]\d\d[-/]\d\d \d\d:\d\d:\d\d")
 # What the last line says, in the words of Hadoop and of Java.
 _MEANINGS: Final = (
@@ -88,7 +88,7 @@ class Child:
         self._said.close()
 
     def _failure(self, code: int) -> Failure:
-        self._said.seek(max(self._said.seek(0, os.SEEK_END) - _MOST_SAID, 0))
+        self._said.seek(max(self._said.seek(0, os.SEEK_END) - _MAX_SAID, 0))
         lines = self._said.read().decode("utf-8", "replace").split("\n")
         line = next((line for line in reversed(lines) if line and not _LOGGED.match(line)), f"exit code {code}")
         reason, transient = next((reason, transient) for said, reason, transient in _MEANINGS if said in line.lower())

@@ -33,7 +33,7 @@ from crawlmill.storage.retry import Attempts, Failure, RetryPolicy, retrying
 __all__ = ["HadoopFsBackend"]
 
 _START_S: Final = 60.0  # for a Java machine to start, and for the client's own retries
-_LEAST_BYTES_PER_S: Final = 1 << 20
+_MIN_BYTES_PER_S: Final = 1 << 20
 _LISTED: Final = re.compile(r"([d-])[-rwxstST+]{9,10} .*? \d{4}-\d\d-\d\d \d\d:\d\d (.*)")
 _PATTERN: Final = re.compile(r"([\\*?\[\]{}^,])")
 
@@ -194,7 +194,7 @@ class HadoopFsBackend:
         timeout_s, stdin = self._timeout_s, cast("IO[bytes] | int", subprocess.DEVNULL)
         if spool is not None:
             os.lseek(spool.fileno(), 0, os.SEEK_SET)
-            timeout_s, stdin = timeout_s + os.fstat(spool.fileno()).st_size / _LEAST_BYTES_PER_S, spool
+            timeout_s, stdin = timeout_s + os.fstat(spool.fileno()).st_size / _MIN_BYTES_PER_S, spool
         child = Child([*self._command, *arguments], stdin)
         try:
             return b"".join(iter(lambda: child.read(1 << 20, timeout_s), b"")).decode("utf-8", "surrogateescape")

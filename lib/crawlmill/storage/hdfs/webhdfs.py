@@ -36,8 +36,8 @@ __all__ = ["HdfsBackend"]
 _PREFIX = "/webhdfs/v1"
 _DEEPEST = 1000  # as deep as HDFS itself goes
 _SPOOLED_IN_MEMORY = 8 << 20
-_MOST_JSON_BYTES = 64 << 20  # a listing of some 300,000 files
-_MOST_ERROR_BYTES = 1 << 16
+_MAX_JSON_BYTES = 64 << 20  # a listing of some 300,000 files
+_MAX_ERROR_BYTES = 1 << 16
 _TRANSIENT_EXCEPTIONS = {"RetriableException", "SafeModeException", "ServerTooBusyException", "StandbyException"}
 
 Result = TypeVar("Result")
@@ -208,7 +208,7 @@ class HdfsBackend:
 
     def _json(self, location: str, method: str, operation: str, **parameters: str) -> dict[str, Any]:
         answer = self._ask(location, method, operation, **parameters)
-        text = answer.drain(_MOST_JSON_BYTES)
+        text = answer.drain(_MAX_JSON_BYTES)
         try:
             found = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -274,7 +274,7 @@ def _failure_of(answer: Answer) -> Failure:
             reason="denied",
         )
     try:
-        said = json.loads(answer.drain(_MOST_ERROR_BYTES))["RemoteException"]
+        said = json.loads(answer.drain(_MAX_ERROR_BYTES))["RemoteException"]
         name, message = str(said["exception"]), str(said.get("message", "")).strip().partition("\n")[0][:200]
     except (ValueError, LookupError, TypeError, RecursionError):
         return failure_of_status(status, "", answer.host)

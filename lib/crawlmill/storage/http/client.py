@@ -37,8 +37,8 @@ from crawlmill.storage.retry import Failure, failure_of_status, parse_retry_afte
 __all__ = ["Answer", "HttpClient", "failure_of_error"]
 
 USER_AGENT = f"crawlmill/{__version__} (MapReduce jobs for Common Crawl; urllib3)"
-MOST_REDIRECTS = 10
-MOST_LOOKUPS = 4
+MAX_REDIRECTS = 10
+MAX_LOOKUPS = 4
 """Look-ups of a host name in a row without success after which each further request does only one."""
 _CONNECT_TIMEOUT_S = 20.0
 _DRAINED_BYTES = 1 << 13
@@ -156,8 +156,8 @@ class HttpClient:
                 sent.pop("Authorization", None)
             if target.url in seen:
                 raise Failure("redirects in a circle")
-            if len(seen) > MOST_REDIRECTS:
-                raise Failure(f"more than {MOST_REDIRECTS} redirects")
+            if len(seen) > MAX_REDIRECTS:
+                raise Failure(f"more than {MAX_REDIRECTS} redirects")
             seen.add(target.url)
 
     def slow_down(self, url: str, kind: str | None = None) -> Callable[[float], None]:
@@ -209,7 +209,7 @@ class HttpClient:
         failure = failure_of_error(error)
         if isinstance(error, NameResolutionError) and host not in self._reached:
             count = self._failed_lookups[host] = self._failed_lookups.get(host, 0) + 1
-            failure.most_retries = MOST_LOOKUPS - 1 if count <= MOST_LOOKUPS else 0
+            failure.most_retries = MAX_LOOKUPS - 1 if count <= MAX_LOOKUPS else 0
         return failure
 
     def _manager(self, target: urllib3.util.Url) -> urllib3.PoolManager:

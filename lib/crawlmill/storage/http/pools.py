@@ -28,11 +28,11 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from crawlmill.errors import UsageError
 
-__all__ = ["LEAST_BYTES_PER_TIMEOUT", "new_manager", "proxy_for"]
+__all__ = ["MIN_BYTES_PER_TIMEOUT", "new_manager", "proxy_for"]
 
-LEAST_BYTES_PER_TIMEOUT = 1024
-_MOST_FRAMING_BYTES = 1 << 20
-_MOST_TIMEOUTS = 4
+MIN_BYTES_PER_TIMEOUT = 1024
+_MAX_FRAMING_BYTES = 1 << 20
+_MAX_TIMEOUTS = 4
 
 
 class _Watched(io.RawIOBase):
@@ -49,7 +49,7 @@ class _Watched(io.RawIOBase):
 
     def allow(self, n: int) -> None:
         """Begin a call that returns at most `n` bytes."""
-        self._left, self._left_s = n + _MOST_FRAMING_BYTES, _MOST_TIMEOUTS * self._timeout_s
+        self._left, self._left_s = n + _MAX_FRAMING_BYTES, _MAX_TIMEOUTS * self._timeout_s
 
     def readable(self) -> bool:
         return True
@@ -65,7 +65,7 @@ class _Watched(io.RawIOBase):
         self._waited_s += waited_s
         self._got += got
         if self._waited_s > self._timeout_s:
-            if self._left_s < 0 or (got and self._got < LEAST_BYTES_PER_TIMEOUT):
+            if self._left_s < 0 or (got and self._got < MIN_BYTES_PER_TIMEOUT):
                 raise TimeoutError(f"only {self._got} bytes in {self._waited_s:.0f} s")
             self._waited_s, self._got = 0.0, 0
         return got

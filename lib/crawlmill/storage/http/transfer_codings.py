@@ -17,8 +17,8 @@ from crawlmill.storage.retry import Failure
 
 __all__ = ["transfer_decoder"]
 
-_LONGEST_LINE = 4096
-_MOST_TRAILER_LINES = 100
+_MAX_LINE = 4096
+_MAX_TRAILER_LINES = 100
 _PIECE = 1 << 16
 _CHUNK_SIZE = re.compile(rb"\s*([0-9A-Fa-f]{1,15})\s*(;.*)?", re.DOTALL)
 
@@ -72,16 +72,16 @@ class _Chunks:
         return piece
 
     def _trailer(self) -> None:
-        for _ in range(_MOST_TRAILER_LINES):
+        for _ in range(_MAX_TRAILER_LINES):
             if not self._line().strip():
                 self._ended = True
                 return
-        raise Failure(f"a chunked body has a trailer of more than {_MOST_TRAILER_LINES} lines")
+        raise Failure(f"a chunked body has a trailer of more than {_MAX_TRAILER_LINES} lines")
 
     def _line(self) -> bytes:
         while (end := self._raw.find(b"\n")) < 0:
-            if len(self._raw) > _LONGEST_LINE:
-                raise Failure(f"a chunked body has a line of more than {_LONGEST_LINE} bytes")
+            if len(self._raw) > _MAX_LINE:
+                raise Failure(f"a chunked body has a line of more than {_MAX_LINE} bytes")
             self._fill()
         line = bytes(self._raw[:end])
         del self._raw[: end + 1]

@@ -37,7 +37,7 @@ COMMON_CRAWL_HTTPS = "https://data.commoncrawl.org/"
 
 # Keys come in the order of their UTF-8 bytes, which is that of their characters. Some pages may be without a key, or
 # (in services like S3) out of order; so many in a row are where a listing goes round in circles.
-_MOST_IDLE_PAGES = 1000
+_MAX_IDLE_PAGES = 1000
 
 _log = logging.getLogger("crawlmill")
 
@@ -153,7 +153,7 @@ class S3Backend:
             last = max(keys, default="")
             greatest, idle = (last, 0) if last > greatest else (greatest, idle + 1)
             before, more = more, {"ContinuationToken": answer.get("NextContinuationToken", "")}
-            if idle > _MOST_IDLE_PAGES or more == before or not more["ContinuationToken"]:
+            if idle > _MAX_IDLE_PAGES or more == before or not more["ContinuationToken"]:
                 raise SourceError(
                     "a listing of S3 goes round in circles", reason="unavailable", source=redact(location)
                 )

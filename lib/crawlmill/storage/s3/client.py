@@ -51,7 +51,7 @@ _ERRORS: tuple[type[Exception], ...] = (
     RuntimeError,  # credentials that have expired
 )
 _NO_CREDENTIALS = (NoCredentialsError, PartialCredentialsError, CredentialRetrievalError, RuntimeError)
-_LARGEST_ANSWER = 16 << 20  # a thousand of the longest keys, each byte of them escaped
+_MAX_ANSWER = 16 << 20  # a thousand of the longest keys, each byte of them escaped
 
 
 class _HeldBackError(Exception):
@@ -133,8 +133,8 @@ class S3Client:
         try:
             while piece := answer.read(1 << 18):
                 said.pieces.append(piece)
-                if sum(map(len, said.pieces)) > _LARGEST_ANSWER:
-                    raise Failure(f"the answer of S3 is larger than {_LARGEST_ANSWER >> 20} MiB")
+                if sum(map(len, said.pieces)) > _MAX_ANSWER:
+                    raise Failure(f"the answer of S3 is larger than {_MAX_ANSWER >> 20} MiB")
         finally:
             answer.close()
         return AWSResponse(request.url, answer.status, dict(answer.headers), said)

@@ -19,7 +19,7 @@ from crawlmill.mr.engines.emr.steps import submitted
 
 __all__ = ["cancel", "tag_of"]
 
-_LONGEST_TAG: Final = 100
+_MAX_TAG: Final = 100
 _WITHIN_S: Final = 120.0
 _EVERY_S: Final = 2.0
 _HAS_ENDED: Final = ("COMPLETED", "FAILED", "INTERRUPTED")
@@ -32,7 +32,7 @@ _END_JOBS: Final = (
 
 def tag_of(key: str) -> str:
     """The tag of a run's jobs in YARN; the end of a run's key is what no other run has."""
-    return key[-_LONGEST_TAG:].lower()
+    return key[-_MAX_TAG:].lower()
 
 
 def cancel(aws: Aws, run: EmrRun, *, every_s: float = _EVERY_S, within_s: float = _WITHIN_S) -> str | None:

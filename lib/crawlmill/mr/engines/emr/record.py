@@ -27,7 +27,7 @@ from crawlmill.storage import Storage, redact
 __all__ = ["EmrRun", "Step", "marker_of"]
 
 _VERSION: Final = 1
-_MOST_RECORD_BYTES: Final = 1 << 20
+_MAX_RECORD_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def _write(storage: Storage, location: str, content: dict[str, Any]) -> None:
 
 
 def _read(storage: Storage, location: str) -> dict[str, Any]:
-    content = storage.read_all(location, limit=_MOST_RECORD_BYTES)
+    content = storage.read_all(location, limit=_MAX_RECORD_BYTES)
     try:
         found = json.loads(content)
     except ValueError as error:

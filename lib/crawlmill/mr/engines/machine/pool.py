@@ -27,7 +27,7 @@ from crawlmill.mr.task.monitor import Totals
 __all__ = ["Launchpad", "Pool", "Watch"]
 
 _TICK_S: Final = 1.0
-_LONGEST_CAUSE: Final = 1000
+_MAX_CAUSE: Final = 1000
 
 
 class Watch(Protocol):
@@ -109,7 +109,7 @@ class Pool:
         self._pad, self._size, self._retries, self._watch = pad, size, retries, watch
         self._selector = selectors.DefaultSelector()
         self._workers: list[_Worker] = []
-        self._started = self._stillborn = 0
+        self._started = self._failed_starts = 0
 
     def warm_up(self, count: int) -> None:
         """Start so many workers now, in the background; they will wait for work."""
@@ -173,17 +173,17 @@ class Pool:
         self, worker: _Worker, messages: list[Message] | None, again: deque[Attempt]
     ) -> tuple[Attempt, Result] | None:
         if messages is None:
-            self._bury(worker, again)
+            self._retire(worker, again)
             return None
         finished = None
         for kind, body in messages:
             attempt = worker.attempt
             if kind == "ready":
-                worker.ready, self._stillborn = True, 0
-            elif kind == "hopeless":
+                worker.ready, self._failed_starts = True, 0
+            elif kind == "cannot_retry":
                 raise TaskError(body)
             elif kind == "failed":
-                self._bury(worker, again, *body)
+                self._retire(worker, again, *body)
                 break
             elif attempt is not None and kind == "totals":
                 self._watch.progress(attempt.task, body)
@@ -192,16 +192,16 @@ class Pool:
                 finished = (attempt, body)
         return finished
 
-    def _bury(self, worker: _Worker, again: deque[Attempt], said: str = "", trace: str = "") -> None:
+    def _retire(self, worker: _Worker, again: deque[Attempt], said: str = "", trace: str = "") -> None:
         """A worker is dead, or its attempt has failed, as it has said: see to it that the task is done again."""
         self._selector.unregister(worker.channel)
         self._workers.remove(worker)
         how = worker.end(dying=not said)
-        cause = said[:_LONGEST_CAUSE] or f"its worker ended: {how}"
+        cause = said[:_MAX_CAUSE] or f"its worker ended: {how}"
         attempt = worker.attempt
         if not worker.ready:
-            self._stillborn += 1
-            if self._stillborn > self._retries:
+            self._failed_starts += 1
+            if self._failed_starts > self._retries:
                 raise TaskError(f"workers do not start: {cause}{self._pad.hint}", trace)
         if attempt is None:
             return

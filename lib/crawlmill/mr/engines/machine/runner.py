@@ -43,8 +43,8 @@ from crawlmill.storage.locations import local_path
 
 __all__ = ["InlineRunner", "LocalRunner", "MachineRunner", "Silent", "machine_work"]
 
-_LEAST_MEMORY: Final = 32 << 20
-_MOST_MEMORY: Final = 256 << 20
+_MIN_MEMORY: Final = 32 << 20
+_MAX_MEMORY: Final = 256 << 20
 
 
 class Silent:
@@ -241,7 +241,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
     def _memory(self) -> int:
         """What one task may hold for sorting: an eighth of the machine's memory, shared by all workers."""
         machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        return min(max(machine // 8 // self.workers, _LEAST_MEMORY), _MOST_MEMORY)
+        return min(max(machine // 8 // self.workers, _MIN_MEMORY), _MAX_MEMORY)
 
     def _variables(self, step: int, maps: int) -> dict[str, str]:
         """The environment of the step's tasks, but for what is each task's own."""

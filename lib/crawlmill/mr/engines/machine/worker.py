@@ -22,7 +22,7 @@ from crawlmill.errors import CrawlmillError
 from crawlmill.mr.engines.machine.channel import Channel
 from crawlmill.mr.task.attempt import Attempt, run_attempt
 from crawlmill.mr.task.contract import Job
-from crawlmill.mr.task.failures import hopeless, is_of_job, one_line
+from crawlmill.mr.task.failures import cannot_retry, is_of_job, one_line
 
 __all__ = ["serve"]
 
@@ -41,8 +41,8 @@ def serve(job_class: type[Job], line: int, arguments: list[str]) -> NoReturn:
         try:
             result = run_attempt(job_class, arguments, attempt, lambda totals: channel.send("totals", totals))
         except (CrawlmillError, OSError) as error:
-            if (reason := hopeless(error)) is not None:
-                channel.send("hopeless", reason)
+            if (reason := cannot_retry(error)) is not None:
+                channel.send("cannot_retry", reason)
             elif isinstance(error, OSError) and not is_of_job(error, job_class):
                 channel.send("failed", (one_line(error), ""))
             else:

@@ -43,7 +43,7 @@ from crawlmill.storage.locations import join
 __all__ = ["main"]
 
 _LOOK_EVERY_S: Final = 0.5
-_MOST_SAID: Final = 200_000
+_MAX_SAID: Final = 200_000
 
 
 def main() -> None:
@@ -74,7 +74,7 @@ def main() -> None:
                 sources = [(number, None, join(step.output, name)) for number, name in parts]
     except Py4JJavaError as error:
         news.look()
-        news.say(failed=str(error.java_exception)[:_MOST_SAID])
+        news.say(failed=str(error.java_exception)[:_MAX_SAID])
         sys.exit(1)
     finally:
         news.end()
