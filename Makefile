@@ -6,7 +6,7 @@ SETTINGS := setup.cfg pyproject.toml
 # Processes that run tests: those of engines wait for daemons most of the time, and leave their cores to the others.
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 WITH_ENGINES = -n $(shell expr $(CORES) + 1)
-NATIVE := native/Cargo.toml native/Cargo.lock native/pyproject.toml $(wildcard native/src/*.rs)
+NATIVE := native/Cargo.toml native/Cargo.lock native/pyproject.toml $(shell find native/src -name "*.rs")
 HAS_CARGO := command -v cargo >/dev/null 2>&1
 
 .PHONY: demo test test-quick pythons lint docs bench wheel pex matrix emr-smoke picture clean hadoop-up hadoop-down spark
