@@ -258,7 +258,7 @@ def test_ledger_that_is_none_is_an_error(run, crawl, tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no /dev/zero")
 def test_ledger_without_line_ends_is_not_read_for_ever(run, monkeypatch):
-    monkeypatch.setattr("crawlmill.cli.commands.ledger._MAX_ROW", 1 << 20)
+    monkeypatch.setattr("crawlmill.cli.commands.runs.ledger._MAX_ROW", 1 << 20)
     code, out, err = run("ledger", "/dev/zero")
     assert (code, out) == (2, b"")
     assert err == "crawlmill: a line of text: expected at most 1048576 bytes, got more (/dev/zero)\n"

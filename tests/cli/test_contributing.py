@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 from tests.builders import gzip_member, response
 
-from crawlmill.cli.main import COMMANDS
+from crawlmill.cli.main import COMMANDS, Command
 from crawlmill.errors import FormatError
 from crawlmill.inputs.ledger import Summary, read_ledger
 from crawlmill.inputs.lists import Input
@@ -36,10 +36,10 @@ def run(options):
 
 @pytest.fixture
 def toy_command(monkeypatch):
-    module = ModuleType("crawlmill.cli.commands.toy")
+    module = ModuleType("crawlmill.cli.commands.archives.toy")
     exec(TOY_COMMAND, module.__dict__)
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(COMMANDS, "toy", "say how often")
+    monkeypatch.setitem(COMMANDS, "toy", Command("archives", "say how often"))
 
 
 @pytest.mark.usefixtures("toy_command")

@@ -18,7 +18,7 @@ import pytest
 from tests.builders import pack, pages
 from tests.storage.faults import RESET, STALL, Fault, FaultServer, Thing
 
-from crawlmill.cli.commands.download import _interrupted
+from crawlmill.cli.commands.crawls.download import _interrupted
 from crawlmill.inputs import part as part_module
 from crawlmill.inputs.part import Part, open_part
 from crawlmill.storage.resume import Identity

@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.builders import arc, gzip_member, http, pack, pages, response, sha1_of, warcinfo
 
-from crawlmill.cli.commands import index
+from crawlmill.cli.commands.indexes import index
 
 PAGES = [warcinfo(), *(response(f"http://example.org/{n}", b"x" * n) for n in (3, 1, 2))]
 

@@ -13,7 +13,7 @@ import pytest
 from tests import builders
 from tests.mr.helpers import PROJECT, environment
 
-from crawlmill.cli.commands.run import job_names
+from crawlmill.cli.commands.runs.run import job_names
 from crawlmill.mr.engines.shipping import zip_package
 
 RESULT = '"b"\t1\n"p"\t1\n'

@@ -12,6 +12,7 @@ import signal
 import sys
 from contextlib import suppress
 from types import FrameType
+from typing import NamedTuple
 
 from crawlmill import __version__, core
 from crawlmill.cli.arguments import Parser, add_storage_options
@@ -20,23 +21,31 @@ from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.terminal.streams import drop_output, prepare_streams
 from crawlmill.terminal.text import tell
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "Command", "main"]
+
+
+class Command(NamedTuple):
+    """Where a command is, and what it is for."""
+
+    room: str  # its package in `cli/commands/`
+    help: str
+
 
 COMMANDS = {
-    "run": "run one of the jobs that come with Crawlmill",
-    "check": "read every member and record of archives to its end, and say what is lost",
-    "index": "print the captures of archives: a URL index, a line per record",
-    "records": "list the records of archives, a row each",
-    "cat": "print one record, or a part of it",
-    "crawls": "list the crawls that Common Crawl has published",
-    "lookup": "look up captures in URL indexes",
-    "paths": "print the path list of a crawl's files, or a part of it",
-    "plan": "say what a run over a list would cost: bytes, requests, time",
-    "download": "download the files of a list, and account for each",
-    "ledger": "show what became of the inputs of a run, or list those to run again",
-    "simhash": "print the 2012 similarity hash of texts",
-    "doctor": "look whether a runner could run jobs from here, and what to mend",
-    "sample": "write a synthetic crawl whose true answers are known",
+    "run": Command("runs", "run one of the jobs that come with Crawlmill"),
+    "check": Command("archives", "read every member and record of archives to its end, and say what is lost"),
+    "index": Command("indexes", "print the captures of archives: a URL index, a line per record"),
+    "records": Command("archives", "list the records of archives, a row each"),
+    "cat": Command("archives", "print one record, or a part of it"),
+    "crawls": Command("crawls", "list the crawls that Common Crawl has published"),
+    "lookup": Command("indexes", "look up captures in URL indexes"),
+    "paths": Command("crawls", "print the path list of a crawl's files, or a part of it"),
+    "plan": Command("runs", "say what a run over a list would cost: bytes, requests, time"),
+    "download": Command("crawls", "download the files of a list, and account for each"),
+    "ledger": Command("runs", "show what became of the inputs of a run, or list those to run again"),
+    "simhash": Command("archives", "print the 2012 similarity hash of texts"),
+    "doctor": Command("runs", "look whether a runner could run jobs from here, and what to mend"),
+    "sample": Command("crawls", "write a synthetic crawl whose true answers are known"),
 }
 
 
@@ -55,9 +64,9 @@ def make_parser(only: str | None = None) -> Parser:
     parser = Parser(prog="crawlmill", description="Tools beside the jobs: look into crawl data, check it, list it.")
     parser.add_argument("--version", action=_Version, nargs=0, help="print version and decoders, and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for name, what in COMMANDS.items():
+    for name, (room, what) in COMMANDS.items():
         if only is None or name == only:
-            module = importlib.import_module(f"crawlmill.cli.commands.{name}")
+            module = importlib.import_module(f"crawlmill.cli.commands.{room}.{name}")
             command = commands.add_parser(
                 name, help=what, description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
             )

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from itertools import chain, islice
 
 from crawlmill.cli.arguments import make_storage
-from crawlmill.cli.commands.crawls import add_catalogue_options, load
+from crawlmill.cli.commands.crawls.crawls import add_catalogue_options, load
 from crawlmill.inputs.common_crawl.path_lists import of_segment, per_segment, read_paths, sample, sibling
 from crawlmill.mr.run.options import whole_number
 

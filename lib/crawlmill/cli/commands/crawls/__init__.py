@@ -1,0 +1,1 @@
+"""Commands that list, fetch or generate crawls."""

@@ -1,0 +1,1 @@
+"""Commands that build and query URL indexes."""
