@@ -58,8 +58,9 @@ def test_member_ends_a_line():
 
 
 def test_headers_and_blank_lines_are_left_out_in_silence():
-    header = b" CDX N b a m s k r V g"
-    assert read(text([header, b"", *CDX, b" ", header, b"\r", *LINES]))[:2] == ([*CDX, *LINES], [])
+    for header in (b" CDX N b a m s k r V g", b'!meta {"format": "cdxj", "columns": []}', b"!OpenWayback-CDXJ 1.0"):
+        assert read(text([header, b"", *CDX, b" ", header, b"\r", *LINES]))[:2] == ([*CDX, *LINES], [])
+        assert begins_index(header)
 
 
 @pytest.mark.parametrize("most", [5, 1 << 20])

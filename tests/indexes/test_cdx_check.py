@@ -52,7 +52,17 @@ def test_fault_says_what_was_expected(line, expected):
 
 @pytest.mark.parametrize(
     ("line", "answer"),
-    [(b" CDX N b a m s k r M S V g", True), (b"", True), (b" \r", True), (CDXJ, False), (b"CDX x y", False)],
+    [
+        (b" CDX N b a m s k r M S V g", True),
+        (b"", True),
+        (b" \r", True),
+        (b'!meta {"format": "cdxj"}', True),
+        (b"!OpenWayback-CDXJ 1.0", True),
+        (b"!meta 20240101000000 {}", False),  # http://!meta
+        (b"! {}", False),
+        (CDXJ, False),
+        (b"CDX x y", False),
+    ],
 )
 def test_header_and_blank_lines(line, answer):
     assert is_header_or_blank(line) == answer

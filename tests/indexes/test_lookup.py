@@ -38,6 +38,8 @@ KINDS = {
     "no last line end": lambda folder, lines: (folder / "a.cdxj").write_bytes(text(lines)[:-1]),
     "cr lf": lambda folder, lines: (folder / "a.cdxj").write_bytes(text(lines).replace(b"\n", b"\r\n")),
     "blank lines": lambda folder, lines: (folder / "a.cdxj").write_bytes(b"\n" + text(lines).replace(b"}\ncom", b"}\n\ncom") + b"\n\n"),
+    "a header": lambda folder, lines: (folder / "a.cdxj").write_bytes(b'!meta {"format": "cdxj"}\n' + text(lines)),
+    "a header in gzip": lambda folder, lines: (folder / "a.cdxj").write_bytes(gzip.compress(b"!meta {}\n" + text(lines))),
     "gzip": lambda folder, lines: (folder / "a.cdxj").write_bytes(gzip.compress(text(lines))),
     "gzip of members": lambda folder, lines: (folder / "a.cdxj").write_bytes(
         b"".join(gzip.compress(text(lines[at : at + 77])) for at in range(0, len(lines), 77))),

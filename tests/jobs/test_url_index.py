@@ -102,7 +102,8 @@ def mixture(inputs):
     shuffled = random.Random(1).sample(CDXJ, len(CDXJ))
     shard = b"".join(gzip.compress(text(shuffled[at : at + 100])[:-1]) for at in range(1000, 2000, 100))
     files = [
-        inputs.write("a.cdxj", text(shuffled[:500])[:-1]), inputs.write("b.cdxj.gz", gzip.compress(text(shuffled[500:1000]))),
+        inputs.write("a.cdxj", b'!meta {"format": "cdxj"}\n' + text(shuffled[:500])[:-1]),
+        inputs.write("b.cdxj.gz", gzip.compress(text(shuffled[500:1000]))),
         inputs.write("cdx-00000.gz", shard), inputs.write("c.cdx", b" CDX N b a m s k r V g\n\n" + text(CDX)), warc,
     ]  # fmt: skip
     return inputs.list(*files), CDXJ + CDX, files

@@ -9,6 +9,7 @@ from typing import Final
 from crawlmill.errors import FormatError
 from crawlmill.indexes.cdx.read_through import begins_line
 from crawlmill.indexes.cluster.rows import parse_row
+from crawlmill.indexes.lines import is_header
 
 __all__ = ["HEAD_BYTES", "detect_index"]
 
@@ -16,7 +17,7 @@ HEAD_BYTES: Final = 32 << 10
 """Bytes of a file by which it is known what it is."""
 
 _GZIP: Final = b"\x1f\x8b"
-_CDXJ: Final = re.compile(rb"[^ \n]+ [0-9]{14} \{|!meta ")
+_CDXJ: Final = re.compile(rb"[^ \n]+ [0-9]{14} \{")
 
 
 def detect_index(head: bytes, name: str) -> tuple[str, bool]:
@@ -31,9 +32,9 @@ def detect_index(head: bytes, name: str) -> tuple[str, bool]:
     line = next((line for line in lines if line), b"")
     if not line and not text.strip(b"\r\n"):
         return "cdxj", gzipped
-    if _CDXJ.match(line):
+    if _CDXJ.match(line) or (is_header(line) and line.startswith(b"!")):
         return "cdxj", gzipped
-    if line.startswith(b" CDX") or (begins_line(line) and b"\t" not in line.split(b" ")[1]):
+    if is_header(line) or (begins_line(line) and b"\t" not in line.split(b" ")[1]):
         return "cdx", gzipped
     try:
         parse_row(line)

@@ -1,6 +1,7 @@
 """Chunks: the bytes of whole lines, in the order of an index; how they are bisected, checked and cut.
 
-A chunk ends with a line end. Blank lines say nothing and stand anywhere.
+A chunk ends with a line end. Blank lines and headers say nothing and stand anywhere: ` CDX N b a …` names the columns
+of a CDX file, `!meta {…}` and other words with a `!` describe a CDXJ file (pywb, OutbackCDX, OpenWayback).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ __all__ = [
     "find_line",
     "first_disorder",
     "first_line",
+    "is_header",
     "is_sorted",
     "key_and_time",
     "last_line",
@@ -31,6 +33,7 @@ MAX_LINE: Final = 4 << 20
 """Bytes of a line, beyond which it is taken for no line of an index."""
 
 _SOUND: Final = re.compile(rb"(?:[^ \n]++ [0-9]{14} (?:\{[^\n]*\}|[^{\n][^\n]*+)\n)*+")
+_HEADER: Final = re.compile(rb" CDX |![A-Za-z][A-Za-z0-9_-]* (?![0-9]{14} )")
 _LF: Final = 0x0A
 
 
@@ -73,6 +76,11 @@ def find_line(chunk: Chunk, target: bytes) -> int:
         else:
             high = place
     return low
+
+
+def is_header(line: Chunk) -> bool:
+    """Whether a line describes its file: it is no capture, and nothing is lost with it."""
+    return _HEADER.match(line) is not None
 
 
 def is_sorted(chunk: Chunk) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from crawlmill.errors import FormatError
 from crawlmill.indexes.capture import parse_capture
 from crawlmill.indexes.index import OnProblem
-from crawlmill.indexes.lines import Chunk, sound_lines
+from crawlmill.indexes.lines import Chunk, is_header, sound_lines
 from crawlmill.indexes.query import Query
 
 __all__ = ["Selector"]
@@ -41,6 +41,8 @@ class Selector:
     def _wants(self, line: bytes) -> bool:
         try:
             if sound_lines(line) != len(line):
+                if is_header(line):
+                    return False
                 parse_capture(line)  # which says what is wrong with it, if anything is
             key, time, _ = line.split(b" ", 2)
             if self._start and time[: len(self._start)] < self._start:

@@ -1,8 +1,9 @@
 """The lines of a CDX or CDXJ file as they stand, checked: plain, gzip, or a shard of a ZipNum cluster.
 
-A block holds whole lines, so that work on millions of lines need not handle them one by one. Headers (` CDX N b a …`)
-and blank lines are left out; a line that is no capture is reported with its number, and the others are given. The end
-of a gzip member is the end of a line, since the members of some clusters lack their last one; so is the end of a file.
+A block holds whole lines, so that work on millions of lines need not handle them one by one. Headers (` CDX N b a …`,
+`!meta {…}`) and blank lines are left out; a line that is no capture is reported with its number, and the others are
+given. The end of a gzip member is the end of a line, since the members of some clusters lack their last one; so is the
+end of a file.
 
 A gzip member of up to 16 MiB is proven before its lines are given, a larger one as it is read. Of one that the end of
 the file cuts, the whole lines before the cut are given: many files are one member.
@@ -20,6 +21,7 @@ from crawlmill.codecs.gzip_member import MAGIC
 from crawlmill.codecs.source import ByteSource, Replay
 from crawlmill.errors import FormatError
 from crawlmill.indexes.cdx.check import fault_of, is_header_or_blank
+from crawlmill.indexes.lines import is_header
 
 __all__ = ["MAX_LINE", "Block", "begins_index", "read_blocks"]
 
@@ -48,11 +50,9 @@ class Block:
 
 
 def begins_index(data: bytes) -> bool:
-    """Whether text begins with a header of CDX or a capture; `data` may end within its first line."""
+    """Whether text begins with a header or a capture; `data` may end within its first line."""
     line = data.lstrip(b"\r\n").split(b"\n", 1)[0]
-    if line.startswith(b" CDX "):
-        return True
-    return _START.match(line) is not None
+    return is_header(line) or _START.match(line) is not None
 
 
 def read_blocks(source: ByteSource, *, start: int = 0, on_problem: Callable[[FormatError], None]) -> Iterator[Block]:

@@ -1,7 +1,7 @@
 """Whether a line of a CDX or CDXJ file is a capture: a key, a timestamp of 14 digits, and what follows.
 
 What follows is a JSON object (CDXJ) or columns (CDX); columns are taken as they stand. What is no capture is not given
-to anyone; the header of a CDX file and blank lines are no captures either, but nothing is lost with them.
+to anyone; headers and blank lines are no captures either, but nothing is lost with them.
 
 Source: the CDXJ of Common Crawl and pywb; the CDX formats of 9 and 11 columns (iipc CDX file format).
 """
@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 import re
 from typing import Final
+
+from crawlmill.indexes.lines import is_header
 
 __all__ = ["Fault", "fault_of", "is_header_or_blank"]
 
@@ -22,8 +24,8 @@ _SHOWN: Final = 60
 
 
 def is_header_or_blank(line: bytes) -> bool:
-    """Whether a line holds no capture by intention: blank, or the ` CDX N b a …` that names columns."""
-    return not line.strip() or line.startswith(b" CDX ")
+    """Whether a line holds no capture by intention."""
+    return not line.strip() or is_header(line)
 
 
 def fault_of(line: bytes) -> Fault | None:

@@ -21,6 +21,7 @@ from crawlmill.indexes.lines import (
     chunks_of,
     first_disorder,
     first_line,
+    is_header,
     is_sorted,
     key_and_time,
     last_line,
@@ -34,12 +35,12 @@ from crawlmill.indexes.sweep import Sweep
 __all__ = ["FileReadThrough", "begins_line", "member_text"]
 
 _PIECE: Final = 1 << 18
-_LINE_START: Final = re.compile(rb"[^ \n]+ [0-9]{14} [^ ]| CDX |!meta ")
+_START: Final = re.compile(rb"[^ \n]+ [0-9]{14} [^ ]")
 
 
 def begins_line(head: bytes | bytearray) -> bool:
     """Whether these bytes look like the beginning of a line of an index."""
-    return _LINE_START.match(head) is not None
+    return is_header(head) or _START.match(head) is not None
 
 
 class FileReadThrough:

@@ -14,7 +14,16 @@ from crawlmill.indexes.cluster.members import MAX_MEMBER, member_lines, read_exa
 from crawlmill.indexes.cluster.places import Shards
 from crawlmill.indexes.cluster.rows import Row, parse_row, parse_rows
 from crawlmill.indexes.index import Losses, OnProblem
-from crawlmill.indexes.lines import Chunk, first_disorder, first_line, is_sorted, key_and_time, last_line, sound_lines
+from crawlmill.indexes.lines import (
+    Chunk,
+    first_disorder,
+    first_line,
+    is_header,
+    is_sorted,
+    key_and_time,
+    last_line,
+    sound_lines,
+)
 from crawlmill.indexes.source import Files, OpenSource, Source
 
 __all__ = ["ClusterCheck"]
@@ -95,7 +104,7 @@ class ClusterCheck:
             if not chunk:
                 continue
             first = first_line(chunk)
-            if not begun and key_and_time(first) != row.start and not first.startswith((b" CDX", b"!meta")):
+            if not begun and key_and_time(first) != row.start and not is_header(first):
                 self._tell("a member begins with another line than cluster.idx says", row, expected=_shown(row.start),
                            actual=_shown(key_and_time(first)))  # fmt: skip
             begun = True
@@ -110,10 +119,11 @@ class ClusterCheck:
 
     def _check_lines(self, row: Row, chunk: Chunk) -> None:
         for line in bytes(chunk).split(b"\n"):
-            if line and sound_lines(line + b"\n") != len(line) + 1 and not line.startswith((b" CDX", b"!meta")):
-                self._tell("a line of a cluster is malformed", row, expected="a urlkey, 14 digits, JSON or columns",
-                           actual=_shown(line))  # fmt: skip
+            if line and sound_lines(line + b"\n") != len(line) + 1:
                 self.lines -= 1
+                if not is_header(line):
+                    self._tell("a line of a cluster is malformed", row, expected="a urlkey, 14 digits, JSON or columns",
+                               actual=_shown(line))  # fmt: skip
 
     def _end_shard(self) -> None:
         """Look what is behind the last member of a shard."""
