@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import subprocess
 import sys
 
@@ -188,8 +189,29 @@ def test_ranges_of_one_file_near_to_each_other_are_one_request(archive, monkeypa
     monkeypatch.chdir("/")  # a file beside a list would win over the base URL
     with FaultServer({"/b.warc.gz": Thing((archive.folder / "b.warc.gz").read_bytes())}) as web:
         ended = run_here(
-            TagCount, "-r", "inline", "--index", archive.folder / "x.cdxj", "--base-url", f"{web.url}/", "--inputs-per-task", "9",
+            TagCount, "-r", "inline", "--index", archive.folder / "x.cdxj", "--base-url", f"{web.url}/",
             "--filter", "=filename:b.warc.gz", "--match", "prefix", "--key", "net", "org",
         )  # fmt: skip
     assert (ended.code, tags(ended)) == (0, {"p": 1, "b": 1, "u": 2, "em": 1}), ended.err
     assert len(web.seen) == 1
+
+
+def test_very_many_captures_of_a_file_are_few_requests(tmp_path, monkeypatch):
+    data, lines = builders.pack([builders.warcinfo()]), []
+    for number in range(300):
+        url = f"http://example.org/{number:03}"
+        member = builders.pack([builders.response(url, b"<p>")])
+        if number % 100 < 70:
+            fields = {"url": url, "length": f"{len(member)}", "offset": f"{len(data)}", "filename": "a.warc.gz"}
+            lines.append(f"{key_of(url)} 20240101000000 {json.dumps(fields)}\n")
+        elif number % 100 == 80:
+            data += builders.pack([builders.response(url, random.Random(number).randbytes(200_000))])  # a gap
+        data += member
+    (tmp_path / "x.cdxj").write_text("".join(lines))
+    monkeypatch.chdir("/")
+    with FaultServer({"/a.warc.gz": Thing(data)}) as web:
+        ended = run_here(
+            TagCount, "-r", "local", "--index", tmp_path / "x.cdxj", "--base-url", f"{web.url}/", "*.example.org"
+        )
+    assert (ended.code, tags(ended)) == (0, {"p": 210}), ended.err
+    assert len(web.seen) == 3

@@ -34,8 +34,18 @@ def test_very_many_files_share_tasks(most, count, share):
     assert set(sizes[:-1]) == {share}
 
 
-def test_few_ranges_are_a_task_each():
-    assert [len(task) for task in cut(ranked(spans(8)), most=50)] == [1] * 8
+def test_few_ranges_that_lie_apart_are_a_task_each():
+    apart = [Input(f"{n}", "/x", n * 1_000_000, 1000) for n in range(8)]
+    assert [len(task) for task in cut(ranked(apart), most=50)] == [1] * 8
+    assert len(list(cut(ranked(spans(8)), most=50, gap=0))) == 8
+
+
+@pytest.mark.parametrize(("length", "sizes"), [(1000, [64, 64]), (1 << 20, [8] * 16)])
+def test_ranges_that_one_request_fetches_stay_together_up_to_8_mib(length, sizes):
+    items = [Input(f"{file} {n}", f"/{file}", n * length, length) for n in range(64) for file in "ab"]
+    tasks = list(cut(ranked(items), most=50))
+    assert [len(task) for task in tasks] == sizes
+    assert all(len({item.location for _, item in task}) == 1 for task in tasks)
 
 
 def test_many_ranges_come_in_batches_grouped_by_file_and_rising_by_offset():

@@ -175,7 +175,9 @@ class _Launch:
         ranked = ((ranks[id(item)], unit) for item in inputs for unit in cut_up(item))
         number = 0
         with (self.scratch / "tasks.jsonl").open("wb") as file:
-            for number, task in enumerate(cut(ranked, self.options.inputs_per_task, most=self.engine.most_tasks), 1):  # noqa: B007
+            options = self.options
+            tasks = cut(ranked, options.inputs_per_task, most=self.engine.most_tasks, gap=options.coalesce)
+            for number, task in enumerate(tasks, 1):  # noqa: B007
                 file.write(encode_task(task) + b"\n")
         self.progress.inputs = len(inputs)
         return number

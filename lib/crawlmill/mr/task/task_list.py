@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from crawlmill.errors import FormatError
 from crawlmill.inputs.lists import Input, Unit
+from crawlmill.storage.coalesce import COALESCE, group_ranges
 
 __all__ = ["MAX_TASKS_HERE", "MAX_TASKS_ON_ENGINES", "Task", "cut", "decode_task", "encode_task", "limited"]
 
@@ -33,17 +34,22 @@ _RUNNING_MAPS: Final = "mapreduce.job.running.map.limit"
 _MIN_RANGE_TASKS: Final = 64
 _MAX_RANGES: Final = 1000
 _MAX_RANGE_BYTES: Final = 256 << 20
+_WORTH_A_REQUEST: Final = 8 << 20
+"""Bytes of ranges that one request could fetch, from which on two tasks share them: each fetches its own."""
 
 Task = list[tuple[int, Input]]
 """The (rank, input) pairs of one map task."""
 
 
-def cut(inputs: Iterable[tuple[int, Input]], per_task: int | None = None, *, most: int) -> Iterator[Task]:
+def cut(
+    inputs: Iterable[tuple[int, Input]], per_task: int | None = None, *, most: int, gap: int = COALESCE
+) -> Iterator[Task]:
     """The tasks for the inputs, which come with their ranks.
 
     A whole file is a task of its own (several share one only where there are more than `most`). Ranges are often
-    small: those of a file follow each other, in batches of at most a thousand ranges and 256 MiB, but never fewer than
-    64 batches where there are as many ranges. `per_task` inputs in each task, if it is given.
+    small: those of a file follow each other, in batches of at most a thousand ranges and 256 MiB, and in 64 batches or
+    more where there are as many ranges. But neighbours that one request fetches, since the gaps between them have at
+    most `gap` bytes, stay together up to 8 MiB. `per_task` inputs in each task, if it is given.
     """
     files: Task = []
     ranges: dict[str, Task] = {}
@@ -55,7 +61,10 @@ def cut(inputs: Iterable[tuple[int, Input]], per_task: int | None = None, *, mos
     yield from _batches(files, per_task or -(-len(files) // most))
     by_file = [pair for group in ranges.values() for pair in sorted(group, key=lambda pair: pair[1].offset or 0)]
     least = -(-len(by_file) // _MIN_RANGE_TASKS)
-    yield from _batches(by_file, per_task or min(least, _MAX_RANGES), _MAX_RANGE_BYTES if not per_task else None)
+    if per_task:
+        yield from _batches(by_file, per_task)
+    else:
+        yield from _batches_of_neighbours(by_file, min(least, _MAX_RANGES), gap)
 
 
 def encode_task(task: Task) -> bytes:
@@ -94,15 +103,23 @@ def limited(properties: Mapping[str, Any], most: int) -> dict[str, Any]:
     return {**properties, _RUNNING_MAPS: min(most, int(given) if given.isdecimal() and int(given) else most)}
 
 
-def _batches(inputs: Task, most: int, most_bytes: int | None = None) -> Iterator[Task]:
+def _batches(inputs: Task, most: int) -> Iterator[Task]:
+    return (inputs[at : at + most] for at in range(0, len(inputs), most or 1))
+
+
+def _batches_of_neighbours(ranges: Task, least: int, gap: int) -> Iterator[Task]:
+    groups = group_ranges([(item.location, item.offset or 0, item.length or 0) for _, item in ranges], gap)
     batch: Task = []
-    size = 0
-    for rank, item in inputs:
-        length = item.length or 0
-        if batch and (len(batch) >= most or (most_bytes is not None and size + length > most_bytes)):
-            yield batch
-            batch, size = [], 0
-        batch.append((rank, item))
-        size += length
+    size = at = 0
+    for group in groups:
+        for place, (rank, item) in enumerate(ranges[at : at + len(group)]):
+            length = item.length or 0
+            enough = len(batch) >= least and (not place or size >= _WORTH_A_REQUEST)
+            if batch and (enough or len(batch) >= _MAX_RANGES or size + length > _MAX_RANGE_BYTES):
+                yield batch
+                batch, size = [], 0
+            batch.append((rank, item))
+            size += length
+        at += len(group)
     if batch:
         yield batch
