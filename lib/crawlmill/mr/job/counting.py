@@ -24,6 +24,7 @@ from crawlmill.formats.record import Record
 from crawlmill.inputs.reading import Reading
 from crawlmill.mr.compat import MRStep
 from crawlmill.mr.job.base import CrawlJob
+from crawlmill.mr.job.step_task import is_json, overrides
 from crawlmill.mr.run.options import whole_number
 from crawlmill.mr.task.largest import Largest, leading_number
 from crawlmill.mr.task.pairs import ENCODED, encode_key, encode_value
@@ -150,7 +151,7 @@ class CountJob(CrawlJob):
         """Run a map task. What it counts becomes lines at once, if nothing of the job's own comes in between."""
         theirs = ("mapper", "mapper_final", "map_pairs", "read", "steps")
         first = not step_num and not self.surveys
-        self._as_lines = first and self.is_json("mapper", 0) and not self.overrides(CountJob, *theirs)
+        self._as_lines = first and is_json(self, "mapper", 0) and not overrides(self, CountJob, *theirs)
         super().run_mapper(step_num)
 
     def sums(self, kind: str, step_num: int) -> Choice | None:
@@ -158,7 +159,7 @@ class CountJob(CrawlJob):
         choice = super().sums(kind, step_num)
         theirs = ("steps", "ranked_in", "reducer", "reduce_pairs")
         first = not step_num and not self.surveys
-        if choice or kind != "reducer" or not first or not self.is_json(kind, 0) or self.overrides(CountJob, *theirs):
+        if choice or kind != "reducer" or not first or not is_json(self, kind, 0) or overrides(self, CountJob, *theirs):
             return choice
         return Choice(self.options.min_count if self.options.min_count > 1 else None, self.options.top)
 

@@ -1,0 +1,57 @@
+"""The options of a job: those that every job has, which of them tasks get too, and what tasks make of them."""
+
+from __future__ import annotations
+
+from argparse import SUPPRESS, ArgumentParser, _ArgumentGroup
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NoReturn
+
+from crawlmill.errors import UsageError
+from crawlmill.mr.run import options as declared
+from crawlmill.storage import Storage, StorageOptions
+
+__all__ = ["declare_options", "pass_on", "raise_usage_error", "storage_of"]
+
+
+def declare_options(parser: ArgumentParser, passed_on: set[str]) -> None:
+    """Declare the options that jobs have besides mrjob's; the names of those that tasks get join `passed_on`."""
+    inputs = parser.add_argument_group("inputs")
+    declared.add_base_url(inputs.add_argument)
+    declared.add_storage(inputs.add_argument)
+    declared.add_lookup(
+        parser.add_argument_group("captures of an index (arguments are then URL patterns)").add_argument
+    )
+    declared.add_reading(pass_on(inputs, passed_on))
+    declared.add_ending(parser.add_argument_group("bad inputs").add_argument)
+    declared.add_running(parser.add_argument_group("running").add_argument)
+    for hidden in ("--storage", "--files-folder"):
+        passed_on.add(parser.add_argument(hidden, help=SUPPRESS).dest)
+    parser.add_argument("--worker", type=int, help=SUPPRESS)
+
+
+def pass_on(group: _ArgumentGroup, passed_on: set[str]) -> Callable[..., None]:
+    """What declares an option, in a group of the help, that tasks get too."""
+
+    def add(*names: str, **settings: Any) -> None:
+        passed_on.add(group.add_argument(*names, **settings).dest)
+
+    return add
+
+
+def raise_usage_error(message: str) -> NoReturn:
+    """What a parser does with a mistake. Raises: UsageError."""
+    raise UsageError(f"{message} (see --help)")
+
+
+def storage_of(options: Any) -> Storage:
+    """The storage that a launcher has set up for its tasks, or what the command line says."""
+    if options.storage is None:
+        return Storage(declared.storage_options(options))
+    return _storage_of_run(declared.storage_options_from(options.storage))
+
+
+@lru_cache(maxsize=1)
+def _storage_of_run(options: StorageOptions) -> Storage:
+    """One for all tasks that this process runs: they share connections, and what was learnt of a server."""
+    return Storage(options)

@@ -1,0 +1,123 @@
+"""A task of a step, from stdin to stdout: what it reads as pairs or sums as lines, and where ledger rows go."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol
+
+from crawlmill.mr.compat import MRStep
+from crawlmill.mr.task.files import TaskFiles, files_of_streaming
+from crawlmill.mr.task.pairs import decode_pair, encode_lines, encode_pair
+from crawlmill.mr.task.rows import Pair, RowsFile, lines_of_streaming, without_row_lines, without_rows
+from crawlmill.mr.task.sums import Choice, chunks_of, sum_lines, summing
+from crawlmill.mr.task.survey import reads_task_list
+from crawlmill.sorting import SortedLines, batches
+from crawlmill.storage import Storage
+
+__all__ = ["StepJob", "StepTask", "is_json", "overrides", "plain_sums", "rows_set_aside"]
+
+
+class StepJob(Protocol):
+    """What a task asks of its job; `CrawlJob` is one."""
+
+    options: Any
+    stdin: Any
+    stdout: Any
+    task_files: TaskFiles | None
+
+    @property
+    def storage(self) -> Storage:
+        """What opens inputs."""
+
+    @property
+    def surveys(self) -> bool:
+        """Whether all inputs are looked at before they are processed."""
+
+    @property
+    def reduces_lines(self) -> bool:
+        """Whether the reducer of the step that accounts for inputs takes lines."""
+
+    def pick_protocols(self, step_num: int, step_type: str) -> tuple[Any, Any]:
+        """What reads and what writes a pair."""
+
+    def input_protocol(self) -> Any:
+        """What reads the lines of the task list."""
+
+    def sums(self, kind: str, step_num: int) -> Choice | None:
+        """What a combiner or reducer chooses of the sums, if summing is all that it does."""
+
+    def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
+        """The pairs of a reduce task, from its sorted lines."""
+
+    def _read_input(self) -> Iterator[bytes]: ...
+
+
+class StepTask:
+    """A mapper, combiner or reducer of a step. It runs once."""
+
+    def __init__(self, job: StepJob, kind: str, step_num: int) -> None:
+        self._job, self._kind, self._step_num = job, kind, step_num
+        self._accounts = step_num == int(job.surveys)
+
+    def run(self, transform: Callable[[Iterable[Pair], int], Iterator[Pair]]) -> None:
+        """Read stdin, write stdout; `transform` makes the pairs of the one into those of the other."""
+        # mrjob writes twice per pair; this writes as many pairs at once as the buffer takes.
+        job, kind, number = self._job, self._kind, self._step_num
+        read, write = job.pick_protocols(number, kind)
+        if kind == "mapper" and reads_task_list(number, surveys=job.surveys):
+            read = job.input_protocol().read
+        if job.task_files is None and kind != "combiner" and (folder := job.options.files_folder):
+            job.task_files = files_of_streaming(job.storage, folder, os.environ)
+        choice = job.sums(kind, number)
+        if kind == "reducer" and job.reduces_lines and self._accounts:
+            job.stdout.writelines(encode_lines(self._reduced_lines(), write))
+        elif choice is None:
+            pairs = transform((read(line.rstrip(b"\r\n")) for line in job._read_input()), number)  # noqa: SLF001 - mrjob's
+            job.stdout.writelines(encode_lines(pairs, write))
+        else:
+            job.stdout.writelines(self._summed(choice))
+        if job.task_files is not None:
+            job.task_files.commit()
+
+    def _reduced_lines(self) -> Iterator[Pair]:
+        job = self._job
+        if isinstance(job.stdin, SortedLines):
+            yield from job.reduce_lines(job.stdin.chunks())
+            return
+        with RowsFile(job.task_files) as rows:
+            yield from job.reduce_lines(without_row_lines(lines_of_streaming(job.stdin), rows.add))
+
+    def _summed(self, choice: Choice) -> Iterator[bytes]:
+        job = self._job
+        chunks = batches(job._read_input()) if job.options.args else chunks_of(job.stdin)  # noqa: SLF001 - mrjob's
+        if self._kind == "combiner" or not self._accounts:
+            # Rows pass a combiner where they stand: Hadoop merges what it has written, and takes it for sorted.
+            yield from sum_lines(chunks, choice)
+        else:
+            with RowsFile(job.task_files) as rows:
+                yield from sum_lines(chunks, choice, rows.add)
+
+
+def rows_set_aside(pairs: Iterable[Pair], files: TaskFiles | None) -> Iterator[Pair]:
+    """The pairs without the rows among them, which go to a file of the task's."""
+    with RowsFile(files) as rows:
+        yield from without_rows(pairs, rows.add)
+
+
+def plain_sums(step: MRStep, kind: str) -> Choice | None:
+    """What a combiner or reducer chooses of the sums, if it is `summing` and no more; None if it is anything else."""
+    if step[f"{kind}_init"] or step[f"{kind}_final"]:
+        return None
+    return Choice() if getattr(step[kind], "__func__", step[kind]) is summing else None
+
+
+def is_json(job: StepJob, kind: str, step_num: int) -> bool:
+    """Whether part of a step reads (unless it is the first mapper) and writes pairs as `task.pairs` does."""
+    read, write = job.pick_protocols(step_num, kind)
+    return write is encode_pair and (read is decode_pair or (kind == "mapper" and not step_num))
+
+
+def overrides(job: object, base: type[Any], *methods: str) -> bool:
+    """Whether a job has another method by one of these names than `base`."""
+    return any(getattr(type(job), name) is not getattr(base, name) for name in methods)
