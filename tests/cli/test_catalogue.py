@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.indexes.captures import make_cluster, make_lines, text
 
 from crawlmill.inputs.common_crawl import catalogue
+from crawlmill.units import size
 
 ID = "CC-MAIN-2026-04"
 SEGMENTS = ("1768000011.11", "1768000012.12", "1768000013.13")
@@ -198,6 +200,26 @@ def test_plan_of_ranges_needs_no_sizes(run, mirror):
     code, out, err = run("plan", "ranges.paths")
     assert (code, err) == (0, "")
     assert (plan_of(out)["bytes"], plan_of(out)["requests"]) == ("1.0 kB", "1 at least")
+
+
+def test_plan_knows_clusters_and_index_files(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = make_lines(90)
+    make_cluster(tmp_path / "c", lines, per=10, shards=3)
+    (tmp_path / "x.cdxj").write_bytes(text(lines))
+    (tmp_path / "y.cdx").write_bytes(b" CDX N b a m s k r V g\ncom,a)/ 20240101000000 http://a.com/ - - - - 1 x\n")
+    (tmp_path / "l.paths").write_text("c/cluster.idx\nx.cdxj\n")
+    shards = sum(path.stat().st_size for path in (tmp_path / "c").glob("cdx-*"))
+    for lists, files, more in (
+        (["c"], 3, 0), (["c/cluster.idx"], 3, 0), (["l.paths"], 4, len(text(lines))), (["c", "l.paths"], 4, len(text(lines))),
+        (["--index-files", "c", "x.cdxj", "y.cdx"], 5, len(text(lines)) + (tmp_path / "y.cdx").stat().st_size),
+    ):  # fmt: skip
+        code, out, err = run("plan", *lists)
+        assert (code, err.count("\n")) == (0, 0), err
+        assert plan_of(out)["inputs"] == f"{files}: {files} files, 0 ranges"
+        assert plan_of(out)["bytes"] == size(shards + more)
+    code, out, _ = run("plan", "x.cdxj")
+    assert plan_of(out)["inputs"] == "90: 0 files, 90 ranges"
 
 
 def test_plan_names_the_first_ten_that_are_missing(run, mirror):

@@ -1,4 +1,4 @@
-"""`crawlmill check` of clusters: order, ends of members, cluster.idx against the shards."""
+"""`crawlmill check` of indexes: order, ends of members, cluster.idx against the shards."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import json
 import pytest
 from tests.indexes.captures import make_cluster, make_lines, text
 from tests.indexes.test_damage import edit_row, flip
+
+from crawlmill.indexes.lines import Order
 
 LINES = make_lines(600, seed=4)
 
@@ -96,3 +98,39 @@ def test_a_cluster_without_lines_is_told_by_nothing(run, tmp_path):
     (tmp_path / "c").mkdir()
     (tmp_path / "c/cluster.idx").write_bytes(text([]))
     assert check(run, tmp_path / "c")[0] == 0
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_file_in_order_is_whole(run, tmp_path, pack):
+    (tmp_path / "x.cdxj").write_bytes(pack(b"!meta {}\n" + text(LINES)))
+    code, out, _ = run("check", tmp_path / "x.cdxj")
+    assert (code, out.split()[0], out.split()[2]) == (0, b"ok", b"600")
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize("at", [1, 300, 599])
+def test_order_of_a_file_is_proven(run, tmp_path, pack, at):
+    swapped = list(LINES)
+    swapped[at - 1], swapped[at] = swapped[at], swapped[at - 1]
+    (tmp_path / "x.cdxj").write_bytes(pack(text(swapped)))
+    code, out, _ = run("check", "--json", tmp_path / "x.cdxj")
+    row = json.loads(out)
+    assert (code, row["outcome"], row["records"], row["lost"]) == (2, "partial", 600, {"bad-header": 1})
+    assert "not in the order" in row["problems"][0]["message"]
+    assert row["format"] == "cdxj"
+
+
+def test_order_is_followed_from_chunk_to_chunk():
+    order = Order()
+    assert [order.take(text(LINES[at : at + 100])) for at in range(0, 600, 100)] == [None] * 6
+    assert order.take(text(LINES[:1])) == (LINES[0].encode(), LINES[-1].encode())
+    assert order.take(text(LINES[:2])) is None
+
+
+def test_what_is_no_capture_is_told_beside_the_order(run, tmp_path):
+    (tmp_path / "x.cdx").write_bytes(
+        b" CDX N b a m s k r V g\ncom,b)/ 20240101000000 http://b.com/ - - - - 1 x\nnonsense\n"
+        b"com,a)/ 20240101000000 http://a.com/ - - - - 1 x\n"
+    )
+    code, out, _ = run("check", "--json", tmp_path / "x.cdx")
+    assert (code, json.loads(out)["lost"], json.loads(out)["records"]) == (2, {"bad-header": 2}, 2)

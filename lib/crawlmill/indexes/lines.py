@@ -15,6 +15,7 @@ from crawlmill.errors import FormatError
 __all__ = [
     "MAX_LINE",
     "Chunk",
+    "Order",
     "chunks_of",
     "find_line",
     "first_disorder",
@@ -102,6 +103,22 @@ def first_disorder(chunk: Chunk, before: bytes = b"") -> tuple[bytes, bytes] | N
                 return line, before
             before = line
     return None
+
+
+class Order:
+    """Follows chunks that come in order, as far as keys and times are in order."""
+
+    def __init__(self) -> None:
+        self._last = b""
+
+    def take(self, chunk: Chunk) -> tuple[bytes, bytes] | None:
+        """The first line of the next chunk that should not come after the one before it, and that one."""
+        if not chunk:
+            return None
+        before, self._last = self._last, last_line(chunk)
+        if key_and_time(first_line(chunk)) >= key_and_time(before) and is_sorted(chunk):
+            return None
+        return first_disorder(chunk, before)
 
 
 def sound_lines(chunk: Chunk) -> int:

@@ -16,17 +16,7 @@ from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.indexes.cdx.sorted_file import out_of_order, search
 from crawlmill.indexes.index import Found, Losses, OnProblem
-from crawlmill.indexes.lines import (
-    Chunk,
-    chunks_of,
-    first_disorder,
-    first_line,
-    is_header,
-    is_sorted,
-    key_and_time,
-    last_line,
-    sound_lines,
-)
+from crawlmill.indexes.lines import Chunk, Order, chunks_of, is_header, sound_lines
 from crawlmill.indexes.plan import Part, Plan
 from crawlmill.indexes.query import Query
 from crawlmill.indexes.source import Source
@@ -66,14 +56,11 @@ class FileReadThrough:
         """As `Index.captures`. Lines out of order are told once, and found all the same."""
         if not queries:
             return
-        sweep, before, sound = Sweep(queries), b"", True
+        sweep, order, sound = Sweep(queries), Order(), True
         for chunk in self.chunks():
-            if sound and (key_and_time(first_line(chunk)) < key_and_time(before) or not is_sorted(chunk)):
-                disorder = first_disorder(chunk, before)
-                if disorder is not None:
-                    sound = False
-                    self._losses.on_problem(out_of_order(self._source.name, 0, *disorder))
-            before = last_line(chunk)
+            if sound and (disorder := order.take(chunk)):
+                sound = False
+                self._losses.on_problem(out_of_order(0, *disorder, self._source.name))
             yield from sweep.cut(chunk) if sound else search(chunk, queries)
             if sound and sweep.done:
                 return

@@ -19,7 +19,7 @@ _PIECE = 1 << 18
 _CHECKED_BYTES = 1 << 18  # of a larger part, only the ends are compared: `check` proves order
 
 
-def out_of_order(source: str, offset: int, line: bytes, before: bytes) -> FormatError:
+def out_of_order(offset: int, line: bytes, before: bytes, source: str | None = None) -> FormatError:
     """The error of lines that are not sorted."""
     shown = [repr(each[:80].decode("utf-8", "backslashreplace")) for each in (before, line)]
     return FormatError(
@@ -118,7 +118,7 @@ class SortedFile:
     def _tell_disorder(self, offset: int | None, line: bytes, before: bytes) -> None:
         if not self._disorder_told:
             self._disorder_told = True
-            self._losses.on_problem(out_of_order(self._source.name, offset or 0, line, before))
+            self._losses.on_problem(out_of_order(offset or 0, line, before, self._source.name))
 
 
 def search(chunk: Chunk, queries: Sequence[Query]) -> Iterator[Found]:

@@ -16,12 +16,10 @@ from crawlmill.indexes.cluster.rows import Row, parse_row, parse_rows
 from crawlmill.indexes.index import Losses, OnProblem
 from crawlmill.indexes.lines import (
     Chunk,
-    first_disorder,
+    Order,
     first_line,
     is_header,
-    is_sorted,
     key_and_time,
-    last_line,
     sound_lines,
 )
 from crawlmill.indexes.source import Files, OpenSource, Source
@@ -40,7 +38,7 @@ class ClusterCheck:
         self.lines = self.bytes = 0
         self._name, self._at, self._furthest = "", 0, 0
         self._stream: OpenSource | None = None
-        self._start, self._last = b"", b""
+        self._start, self._order = b"", Order()
 
     def run(self) -> None:
         """Check it. Raises: SourceError, FormatError where `cluster.idx` cannot be read."""
@@ -108,13 +106,11 @@ class ClusterCheck:
                 self._tell("a member begins with another line than cluster.idx says", row, expected=_shown(row.start),
                            actual=_shown(key_and_time(first)))  # fmt: skip
             begun = True
-            doubtful = key_and_time(first) < key_and_time(self._last) or not is_sorted(chunk)
-            if doubtful and (found := first_disorder(chunk, self._last)):
+            if found := self._order.take(chunk):
                 self._tell("lines of a cluster are out of order", row, expected=f">= {_shown(found[1])}",
                            actual=_shown(found[0]))  # fmt: skip
             if sound_lines(chunk) != len(chunk):
                 self._check_lines(row, chunk)
-            self._last = last_line(chunk)
             self.lines += chunk.count(b"\n")
 
     def _check_lines(self, row: Row, chunk: Chunk) -> None:

@@ -27,13 +27,16 @@ _IDX: Final = "cluster.idx"
 _PIECE: Final = 1 << 20
 
 
-def read_index_lists(lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs]) -> Inputs:
+def read_index_lists(
+    lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs], *, files: bool = True
+) -> Inputs:
     """The inputs of a job over captures.
 
     Args:
         lists: What the user gave: input lists, index files, clusters.
         storage: Opens them.
         read: Reads input lists.
+        files: Whether an index file that is given is an input; else it is a list of captures, only clusters are not.
 
     Raises:
         UsageError: As `read` does; or a cluster cannot be read.
@@ -42,7 +45,10 @@ def read_index_lists(lists: list[str], storage: Storage, read: Callable[[list[st
     items: list[Input] = []
     rest: list[str] = []
     for given in lists:
-        (items.append(Input(given, absolute(given, here))) if _is_index(given, here, storage) else rest.append(given))
+        if _is_index(given, here, storage, files=files):
+            items.append(Input(given, absolute(given, here)))
+        else:
+            rest.append(given)
     inputs = read(rest) if rest or not lists else Inputs([])
     found: dict[tuple[str, int | None, int | None], Input] = {}
     repeated = inputs.repeated
@@ -56,13 +62,15 @@ def read_index_lists(lists: list[str], storage: Storage, read: Callable[[list[st
     return Inputs(list(found.values()), repeated, inputs.beside)
 
 
-def _is_index(given: str, here: str, storage: Storage) -> bool:
+def _is_index(given: str, here: str, storage: Storage, *, files: bool) -> bool:
     """Whether a list is an index file or a cluster, not a list of inputs."""
     if given == "-":
         return False
     location = absolute(given, here)
     if cluster_idx(location) is not None:
         return True
+    if not files:
+        return basename(location.partition("?")[0]) == _IDX
     try:
         with storage.open_stream(location, 0, HEAD_BYTES) as stream:
             head = stream.read()

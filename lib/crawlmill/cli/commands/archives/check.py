@@ -3,8 +3,8 @@
 Prints a line per file: its outcome (ok, partial, failed), its name, how many whole records and bytes it has; below it,
 indented, its problems. The docs say what is verified, under "reading guarantees".
 
-A folder, or a file whose name ends in .idx, is the cluster of a URL index: its lines must be in order, and its
-cluster.idx must match its shards, from their first byte to their last.
+The lines of a CDX or CDXJ file must be in order. A folder, or a file whose name ends in .idx, is the cluster of a URL
+index: its lines must be in order, and its cluster.idx must match its shards, from their first byte to their last.
 
 Examples:
   crawlmill check crawl.warc.gz
@@ -15,13 +15,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
 from crawlmill.cli.arguments import make_storage
 from crawlmill.cli.streams import json_line
+from crawlmill.indexes.cdx.blocks import Block
+from crawlmill.indexes.cdx.sorted_file import out_of_order
+from crawlmill.indexes.lines import Order
 from crawlmill.inputs.indexes import check_cluster, cluster_idx
 from crawlmill.inputs.ledger import LedgerRow, Summary
 from crawlmill.inputs.lists import Input
-from crawlmill.inputs.reading import Reading, ReadOptions
+from crawlmill.inputs.reading import ItemReading, ReadOptions
 from crawlmill.storage import Storage
 from crawlmill.storage.locations import redact
 from crawlmill.terminal.text import tell, visible
@@ -31,7 +35,9 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="an archive, or a cluster, at any location")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="an archive, an index file, or a cluster, at any location"
+    )
     parser.add_argument("--digests", action="store_true", help="also check the digests in records")
     parser.add_argument("--json", action="store_true", help="print one ledger object per line instead")
 
@@ -59,7 +65,11 @@ def run(options: argparse.Namespace) -> int:
 def _check(name: str, storage: Storage, *, digests: bool) -> LedgerRow:
     if idx := cluster_idx(name) or (name if name.endswith((".idx", ".summary")) else None):
         return check_cluster(idx, storage)
-    reading = Reading(Input(name, name), storage, ReadOptions(verify=digests), streamed=not digests)
-    for record in reading:
-        reading.is_whole(record)
+    options, order = ReadOptions(verify=digests), Order()
+    reading: ItemReading[Any] = ItemReading(Input(name, name), storage, object, options, streamed=not digests)
+    for item in reading:
+        if not isinstance(item, Block):
+            reading.is_whole(item)
+        elif found := order.take(item.data):
+            reading.lose(out_of_order(item.offset, *found), item)
     return reading.row

@@ -1,5 +1,8 @@
 """Estimate what a run over an input list would cost, before you read anything: inputs, bytes, requests, time.
 
+A cluster (its folder, or its cluster.idx) stands for its shards, in a list as well. A CDX or CDXJ file is a list of
+captures; with --index-files it is an input itself, as it is to url_index.
+
 Bytes are the sizes of ranges, and an estimate for whole files from a sample of 200; a host that does not answer several
 times in a row is not asked again. Time is what the network needs at --bandwidth, and what the processors need at
 --speed, in compressed bytes a second per core.
@@ -7,6 +10,7 @@ times in a row is not asked again. Time is what the network needs at --bandwidth
 Examples:
   crawlmill plan input_lists/sample.paths
   crawlmill plan --bandwidth 500 --cores 64 warc.paths.gz
+  crawlmill plan --index-files old-cluster/ new.cdxj.gz
 """
 
 from __future__ import annotations
@@ -15,10 +19,12 @@ import argparse
 import math
 import random
 import sys
+from functools import partial
 
 from crawlmill.cli.arguments import make_storage
 from crawlmill.inputs.lists import read_lists
 from crawlmill.inputs.sizes import Sizes, ask_sizes
+from crawlmill.mr.run.index_inputs import read_index_lists
 from crawlmill.mr.run.options import add_base_url, positive, whole_number
 from crawlmill.terminal.text import tell
 from crawlmill.units import size
@@ -38,13 +44,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--speed", type=positive("a number"), default=50.0, metavar="MB/S",
                         help="compressed bytes that a core processes (default 50 MB/s, as tag_count does)")  # fmt: skip
     parser.add_argument("--cores", type=whole_number(1), default=2, metavar="N", help="processor cores (default 2)")
+    parser.add_argument("--index-files", action="store_true",
+                        help="index files are inputs, as jobs such as url_index read them, not lists")  # fmt: skip
     add_base_url(parser.add_argument)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the plan."""
     storage = make_storage(options)
-    inputs = read_lists(options.lists, storage, base_url=options.base_url, stdin=sys.stdin.buffer)
+    read = partial(read_lists, storage=storage, base_url=options.base_url, stdin=sys.stdin.buffer)
+    inputs = read_index_lists(options.lists, storage, read, files=options.index_files)
     ranges = [item for item in inputs if item.length is not None]
     files = [item for item in inputs if item.length is None]
     chosen = files if len(files) <= _SAMPLE else random.Random(1).sample(files, _SAMPLE)  # noqa: S311 - no secret
