@@ -23,10 +23,10 @@ def query(pattern, *, match=None, filters=(), **more):
     return Query(parse_pattern(pattern, match), filters=tuple(map(parse_filter, filters)), **more)
 
 
-def ask(names, queries, problems=None):
+def ask(names, queries, problems=None, options=None):
     """The lines of each query; without a list for problems, there must be none."""
     found = [] if problems is None else problems
-    with Storage() as storage:
+    with Storage(options) as storage:
         indexes = open_indexes(find_indexes([str(name) for name in names], storage), storage, found.append)
         answers = [b"".join(chunks).decode().split("\n")[:-1] for _, chunks in look_up(indexes, queries, found.append)]
     assert problems is not None or not found, found
