@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zlib
+from dataclasses import replace
 from itertools import groupby
 
 import pytest
@@ -22,10 +23,10 @@ class Engine:
     seen = None
     closed = 0
 
-    def __init__(self, job, scratch, storage, watch, info):
-        self.job, self.scratch = type(job), scratch
-        self.settings = job._runner_kwargs()
-        self.arguments = [*self.settings["extra_args"], f"--files-folder={scratch}/cloud"]
+    def __init__(self, setup):
+        self.job, self.scratch = type(setup.job), setup.scratch
+        self.settings = {**setup.job._runner_kwargs(), "cmdenv": setup.options.cmdenv}
+        self.for_tasks = setup.settings
         self.parts, self.rows, self.files = [], [], []
 
     def write_to(self, output):
@@ -34,8 +35,8 @@ class Engine:
     def warm_up(self):
         pass
 
-    def limit_tasks(self, most, *arguments):
-        self.arguments += arguments
+    def limit_tasks(self, most, settings):
+        self.for_tasks = settings
 
     def run(self):
         if self.fails:
@@ -56,11 +57,12 @@ class Engine:
         self.rows, self.files = rows_apart(storage, listed_files(storage, f"{self.scratch}/cloud"), self.scratch)
 
     def task(self, kind, step, lines, number):
+        settings = replace(self.for_tasks, files_folder=f"{self.scratch}/cloud")
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("mapreduce_task_partition", str(number))
             patch.setenv("mapreduce_task_ismap", str(kind == "mapper").lower())
             patch.setenv("mapreduce_task_attempt_id", f"attempt_1_{step:04}_{kind[0]}_{number:06}_0")
-            made = self.job([f"--{kind}", f"--step-num={step}", *self.arguments])
+            made = self.job([f"--{kind}", f"--step-num={step}", *self.settings["extra_args"], settings.argument()])
             made.sandbox(stdin=iter(lines), stdout=io.BytesIO())
             made.execute()
         return made.stdout.getvalue().splitlines(keepends=True)

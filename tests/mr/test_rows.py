@@ -12,8 +12,9 @@ from crawlmill.inputs.lists import Input
 from crawlmill.mr.engines.run_folder import listed_files
 from crawlmill.mr.job.base import CrawlJob, summing
 from crawlmill.mr.task.rows import decode_row, encode_rows, row_pair, without_rows
+from crawlmill.mr.task.settings import TaskSettings
 from crawlmill.mr.task.task_list import encode_task
-from crawlmill.storage import Storage
+from crawlmill.storage import Storage, StorageOptions
 
 
 class UriCount(CrawlJob):
@@ -75,7 +76,7 @@ def test_rows_pass_map_combine_and_reduce_and_are_set_aside_by_the_reducer(tmp_p
     for number in (0, 1):
         monkeypatch.setenv("mapreduce_task_partition", str(number))
         part = [line for line in mapped if hash_of(line) % 2 == number]
-        reduced += step(UriCount, "reducer", part, f"--files-folder={folder}")[0]
+        reduced += step(UriCount, "reducer", part, TaskSettings(StorageOptions(), str(folder)).argument())[0]
     assert sorted(reduced) == [b'"http://e.org/1"\t2\n', b'"http://e.org/2"\t1\n']
     assert ledger_of(folder) == WANTED
 
@@ -90,7 +91,7 @@ def test_rows_of_a_job_without_reducer_are_set_aside_by_each_map_task_and_again_
     folder = tmp_path / "ledger"
     for number, line in enumerate(tasks * 2):
         monkeypatch.setenv("mapreduce_task_partition", str(number % 3))
-        lines, _ = step(UriList, "mapper", [line], f"--files-folder={folder}")
+        lines, _ = step(UriList, "mapper", [line], TaskSettings(StorageOptions(), str(folder)).argument())
         assert not any(b"ledger" in line for line in lines)
     assert ledger_of(folder) == WANTED
 

@@ -9,9 +9,7 @@ the ledger of what it read.
 
 from __future__ import annotations
 
-import json
 import logging
-import os
 import re
 import shutil
 import signal
@@ -31,9 +29,11 @@ from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.inputs.lists import Input, Inputs, read_lists
 from crawlmill.inputs.units import units_of
 from crawlmill.mr.engines.registry import engine_of
+from crawlmill.mr.engines.run_setup import RunSetup
 from crawlmill.mr.run import options as declared
-from crawlmill.mr.run.conf import conf_paths, conf_setting, endpoint_url
+from crawlmill.mr.run.conf import conf_setting, endpoint_url
 from crawlmill.mr.run.ending import Ending, RunInfo
+from crawlmill.mr.run.launch_options import LaunchOptions
 from crawlmill.mr.run.ledger_file import check_ledger_place
 from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.run.owned_folders import OwnedFolder, remove_abandoned
@@ -42,8 +42,9 @@ from crawlmill.mr.run.signals import stoppable
 from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failures import Stopped, TaskError, TooManyBadError, cannot_retry, is_of_job, one_line
 from crawlmill.mr.task.monitor import Totals
+from crawlmill.mr.task.settings import TaskSettings
 from crawlmill.mr.task.task_list import cut, encode_task
-from crawlmill.storage import Storage
+from crawlmill.storage import Storage, StorageOptions
 from crawlmill.storage.shares import most_tasks
 
 if TYPE_CHECKING:
@@ -79,26 +80,23 @@ class _Launch:
     """One launch: what the steps on the way from options to exit code have to know of each other."""
 
     def __init__(self, job: Job, scratch: Path, console: Console) -> None:
-        options = job.options
-        self.job, self.options, self.scratch, self.console = job, options, scratch, console
+        self.options = options = LaunchOptions.of(job.options, job.mr_job_script())
+        self.job, self.scratch, self.console = job, scratch, console
         self.engine = engine_of(options.runner)
         self.began_s = time.time()
-        self.lists: list[str] = options.args
-        self.output_dir: str | None = options.output_dir
         self.info = RunInfo(
             job.name(), self.engine.name, sys.argv[1:], self.began_s, options.output_dir,
             options.ledger, options.on_bad_input, options.max_bad_inputs.text, options.cat_output,
-            bool(options.quiet), bool(options.verbose), job.ends_with(),
+            options.quiet, options.verbose, job.ends_with(),
         )  # fmt: skip
         self.limit = self.info.limit
         self.progress = Progress(console, self._judge, shown=options.progress and not options.quiet)
         (scratch / "limits").mkdir()
-        options.conf_paths = conf_paths(options.conf_paths, job.mr_job_script())
-        if self.engine.on_aws and not options.s3_endpoint:
-            options.s3_endpoint = endpoint_url(conf_setting(options.conf_paths, self.engine.name, "s3_endpoint"))
-        storage_options = declared.storage_options(options, limits_folder=str(scratch / "limits"))
+        storage_options = declared.storage_options(options.parsed, limits_folder=str(scratch / "limits"))
+        if self.engine.on_aws and not storage_options.s3_endpoint:
+            endpoint = endpoint_url(conf_setting(options.conf_paths, self.engine.name, "s3_endpoint"))
+            storage_options = replace(storage_options, s3_endpoint=endpoint)
         self.storage = Storage(storage_options)
-        job.hand_on("--storage", self._storage_for_tasks())
         self.inputs: list[Input] = []  # in the order of the ledger
         self.beside: Mapping[str, str] = {}
         self.lost = 0  # by the look-up
@@ -107,7 +105,7 @@ class _Launch:
         """Do it all; gives the exit code."""
         self._check_places()
         with closing(self._work()) as work:
-            output = OutputFolder(self.output_dir, self.storage) if self.output_dir else None
+            output = OutputFolder(self.options.output_dir, self.storage) if self.options.output_dir else None
             try:
                 work.write_to(output)
                 work.warm_up()
@@ -126,9 +124,7 @@ class _Launch:
 
     def _check_places(self) -> None:
         """Find out now, not after hours of work, that the ledger or a checkpoint cannot be written."""
-        declared.read_options(self.options)
-        declared.check_lookup(self.options)
-        if self.job.writes_files and not self.output_dir:
+        if self.job.writes_files and not self.options.output_dir:
             raise UsageError(f"{self.job.name()} writes files: it needs --output-dir")
         core.name()
         decoders()
@@ -138,29 +134,30 @@ class _Launch:
     def _work(self) -> Work:
         """The runner, told where things are."""
         options = self.options
-        options.args, options.output_dir = [str(self.scratch / "tasks.jsonl")], None
-        options.local_tmp_dir = str(self.scratch)
         if self.engine.here and options.max_running_tasks is not None:
             raise UsageError("--max-running-tasks: for clusters only; on this machine --num-cores says how many run")
         if not self.engine.here:
             if options.checkpoint:
                 raise UsageError(f"--checkpoint: only for inline and local, not for {options.runner}")
-            if chosen := os.environ.get(core.VARIABLE):
-                options.cmdenv = {core.VARIABLE: chosen, **(options.cmdenv or {})}
-        return self.engine.make_work(self.job, self.scratch, self.storage, self.progress, self.info)
+            options = options.with_core()
+        settings = TaskSettings(self._storage_for_tasks())
+        return self.engine.make_work(
+            RunSetup(self.job, options, self.scratch, self.storage, self.progress, self.info, settings)
+        )
 
     def _read_inputs(self) -> Inputs:
         given = {
             "stdin": self.job.stdin, "base_url": self.options.base_url, "default_base": self.engine.default_base,
             "local_keys": not self.engine.on_aws,
         }  # fmt: skip
-        if self.options.index:
+        lists = list(self.options.lists)
+        if self.options.looks_up:
             from crawlmill.mr.run.lookup import read_captures_of  # noqa: PLC0415 - few runs need it
 
-            inputs, self.lost = read_captures_of(self.options, self.lists, self.storage, self.console.say, **given)
+            inputs, self.lost = read_captures_of(self.options.parsed, lists, self.storage, self.console.say, **given)
         else:
             read = partial(read_lists, storage=self.storage, **given)
-            inputs = self.job.read_lists(self.lists, self.storage, read)
+            inputs = self.job.read_lists(lists, self.storage, read)
         self.beside = inputs.beside
         if inputs.repeated and not self.options.quiet:
             self.console.say(f"{inputs.repeated:,} repeated line{'s' * (inputs.repeated > 1)} left out")
@@ -194,9 +191,9 @@ class _Launch:
         if host is not None and most < tasks and not self.options.quiet:
             self.console.say(f"at most {most} map tasks run at a time: more connections to {host} are not allowed")
         most = min(most, tasks)  # a share that nobody runs for would be lost
-        work.limit_tasks(most, f"--storage={self._storage_for_tasks(share=most)}")
+        work.limit_tasks(most, TaskSettings(self._storage_for_tasks(share=most)))
 
-    def _storage_for_tasks(self, **more: Any) -> str:
+    def _storage_for_tasks(self, **more: Any) -> StorageOptions:
         """What storage is to do in tasks. Those on other machines cannot share this one's folder."""
         if not self.engine.here:
             more["limits_folder"] = None
@@ -204,7 +201,7 @@ class _Launch:
             more["s3_credentials_required"] = True
             if self.options.retries is None:
                 more["retries"] = declared.RETRIES_ON_EMR
-        return json.dumps(replace(self.storage.options, **more).to_json())
+        return replace(self.storage.options, **more)
 
     def _judge(self, totals: Totals) -> None:
         if self.limit.exceeded(totals.bad, len(self.inputs)):

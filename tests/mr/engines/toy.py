@@ -11,9 +11,9 @@ class ToyRunner(InlineRunner):
     alias = "toy"
 
 
-def toy_work(job, scratch, storage, watch, info):
-    assert (info.runner, storage.options.retries) == ("toy", 3)
-    return machine_work(job, scratch, storage, watch, info)
+def toy_work(setup):
+    assert (setup.info.runner, setup.storage.options.retries) == ("toy", 3)
+    return machine_work(setup)
 
 
 def examine_toy(conf_paths, storage, settings):

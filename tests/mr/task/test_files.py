@@ -20,8 +20,9 @@ from crawlmill.inputs.lists import Input
 from crawlmill.mr import CrawlJob
 from crawlmill.mr.engines.run_folder import committed_files, listed_files, rows_apart
 from crawlmill.mr.task.files import FolderFiles, check_name, files_in_folder
+from crawlmill.mr.task.settings import TaskSettings
 from crawlmill.mr.task.task_list import encode_task
-from crawlmill.storage import Storage
+from crawlmill.storage import Storage, StorageOptions
 
 SHARDS = SCRIPTS / "shards.py"
 URLS = ["http://e.org/1", "http://e.org/22", "http://e.org/333", "http://e.org/4444"]  # 14 to 17 bytes: shards 2 0 1 2
@@ -209,7 +210,7 @@ def streamed(job, monkeypatch, kind: str, lines: list[bytes], folder: Path | str
         "mapreduce_task_attempt_id": f"attempt_1_0001_{letter}_{task:06}_{attempt}",
     }.items():  # fmt: skip
         monkeypatch.setenv(name, value)
-    made = job([f"--{kind}", "--step-num=0", f"--files-folder={folder}"])
+    made = job([f"--{kind}", "--step-num=0", TaskSettings(StorageOptions(), str(folder)).argument()])
     made.sandbox(stdin=iter(lines), stdout=io.BytesIO(), stderr=io.BytesIO())
     made.execute()
     return sorted(made.stdout.getvalue().splitlines(keepends=True))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from crawlmill.errors import UsageError
@@ -16,10 +15,10 @@ from crawlmill.inputs.lists import COMMON_CRAWL
 from crawlmill.mr.task.task_list import MAX_TASKS_HERE, MAX_TASKS_ON_ENGINES
 
 if TYPE_CHECKING:  # what a launcher needs, tasks do not
-    from crawlmill.mr.run.ending import Done, RunInfo
+    from crawlmill.mr.engines.run_setup import RunSetup
+    from crawlmill.mr.run.ending import Done
     from crawlmill.mr.run.output_folder import OutputFolder
-    from crawlmill.mr.run.progress import Progress
-    from crawlmill.mr.task.contract import Job
+    from crawlmill.mr.task.settings import TaskSettings
     from crawlmill.storage import Storage
 
     class Work(Done, Protocol):
@@ -31,8 +30,8 @@ if TYPE_CHECKING:  # what a launcher needs, tasks do not
         def warm_up(self) -> None:
             """Begin what can begin before the inputs are known."""
 
-        def limit_tasks(self, most: int, *arguments: str) -> None:
-            """Let no more map tasks run at a time, and give each of them these arguments."""
+        def limit_tasks(self, most: int, settings: TaskSettings) -> None:
+            """Let no more map tasks run at a time, and give them these settings."""
 
         def run(self) -> None:
             """Run the task list to its end. Raises: TaskError, TooManyBadError, CrawlmillError."""
@@ -40,7 +39,6 @@ if TYPE_CHECKING:  # what a launcher needs, tasks do not
         def close(self) -> None:
             """End whatever runs, and leave nothing behind."""
 
-    MakeWork = Callable[[Job, Path, Storage, Progress, RunInfo], Work]
 
 __all__ = ["DEFAULT", "ENGINES", "Engine", "engine_of", "runner_class"]
 
@@ -71,10 +69,10 @@ class Engine:
         found: type[Any] = _named(self.runner)
         return found
 
-    def make_work(self, job: Job, scratch: Path, storage: Storage, watch: Progress, info: RunInfo) -> Work:
-        """A run of this job. Raises: UsageError."""
-        make: MakeWork = _named(self.work)
-        return make(job, scratch, storage, watch, info)
+    def make_work(self, setup: RunSetup) -> Work:
+        """A run of a job. Raises: UsageError."""
+        make: Callable[[RunSetup], Work] = _named(self.work)
+        return make(setup)
 
     def findings(
         self, conf_paths: list[str], storage: Storage, settings: dict[str, Any]

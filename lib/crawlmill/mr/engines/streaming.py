@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from crawlmill.mr.compat import quiet_mrjob
 from crawlmill.mr.engines.steps import REDUCERS, check_shipped, run_key, shipping, whole_number
+from crawlmill.mr.task.settings import TaskSettings
 from crawlmill.mr.task.survey import SURVEY, reads_task_list
 from crawlmill.mr.task.task_list import limited
 
@@ -39,9 +40,9 @@ class StreamingTasks:
             for step in range(self._num_steps()):  # type: ignore[attr-defined]
                 whole_number(self._jobconf_for_step(step), REDUCERS)  # type: ignore[attr-defined]
 
-    def add_arguments(self, *arguments: str) -> None:
-        """Give every task more arguments."""
-        self._extra_args += arguments
+    def give(self, settings: TaskSettings) -> None:
+        """Give every task these settings."""
+        self._extra_args.append(settings.argument())
 
     def add_properties(self, properties: dict[str, str]) -> None:
         """Set properties of the job that the user has not set."""

@@ -342,9 +342,9 @@ class CrawlJob(MRJob):  # type: ignore[misc]
             self.arg_parser.formatter_class = RawDescriptionHelpFormatter
             self.arg_parser.print_help()
 
-    def hand_on(self, option: str, value: str) -> None:
-        """Give an option, which the command line has not, to all tasks."""
-        self._cl_args = [f"{option}={value}", *self._cl_args]
+    def make_runner(self, **settings: Any) -> MRJobRunner:
+        """The runner that the options name, made with these settings in place of theirs."""
+        return self._runner_class()(**{**self._runner_kwargs(), **settings})
 
     def _runner_class(self) -> type[MRJobRunner]:
         from crawlmill.mr.engines.registry import runner_class  # noqa: PLC0415 - no task needs it

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from crawlmill.errors import UsageError
 from crawlmill.mr.run import options as declared
+from crawlmill.mr.task.settings import OPTION, TaskSettings
 from crawlmill.storage import Storage, StorageOptions
 
 __all__ = ["declare_options", "pass_on", "raise_usage_error", "storage_of"]
@@ -25,8 +26,7 @@ def declare_options(parser: ArgumentParser, passed_on: set[str]) -> None:
     declared.add_reading(pass_on(inputs, passed_on))
     declared.add_ending(parser.add_argument_group("bad inputs").add_argument)
     declared.add_running(parser.add_argument_group("running").add_argument)
-    for hidden in ("--storage", "--files-folder"):
-        passed_on.add(parser.add_argument(hidden, help=SUPPRESS).dest)
+    passed_on.add(parser.add_argument(OPTION, dest="task_settings", type=TaskSettings.parse, help=SUPPRESS).dest)
     parser.add_argument("--worker", type=int, help=SUPPRESS)
 
 
@@ -46,9 +46,10 @@ def raise_usage_error(message: str) -> NoReturn:
 
 def storage_of(options: Any) -> Storage:
     """The storage that a launcher has set up for its tasks, or what the command line says."""
-    if options.storage is None:
+    settings: TaskSettings | None = options.task_settings
+    if settings is None:
         return Storage(declared.storage_options(options))
-    return _storage_of_run(declared.storage_options_from(options.storage))
+    return _storage_of_run(settings.storage)
 
 
 @lru_cache(maxsize=1)

@@ -10,6 +10,7 @@ from crawlmill.mr.compat import MRStep
 from crawlmill.mr.task.files import TaskFiles, files_of_streaming
 from crawlmill.mr.task.pairs import decode_pair, encode_lines, encode_pair
 from crawlmill.mr.task.rows import Pair, RowsFile, lines_of_streaming, without_row_lines, without_rows
+from crawlmill.mr.task.settings import TaskSettings
 from crawlmill.mr.task.sums import Choice, chunks_of, sum_lines, summing
 from crawlmill.mr.task.survey import reads_task_list
 from crawlmill.sorting import SortedLines, batches
@@ -67,8 +68,9 @@ class StepTask:
         read, write = job.pick_protocols(number, kind)
         if kind == "mapper" and reads_task_list(number, surveys=job.surveys):
             read = job.input_protocol().read
-        if job.task_files is None and kind != "combiner" and (folder := job.options.files_folder):
-            job.task_files = files_of_streaming(job.storage, folder, os.environ)
+        settings: TaskSettings | None = job.options.task_settings
+        if job.task_files is None and kind != "combiner" and settings is not None and settings.files_folder:
+            job.task_files = files_of_streaming(job.storage, settings.files_folder, os.environ)
         choice = job.sums(kind, number)
         if kind == "reducer" and job.reduces_lines and self._accounts:
             job.stdout.writelines(encode_lines(self._reduced_lines(), write))

@@ -7,7 +7,6 @@ task gets it too); the functions after them make of the parsed options what the 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from collections.abc import Callable
@@ -35,7 +34,6 @@ __all__ = [
     "positive",
     "read_options",
     "storage_options",
-    "storage_options_from",
     "whole_number",
 ]
 
@@ -229,11 +227,6 @@ def storage_options(options: argparse.Namespace, **more: Any) -> StorageOptions:
         webhdfs=options.webhdfs,
         **more,
     )
-
-
-def storage_options_from(text: str) -> StorageOptions:
-    """The options that a launcher handed on as JSON."""
-    return StorageOptions.from_json(json.loads(text))
 
 
 def read_options(options: argparse.Namespace) -> ReadOptions:

@@ -56,8 +56,5 @@ class Job(Protocol):
     def sandbox(self, stdin: Any = None, stdout: Any = None, stderr: Any = None) -> Any:
         """Use these in place of the process' own streams."""
 
-    def make_runner(self) -> Any:
-        """The runner that the options name."""
-
-    def hand_on(self, option: str, value: str) -> None:
-        """Give an option, which the command line does not have, to all tasks."""
+    def make_runner(self, **settings: Any) -> Any:
+        """The runner that the options name, made with these settings in place of theirs."""

@@ -25,12 +25,10 @@ from crawlmill.mr.engines.emr.record import EmrRun, marker_of
 from crawlmill.mr.engines.emr.runner import EmrRunner
 from crawlmill.mr.engines.emr.steps import submitted
 from crawlmill.mr.engines.emr.watch import EmrWatch
+from crawlmill.mr.engines.run_setup import ClusterWork, RunSetup
 from crawlmill.mr.engines.shipping import zip_package
 from crawlmill.mr.run.conf import endpoint_url
-from crawlmill.mr.run.ending import RunInfo
 from crawlmill.mr.run.output_folder import OutputFolder
-from crawlmill.mr.run.progress import Progress
-from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failure_report import PROPERTY
 from crawlmill.mr.task.failures import Stopped, TaskError
 from crawlmill.mr.task.files import TaskFile
@@ -51,17 +49,18 @@ class _Stage(IntEnum):
     COMPLETED = 4  # all steps are completed
 
 
-class EmrWork:
+class EmrWork(ClusterWork):
     """A run on EMR. In the end `parts` are the files of its output, on S3, and `rows` local ones of rows.
 
     Raises:
         UsageError: A setting is missing, or AWS does not take the credentials, the bucket or the cluster's name.
     """
 
-    def __init__(self, job: Job, scratch: Path, storage: Storage, watch: Progress, info: RunInfo) -> None:
-        job.options.py_files = [*(job.options.py_files or []), str(zip_package(scratch / "crawlmill.zip"))]
-        self._scratch, self._storage, self._watch, self._quiet = scratch, storage, watch, info.quiet
-        self._runner: EmrRunner = job.make_runner()
+    def __init__(self, setup: RunSetup) -> None:
+        job, info, scratch, storage = setup.job, setup.info, setup.scratch, setup.storage
+        self._scratch, self._storage, self._watch, self._quiet = scratch, storage, setup.watch, info.quiet
+        self._settings = setup.settings
+        self._runner: EmrRunner = setup.make_runner(zip_package(scratch / "crawlmill.zip"))
         self._runner.surveys = job.surveys
         if os.environ.get(core.VARIABLE) != "python":
             self._runner.ship_native(scratch / f"{NAME}.zip")
@@ -76,7 +75,6 @@ class EmrWork:
         self._check()
         self._following: EmrWatch | None = None
         self._stage = _Stage.CHECKED
-        self._runner.add_arguments(f"--files-folder={self._record.at('left')}")
         self._runner.tag_jobs(tag_of(self._runner.key))
         self._runner.add_properties({
             "mapreduce.job.name": f"crawlmill {job.name()}",
@@ -109,14 +107,6 @@ class EmrWork:
     def write_to(self, output: OutputFolder | None) -> None:
         """Output is made in the run's folder, wherever it is to go."""
 
-    def warm_up(self) -> None:
-        """Nothing can begin before the inputs are known."""
-
-    def limit_tasks(self, most: int, *arguments: str) -> None:
-        """Let no more map tasks run at a time, and give each of them these arguments."""
-        self._runner.add_arguments(*arguments)
-        self._runner.limit_tasks(most)
-
     def run(self) -> None:
         """Run the job, and fetch its rows.
 
@@ -124,6 +114,7 @@ class EmrWork:
             TaskError: EMR could not run it to its end.
             CrawlmillError: EMR or S3 cannot be reached any more.
         """
+        self._runner.give(replace(self._settings, files_folder=self._record.at("left")))
         self._runner.prepare()
         self._stage = _Stage.UPLOADING
         if self._marker is None and self._aws.of_a_session and not self._quiet:

@@ -28,11 +28,10 @@ from crawlmill.mr.engines.client_process import ClientProcess
 from crawlmill.mr.engines.hadoop.log import FailedAttempt, HadoopLog
 from crawlmill.mr.engines.hadoop.runner import HadoopRunner
 from crawlmill.mr.engines.run_folder import committed_files, parts_in, report_of, rows_apart
+from crawlmill.mr.engines.run_setup import ClusterWork, RunSetup
 from crawlmill.mr.engines.shipping import zip_package
-from crawlmill.mr.run.ending import RunInfo
 from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.run.progress import Progress
-from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failure_report import PROPERTY
 from crawlmill.mr.task.failures import TaskError, task_failed
 from crawlmill.mr.task.files import COMMITTED, TaskFile
@@ -48,35 +47,27 @@ _PATIENCE: Final = 5
 _KILL_S: Final = 60.0
 
 
-class HadoopWork:
+class HadoopWork(ClusterWork):
     """A run on a cluster. In the end `parts` are the files of its output, on HDFS, and `rows` local ones of rows.
 
     Raises:
         UsageError: There is no hadoop, no streaming jar, no NameNode that answers.
     """
 
-    def __init__(
-        self,
-        job: Job,
-        scratch: Path,
-        storage: Storage,
-        watch: Progress,
-        info: RunInfo,  # noqa: ARG002
-    ) -> None:
-        job.options.py_files = [*(job.options.py_files or []), str(zip_package(scratch / "crawlmill.zip"))]
-        self._scratch, self._storage, self._watch = scratch, storage, watch
+    def __init__(self, setup: RunSetup) -> None:
+        job, storage = setup.job, setup.storage
+        self._scratch, self._storage, self._watch, self._settings = setup.scratch, storage, setup.watch, setup.settings
         self.parts: list[Path | str] = []
         self.rows: list[Path] = []
         self.files: list[TaskFile] = []
         self._counters: list[dict[str, int]] = []
         with quiet_mrjob():
-            self._runner: HadoopRunner = job.make_runner()
+            self._runner: HadoopRunner = setup.make_runner(zip_package(setup.scratch / "crawlmill.zip"))
             self._runner.find_programs()
         self._runner.storage, self._runner.surveys = storage, job.surveys
         self._quick = storage.options.impatient(retries=0)
         self._namenodes = self._find_namenodes()
         self._check_namenode()
-        self._runner.add_arguments(f"--files-folder={COMMITTED}")
         self._runner.add_properties({
             "mapreduce.job.name": f"crawlmill {job.name()}",
             "mapreduce.output.fileoutputformat.compress": "false",
@@ -88,14 +79,6 @@ class HadoopWork:
         if output is not None and output.remote_work is not None:
             self._runner.write_to(output.remote_work)
 
-    def warm_up(self) -> None:
-        """Nothing can begin before the inputs are known."""
-
-    def limit_tasks(self, most: int, *arguments: str) -> None:
-        """Let no more map tasks run at a time, and give each of them these arguments."""
-        self._runner.add_arguments(*arguments)
-        self._runner.limit_tasks(most)
-
     def run(self) -> None:
         """Run the job and fetch its rows.
 
@@ -103,6 +86,7 @@ class HadoopWork:
             TaskError: Hadoop could not run it to its end.
             SourceError: HDFS is not to be reached any more.
         """
+        self._runner.give(replace(self._settings, files_folder=COMMITTED))
         self._runner.prepare()
         for step in range(self._runner.steps):
             self._run_step(step)

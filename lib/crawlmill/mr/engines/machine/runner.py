@@ -18,7 +18,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import chdir, contextmanager, redirect_stdout
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -26,19 +25,18 @@ from crawlmill.errors import UsageError
 from crawlmill.mr.compat import MRJobRunner, combine_environments, unarchive
 from crawlmill.mr.engines.machine.checkpoint import Checkpoint
 from crawlmill.mr.engines.machine.pool import Launchpad, Pool, Watch
+from crawlmill.mr.engines.run_setup import RunSetup
 from crawlmill.mr.engines.shipping import modules_beside, zip_package
 from crawlmill.mr.engines.steps import REDUCERS, check_step, run_key, task_variables, usable_cores, whole_number
-from crawlmill.mr.run.ending import RunInfo
 from crawlmill.mr.run.output_folder import OutputFolder
-from crawlmill.mr.run.progress import Progress
 from crawlmill.mr.task.attempt import Attempt, Result, run_attempt
-from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failures import TaskError
 from crawlmill.mr.task.files import ROWS, TaskFile, files_in_folder
 from crawlmill.mr.task.monitor import Totals
+from crawlmill.mr.task.settings import TaskSettings
 from crawlmill.mr.task.shuffle import Run
 from crawlmill.mr.task.survey import SURVEY, reads_task_list
-from crawlmill.storage import Storage, is_remote
+from crawlmill.storage import is_remote
 from crawlmill.storage.locations import local_path
 
 __all__ = ["InlineRunner", "LocalRunner", "MachineRunner", "Silent", "machine_work"]
@@ -107,12 +105,17 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         return 1
 
     def keep_in(self, folder: Path) -> None:
-        """Keep finished tasks in this folder, and take from there what an earlier run has kept."""
-        # How bytes are fetched changes nothing that is counted.
-        given = self._mr_job_extra_args()
-        arguments = [each for before, each in pairwise(["", *given]) if "--storage" not in (before, each)]
+        """Keep finished tasks in this folder, and take from there what an earlier run has kept.
+
+        To be called before `give`: how bytes are fetched changes nothing that is counted.
+        """
+        arguments = self._mr_job_extra_args()
         settings = {"arguments": arguments, "properties": self._jobconf_for_step(0), "environment": self._cmdenv()}
         self.checkpoint = Checkpoint(folder, self._shipped(), settings)
+
+    def give(self, settings: TaskSettings) -> None:
+        """Give every task these settings."""
+        self._extra_args.append(settings.argument())
 
     def write_to(self, output: OutputFolder | None) -> None:
         """Have the last step write within this folder, if it is given and local."""
@@ -121,7 +124,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
     def warm_up(self) -> None:
         """Begin what can begin before the inputs are known."""
 
-    def limit_tasks(self, most: int, *arguments: str) -> None:
+    def limit_tasks(self, most: int, settings: TaskSettings) -> None:
         """Tasks of one machine share its limits; no more of them run than it has cores."""
 
     def close(self) -> None:
@@ -275,14 +278,15 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
             unarchive(path, str(folder / name))
 
 
-def machine_work(job: Job, scratch: Path, storage: Storage, watch: Progress, info: RunInfo) -> MachineRunner:  # noqa: ARG001
-    """A run of this job on this machine. Raises: UsageError."""
-    runner: MachineRunner = job.make_runner()
-    runner.watch, runner.task_retries = watch, job.options.task_retries
-    if (folder := job.options.checkpoint) is not None:
+def machine_work(setup: RunSetup) -> MachineRunner:
+    """A run of a job on this machine. Raises: UsageError."""
+    runner: MachineRunner = setup.make_runner()
+    runner.watch, runner.task_retries = setup.watch, setup.options.task_retries
+    if (folder := setup.options.checkpoint) is not None:
         if not folder or is_remote(folder):
             raise UsageError("--checkpoint", expected="a local folder", actual=folder or "nothing")
         runner.keep_in(local_path(folder))
+    runner.give(setup.settings)
     return runner
 
 

@@ -33,6 +33,7 @@ from crawlmill.mr.engines.steps import (
     usable_cores,
     whole_number,
 )
+from crawlmill.mr.task.settings import TaskSettings
 from crawlmill.storage.hdfs.conf import hdfs_user, read_hadoop_conf
 from crawlmill.storage.locations import absolute, join, scheme_of
 
@@ -79,9 +80,13 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
     def _check_step(self, step: dict[str, Any], step_num: int) -> None:
         check_step(self.alias, step, step_num)
 
-    def add_arguments(self, *arguments: str) -> None:
-        """Give every task more arguments."""
-        self._extra_args += arguments
+    def give(self, settings: TaskSettings) -> None:
+        """Give every task these settings."""
+        self._extra_args.append(settings.argument())
+
+    def limit_tasks(self, most: int) -> None:
+        """Let no more tasks run at a time."""
+        self.most_tasks = most
 
     def find_programs(self) -> None:
         """Find spark-submit and Java. Raises: UsageError."""

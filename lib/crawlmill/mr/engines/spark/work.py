@@ -22,16 +22,15 @@ from typing import Final
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.mr.compat import quiet_mrjob
 from crawlmill.mr.engines.client_process import ClientProcess
+from crawlmill.mr.engines.run_setup import ClusterWork, RunSetup
 from crawlmill.mr.engines.shipping import zip_package
 from crawlmill.mr.engines.spark.events import SparkEvents
 from crawlmill.mr.engines.spark.log import FailedTask, SparkLog, what_failed
 from crawlmill.mr.engines.spark.runner import SparkRunner
-from crawlmill.mr.run.ending import RunInfo
 from crawlmill.mr.run.output_folder import OutputFolder
-from crawlmill.mr.run.progress import Progress
-from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failures import TaskError, task_failed
 from crawlmill.mr.task.files import TaskFile
+from crawlmill.mr.task.settings import TaskSettings
 from crawlmill.storage import Storage, is_remote, redact
 from crawlmill.storage.locations import join
 
@@ -42,34 +41,28 @@ _GRACE_S: Final = 20.0
 _HARNESS: Final = "from crawlmill.mr.engines.spark.driver import main\n\nmain()\n"
 
 
-class SparkWork:
+class SparkWork(ClusterWork):
     """A run on Spark. In the end `parts` are the files of its output, and `rows` local ones of rows.
 
     Raises:
         UsageError: There is no spark-submit, no Java, no folder that all tasks reach.
     """
 
-    def __init__(
-        self,
-        job: Job,
-        scratch: Path,
-        storage: Storage,
-        watch: Progress,
-        info: RunInfo,  # noqa: ARG002
-    ) -> None:
-        self._scratch, self._storage, self._watch = scratch, storage, watch
+    def __init__(self, setup: RunSetup) -> None:
+        scratch, storage, watch = setup.scratch, setup.storage, setup.watch
+        self._scratch, self._storage, self._watch, self._settings = scratch, storage, watch, setup.settings
         self.parts: list[Path | str] = []
         self.rows: list[Path] = []
         self.files: list[TaskFile] = []
         with quiet_mrjob():
-            self._runner: SparkRunner = job.make_runner()
+            self._runner: SparkRunner = setup.make_runner()
             self._runner.find_programs()
-        self._runner.tries = job.options.task_retries + 1
+        self._runner.tries = setup.options.task_retries + 1
         self._quick = storage.options.impatient(retries=0)
         self._folder = self._runner.folder(scratch)
         self._check_folder()
         if self._runner.here:  # then tasks keep to the limits of hosts as those of the local runner do
-            self._runner.add_arguments(f"--storage={json.dumps(storage.options.to_json())}")
+            self._settings = TaskSettings(storage.options)
         self._output, self._output_here = join(self._folder, "output"), False
         self._events = SparkEvents(scratch / "events.jsonl", self._runner.steps, watch)
         self._failures: list[FailedTask] = []
@@ -81,14 +74,9 @@ class SparkWork:
         elif output is not None and output.work is not None and self._runner.here:
             self._output, self._output_here = str(output.work / "work"), True
 
-    def warm_up(self) -> None:
-        """Nothing can begin before the inputs are known."""
-
-    def limit_tasks(self, most: int, *arguments: str) -> None:
-        """Let no more tasks run at a time, and give each of them these arguments, if they run on other machines."""
-        self._runner.most_tasks = most
-        if not self._runner.here:
-            self._runner.add_arguments(*arguments)
+    def limit_tasks(self, most: int, settings: TaskSettings) -> None:
+        """Let no more tasks run at a time, and give them these settings, if they run on other machines."""
+        super().limit_tasks(most, self._settings if self._runner.here else settings)
 
     def run(self) -> None:
         """Run the job.
@@ -98,6 +86,7 @@ class SparkWork:
         """
         scratch, disk = self._scratch, self._scratch / "disk"
         disk.mkdir()
+        self._runner.give(self._settings)
         package = zip_package(scratch / "crawlmill.zip", compiled=self._runner.here)
         archive, shipped = self._runner.pack(scratch)
         steps = self._runner.plan(self._folder, self._output)

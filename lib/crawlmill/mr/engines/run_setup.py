@@ -1,0 +1,70 @@
+"""What an engine is given to run a job, and what works on clusters do alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from crawlmill.mr.run.ending import RunInfo
+from crawlmill.mr.run.launch_options import LaunchOptions
+from crawlmill.mr.run.progress import Progress
+from crawlmill.mr.task.contract import Job
+from crawlmill.mr.task.settings import TaskSettings
+from crawlmill.storage import Storage
+
+__all__ = ["ClusterWork", "RunSetup"]
+
+
+@dataclass(frozen=True)
+class RunSetup:
+    """A run as its engine needs to know it; `scratch` is a local folder of its own, `settings` are for its tasks."""
+
+    job: Job
+    options: LaunchOptions
+    scratch: Path
+    storage: Storage
+    watch: Progress
+    info: RunInfo
+    settings: TaskSettings
+
+    @property
+    def task_list(self) -> Path:
+        """The task list, which is written when the inputs are known."""
+        return self.scratch / "tasks.jsonl"
+
+    def make_runner(self, *py_files: Path) -> Any:
+        """The runner of mrjob's kind that the options name; these Python files are shipped besides the user's.
+
+        Raises:
+            UsageError: A setting of it means nothing.
+        """
+        settings: dict[str, Any] = {
+            "input_paths": [str(self.task_list)],
+            "output_dir": None,
+            "local_tmp_dir": str(self.scratch),
+            "conf_paths": self.options.conf_paths,
+            "cmdenv": self.options.cmdenv,
+            "py_files": [*(self.options.py_files or []), *map(str, py_files)],
+        }
+        return self.job.make_runner(**settings)
+
+
+class _Runner(Protocol):
+    def limit_tasks(self, most: int) -> None:
+        """Let no more map tasks run at a time."""
+
+
+class ClusterWork:
+    """A run whose tasks cannot begin before its inputs are known."""
+
+    _runner: _Runner
+    _settings: TaskSettings
+
+    def warm_up(self) -> None:
+        """Nothing can begin before the inputs are known."""
+
+    def limit_tasks(self, most: int, settings: TaskSettings) -> None:
+        """Let no more map tasks run at a time, and give them these settings."""
+        self._settings = settings
+        self._runner.limit_tasks(most)
