@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md says of adding a command and a reason holds: a toy of each is added at the one place it names."""
+"""What CONTRIBUTING.md says of adding a command, a field and a reason holds: a toy of each is added at the one place it names."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tests.builders import gzip_member, response
 
 from crawlmill.cli.main import COMMANDS, Command
 from crawlmill.errors import FormatError
+from crawlmill.formats.warc.record import WarcRecord
 from crawlmill.inputs.ledger import Summary, read_ledger
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading
@@ -56,6 +57,17 @@ def test_command_that_is_not_there_is_a_mistake_of_the_user(run):
     code, out, err = run("toy", "3")
     assert (code, out) == (1, b"")
     assert "'toy'" in err
+
+
+def test_field_of_records_is_a_line_in_the_class_of_the_record(monkeypatch, run, tmp_path):
+    path = tmp_path / "crawl.warc.gz"
+    path.write_bytes(gzip_member(response("http://e.org/a", b"<p>")))
+    code, out, err = run("records", "--fields", "offset,toy", path)
+    assert (code, out, "no field toy: expected " in err) == (1, b"", True)
+    monkeypatch.setattr(WarcRecord, "listed", {**WarcRecord.listed, "toy": lambda record: record.uri.upper()})
+    assert run("records", "--fields", "offset,toy", path) == (0, b"offset\ttoy\n0\tHTTP://E.ORG/A\n", "")
+    _, out, _ = run("records", "--json", path)
+    assert list(json.loads(out).items())[-1] == ("toy", "HTTP://E.ORG/A")
 
 
 def test_reason_is_added_in_the_closed_list(monkeypatch, tmp_path):

@@ -23,8 +23,9 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
+from typing import Any, ClassVar, Final, NamedTuple
 
 from crawlmill.codecs.gzip import Member
 from crawlmill.codecs.inflate import Content
@@ -198,14 +199,19 @@ class ArcRecord(Record):
     def closing(self) -> bytes:
         return b"\n" if self.closed else b""
 
-    def fields(self) -> dict[str, Any]:
-        status, http_type = self.http_facts()
-        line = self.line
-        return {
-            "offset": self.offset, "length": self.length, "type": self.type, "uri": line.url, "ip": line.ip,
-            "date": line.date, "content_type": line.mime, "declared_length": line.declared,
-            "content_length": self.content_length, "http_status": status, "http_content_type": http_type,
-        }  # fmt: skip
+    listed: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
+        "offset": attrgetter("offset"),
+        "length": attrgetter("length"),
+        "type": attrgetter("type"),
+        "uri": attrgetter("line.url"),
+        "ip": attrgetter("line.ip"),
+        "date": attrgetter("line.date"),
+        "content_type": attrgetter("line.mime"),
+        "declared_length": attrgetter("line.declared"),
+        "content_length": attrgetter("content_length"),
+        "http_status": lambda record: record.http_facts()[0],
+        "http_content_type": lambda record: record.http_facts()[1],
+    }
 
 
 def read_members(

@@ -6,8 +6,8 @@ response is its body, without transfer and content codings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Final
 
 from crawlmill.codecs.inflate import Content
 from crawlmill.errors import FormatError, SourceError
@@ -191,9 +191,17 @@ class Record:
         """The line ends after the block, which belong to the record as it is stored."""
         raise NotImplementedError
 
+    listed: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+    """The fields of a listing, by name, in order: each is what this gives of a record. A field is added here."""
+
     def fields(self) -> dict[str, Any]:
         """The row that a listing shows: names and values, None where the record says nothing."""
-        raise NotImplementedError
+        return {name: value_of(self) for name, value_of in self.listed.items()}
+
+    @classmethod
+    def all_listed(cls) -> set[str]:
+        """The names of the fields of all kinds of records."""
+        return set(cls.listed).union(*(kind.all_listed() for kind in cls.__subclasses__()))
 
     @property
     def http(self) -> HttpMessage:

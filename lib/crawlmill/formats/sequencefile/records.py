@@ -21,9 +21,10 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
-from typing import Any, Final
+from operator import attrgetter
+from typing import Any, ClassVar, Final
 
 from crawlmill.codecs.source import ByteSource, Window
 from crawlmill.errors import FormatError
@@ -92,11 +93,12 @@ class KeyValueRecord(Record):
         """
         return str(_TEXT.value(self.body()))
 
-    def fields(self) -> dict[str, Any]:
-        """The row that a listing shows."""
-        return {
-            "offset": self.offset, "index": self.index, "key": self._shown_key(), "value_length": self.block.length,
-        }  # fmt: skip
+    listed: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
+        "offset": attrgetter("offset"),
+        "index": attrgetter("index"),
+        "key": lambda record: record._shown_key(),  # noqa: SLF001
+        "value_length": attrgetter("block.length"),
+    }
 
     def _shown_key(self) -> Any:
         try:

@@ -12,7 +12,9 @@ has once (`bad-header`): bytes between two headers are missing.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any, ClassVar, Final
 
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import HEAD_BYTES, Record
@@ -218,14 +220,20 @@ class WarcRecord(Record):
     def closing(self) -> bytes:
         return b"\r\n\r\n" if self.head.endswith(b"\r\n\r\n") else b"\n\n"
 
-    def fields(self) -> dict[str, Any]:
-        status, http_type = self.http_facts()
-        return {
-            "offset": self.offset, "length": self.length, "index": self.index, "type": self.type,
-            "id": self.get("WARC-Record-ID"), "uri": self.uri, "date": self.date, "content_type": self.content_type,
-            "content_length": self.content_length, "http_status": status, "http_content_type": http_type,
-            "payload_digest": self.get("WARC-Payload-Digest"),
-        }  # fmt: skip
+    listed: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
+        "offset": attrgetter("offset"),
+        "length": attrgetter("length"),
+        "index": attrgetter("index"),
+        "type": attrgetter("type"),
+        "id": lambda record: record.get("WARC-Record-ID"),
+        "uri": attrgetter("uri"),
+        "date": attrgetter("date"),
+        "content_type": attrgetter("content_type"),
+        "content_length": attrgetter("content_length"),
+        "http_status": lambda record: record.http_facts()[0],
+        "http_content_type": lambda record: record.http_facts()[1],
+        "payload_digest": lambda record: record.get("WARC-Payload-Digest"),
+    }
 
 
 def classify(record: WarcRecord) -> str:

@@ -31,10 +31,7 @@ __all__ = ["add_arguments", "run"]
 
 _COLUMNS = ("offset", "length", "type", "date", "http_status", "content_length", "uri")
 _COLUMNS_OF_KEYS = ("offset", "index", "value_length", "key")
-_KNOWN = frozenset({
-    "file", "offset", "length", "index", "type", "id", "uri", "ip", "date", "content_type", "content_length",
-    "declared_length", "http_status", "http_content_type", "payload_digest", "key", "value_length", "sha256", "content",
-})  # fmt: skip
+_ADDED = ("file", "sha256", "content")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,8 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """List the records."""
     wanted = options.fields.split(",") if options.fields else None
-    if unknown := set(wanted or ()) - _KNOWN:
-        raise UsageError(f"no field {', '.join(sorted(unknown))}", expected=", ".join(sorted(_KNOWN)))
+    known = {*Record.all_listed(), *_ADDED}
+    if unknown := set(wanted or ()) - known:
+        raise UsageError(f"no field {', '.join(sorted(unknown))}", expected=", ".join(sorted(known)))
     storage = make_storage(options)
     write = _json_writer(wanted) if options.json else _table_writer(wanted, options)
     bad = False
