@@ -89,7 +89,7 @@ def _name(number: int) -> str:
 
 def _launch(kind: str, size: int) -> dict[str, Any]:
     """Launch a job over so many inputs, whose tasks are stubs."""
-    from crawlmill.inputs.ledger import LedgerRow
+    from crawlmill.ledger.row import LedgerRow
     from crawlmill.mr import CountJob, launch
     from crawlmill.mr.task.pairs import encode_pair
     from crawlmill.mr.task.rows import row_pair

@@ -12,9 +12,10 @@ from tests.builders import gzip_member, response
 from crawlmill.cli.main import COMMANDS, Command
 from crawlmill.errors import FormatError
 from crawlmill.formats.warc.record import WarcRecord
-from crawlmill.inputs.ledger import Summary, read_ledger
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading
+from crawlmill.ledger.file import read_ledger
+from crawlmill.ledger.summary import Summary
 from crawlmill.storage import Storage
 
 TOY_COMMAND = '''

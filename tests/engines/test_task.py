@@ -13,8 +13,8 @@ from tests.mr.helpers import PROJECT, environment
 from tests.storage.webhdfs import WebHdfs
 
 import crawlmill.mr.task.monitor as monitor_module
-from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.lists import Input
+from crawlmill.ledger.row import LedgerRow
 from crawlmill.mr.task import failure_report as task_report
 from crawlmill.mr.task.monitor import EngineMonitor
 from crawlmill.mr.task.task_list import encode_task

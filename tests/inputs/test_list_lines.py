@@ -8,7 +8,8 @@ import pytest
 from tests import builders
 
 from crawlmill.errors import UsageError
-from crawlmill.inputs.list_lines import hint_for, may_be_location, parse_line, read_entries
+from crawlmill.inputs.list_lines import parse_line, read_entries
+from crawlmill.ledger.input_lines import hint_for, may_be_location
 
 CDX = '{"url": "http://e.org/", "filename": "crawl-data/x.warc.gz", "offset": "812", "length": "1043"}'
 

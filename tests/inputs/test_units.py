@@ -16,10 +16,10 @@ from tests.mr.helpers import rows, run_here
 from crawlmill.formats.reader import Reader
 from crawlmill.formats.selection import Selection
 from crawlmill.inputs import readers, units
-from crawlmill.inputs.ledger import merged
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading
 from crawlmill.inputs.units import units_of
+from crawlmill.ledger.row import merged
 from crawlmill.mr import CrawlJob
 from crawlmill.storage import Storage
 

@@ -19,7 +19,7 @@ from tests.storage.faults import FaultServer
 
 import crawlmill
 from crawlmill.errors import SourceError
-from crawlmill.inputs.ledger import LedgerRow
+from crawlmill.ledger.row import LedgerRow
 from crawlmill.mr import CountJob, CrawlJob
 from crawlmill.mr.engines.registry import ENGINES
 from crawlmill.mr.task.failures import Stopped, TaskError

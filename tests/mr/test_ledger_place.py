@@ -11,7 +11,7 @@ from tests.mr.test_launch import INLINE, UriCount
 from tests.storage.webhdfs import WebHdfs
 
 from crawlmill.errors import SourceError, UsageError
-from crawlmill.mr.run.ledger_file import check_ledger_place
+from crawlmill.ledger.file import check_ledger_place
 from crawlmill.storage import Storage, StorageOptions
 
 RESULT = '"http://e.org/1"\t1\n'

@@ -8,8 +8,8 @@ import pytest
 from tests.mr.helpers import run
 from tests.mr.test_local import FRAGILE
 
+from crawlmill.ledger.run_json import without_secrets
 from crawlmill.mr.run.ending import RunInfo
-from crawlmill.mr.run.run_json import without_secrets
 
 COMMAND_LINES = [
     (["-D", "fs.s3a.secret.key=topsecret"], ["-D", "fs.s3a.secret.key=…"]),

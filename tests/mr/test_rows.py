@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.lists import Input
+from crawlmill.ledger.row import LedgerRow
 from crawlmill.mr.engines.run_folder import listed_files
 from crawlmill.mr.job.base import CrawlJob, summing
 from crawlmill.mr.task.rows import decode_row, encode_rows, row_pair, without_rows

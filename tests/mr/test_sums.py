@@ -14,7 +14,7 @@ from tests.mr.helpers import run_here
 from crawlmill.analysis.servers import ServerCounter
 from crawlmill.analysis.tags import TagCounter
 from crawlmill.analysis.words import WordCounter
-from crawlmill.inputs.ledger import LedgerRow
+from crawlmill.ledger.row import LedgerRow
 from crawlmill.mr import CountJob, CrawlJob, summing
 from crawlmill.mr.task.pairs import decode_pair, encode_key, encode_pair
 from crawlmill.mr.task.rows import row_pair

@@ -10,8 +10,8 @@ from tests.mr.helpers import run, run_here
 from tests.mr.test_counting import HostCount, MapOnly
 
 from crawlmill import core
-from crawlmill.inputs.ledger import Summary
-from crawlmill.mr.run.run_json import core_warning
+from crawlmill.ledger.run_json import core_warning
+from crawlmill.ledger.summary import Summary
 
 HERE = unicodedata.unidata_version
 FORGED = b"""

@@ -13,7 +13,8 @@ from tests.builders import pack, response, warcinfo
 from tests.mr.helpers import SCRIPTS, environment
 
 from crawlmill.errors import SourceError
-from crawlmill.inputs.list_lines import as_line, parse_line
+from crawlmill.inputs.list_lines import parse_line
+from crawlmill.ledger.input_lines import as_line
 from crawlmill.terminal.text import json_visible, visible, visible_field, visible_lines
 
 CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]

@@ -12,9 +12,9 @@ from typing import NoReturn
 
 from crawlmill.errors import FormatError, Problem, SourceError
 from crawlmill.formats.selection import Selection
-from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.opened import Opened
+from crawlmill.ledger.row import LedgerRow
 from crawlmill.storage.locations import redact
 
 __all__ = ["InputAccount"]

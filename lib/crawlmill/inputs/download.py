@@ -26,11 +26,11 @@ from urllib.parse import unquote_to_bytes
 
 from crawlmill.codecs.gzip_member import MAGIC
 from crawlmill.errors import FormatError, Problem, SourceError, UsageError
-from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.list_lines import parse_line
 from crawlmill.inputs.lists import Input, is_absolute
 from crawlmill.inputs.part import Part, open_part, part_of, version_of
 from crawlmill.inputs.reading import Reading
+from crawlmill.ledger.row import LedgerRow
 from crawlmill.storage import Storage, is_remote
 from crawlmill.storage.interface import Stream
 from crawlmill.storage.locations import local_path, redact, scheme_of

@@ -22,8 +22,8 @@ from crawlmill.indexes.detect import HEAD_BYTES, detect_index
 from crawlmill.indexes.index import Index, OnProblem
 from crawlmill.inputs.common_crawl.catalogue import load_catalogue
 from crawlmill.inputs.index_files import FolderFiles, StoredFile
-from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.lists import COMMON_CRAWL, Input, is_absolute
+from crawlmill.ledger.row import LedgerRow
 from crawlmill.storage import Storage
 from crawlmill.storage.locations import absolute, is_remote, join, local_path, redact
 

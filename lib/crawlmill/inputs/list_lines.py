@@ -25,21 +25,15 @@ from typing import Final
 from crawlmill.errors import FormatError, UsageError
 from crawlmill.formats.archive import is_crawl_data
 from crawlmill.inputs.text_lines import cut_lines
+from crawlmill.ledger.input_lines import CDXJ, COLUMNS
 from crawlmill.storage.locations import redact
-from crawlmill.terminal.text import json_visible, visible
 
-__all__ = ["Entry", "as_line", "hint_for", "is_cdxj", "may_be_location", "parse_line", "place_of", "read_entries"]
+__all__ = ["Entry", "parse_line", "place_of", "read_entries"]
 
 _HEAD_BYTES: Final = 1024
 _MAX_LINE: Final = 1 << 20
-_CDXJ: Final = re.compile(r"\S+ [0-9]{1,17} (\{.*\})")
 _NO_CHARACTER: Final = re.compile(r"[\ud800-\udc7f\udd00-\udfff]")  # \udc80 to \udcff stand for bytes that are no UTF-8
-_BLANKS: Final = re.compile(r"\S+[ \t]+[0-9]+[ \t]+[0-9]+")
-_LIKE_A_NAME: Final = re.compile(r"[^\s:]*([/.]|[-_]?[0-9])[^\s:]*(\t.*)?|\S+ [0-9]+ \{.*")
-_GLOB: Final = re.compile(r"[*?]|\[[^\]]+\]|\{[^}]*,[^}]*\}")
-_ANY_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _NUMBER: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
-_COLUMNS: Final = ("warc_filename", "warc_record_offset", "warc_record_length")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +79,7 @@ def parse_line(line: str) -> tuple[str, int | None, int | None]:
     """
     if line.startswith("{"):
         return _of_json(line)
-    if cdxj := _CDXJ.fullmatch(line):
+    if cdxj := CDXJ.fullmatch(line):
         return _of_json(cdxj[1])
     location, *span = line.split("\t")
     if not span:
@@ -93,39 +87,6 @@ def parse_line(line: str) -> tuple[str, int | None, int | None]:
     if len(span) != 2:
         raise ValueError(f"expected LOCATION or LOCATION<TAB>OFFSET<TAB>LENGTH, got {len(span) + 1} fields")
     return location, _number("offset", span[0]), _number("length", span[1])
-
-
-def is_cdxj(line: str) -> bool:
-    """Whether a line is read as one of CDXJ."""
-    return _CDXJ.fullmatch(line) is not None
-
-
-def hint_for(line: str) -> str | None:
-    """What is probably wrong with a line whose location does not exist; None if nothing can be said."""
-    if _BLANKS.fullmatch(line):
-        return "LOCATION, OFFSET and LENGTH are separated by tabs, not by blanks"
-    if len(line) > 1 and line[0] == line[-1] and line[0] in "\"'":
-        return "quotes are part of the name: leave them out"
-    if line.startswith("~"):
-        return "~ is not expanded in a list: write the path out"
-    if not _ANY_SCHEME.match(line) and _GLOB.search(line):
-        return "patterns are not expanded in a list: name each file, e.g. by `ls -d PATTERN > x.paths`"
-    return None
-
-
-def may_be_location(line: str) -> bool:
-    """Whether a line looks like a file's name, a path or a URI, as opposed to a word or a sentence."""
-    return line.startswith(("{", "/")) or bool(_ANY_SCHEME.match(line) or _LIKE_A_NAME.fullmatch(line))
-
-
-def as_line(location: str, offset: int | None, length: int | None) -> str:
-    """The line that names an input; as JSON where a plain line could not, or would steer a terminal."""
-    plain = location if length is None else f"{location}\t{offset}\t{length}"
-    odd = visible(location) != location or location != location.strip() or location.startswith(("#", "{", "\ufeff"))
-    if not odd and not is_cdxj(plain) and _COLUMNS[0] not in location:
-        return plain
-    span = {} if length is None else {"offset": offset, "length": length}
-    return json_visible(json.dumps({"filename": location, **span}))
 
 
 class _Numbered:
@@ -179,15 +140,15 @@ def _number(what: str, value: object) -> int:
 
 def _columns(line: str) -> list[int] | None:
     """Where the three columns stand, if this line is the header of a CSV."""
-    if _COLUMNS[0] not in line or line.startswith("{"):
+    if COLUMNS[0] not in line or line.startswith("{"):
         return None
     names = [name.strip() for name in next(csv.reader([line]))]
-    if _COLUMNS[0] not in names:
+    if COLUMNS[0] not in names:
         return None
-    missing = [name for name in _COLUMNS if name not in names]
+    missing = [name for name in COLUMNS if name not in names]
     if missing:
         raise ValueError(f"the CSV header lacks {' and '.join(missing)}")
-    return [names.index(name) for name in _COLUMNS]
+    return [names.index(name) for name in COLUMNS]
 
 
 def _csv_entries(lines: _Numbered, columns: list[int]) -> Iterator[Entry]:

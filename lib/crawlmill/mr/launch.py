@@ -28,13 +28,13 @@ from crawlmill.codecs.inflate import decoders
 from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.inputs.lists import Input, Inputs, read_lists
 from crawlmill.inputs.units import units_of
+from crawlmill.ledger.file import check_ledger_place
 from crawlmill.mr.engines.registry import engine_of
 from crawlmill.mr.engines.run_setup import RunSetup
 from crawlmill.mr.run import options as declared
 from crawlmill.mr.run.conf import conf_setting, endpoint_url
 from crawlmill.mr.run.ending import Ending, RunInfo
 from crawlmill.mr.run.launch_options import LaunchOptions
-from crawlmill.mr.run.ledger_file import check_ledger_place
 from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.run.owned_folders import OwnedFolder, remove_abandoned
 from crawlmill.mr.run.progress import Console, Progress

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from crawlmill.inputs.ledger import LedgerRow
 from crawlmill.inputs.lists import Input
+from crawlmill.ledger.row import LedgerRow
 from crawlmill.mr.run.ending import Ending, RunInfo
 from crawlmill.mr.run.progress import Console
 from crawlmill.mr.task.pairs import encode_pair

@@ -18,14 +18,16 @@ from typing import Any, BinaryIO, Final, Protocol, Self
 
 from crawlmill import core
 from crawlmill.errors import CrawlmillError, FormatError, UsageError
-from crawlmill.inputs.ledger import LedgerRow, Summary, complete, merged
 from crawlmill.inputs.lists import Input
-from crawlmill.mr.run.ledger_file import keep_ledger
+from crawlmill.ledger.file import keep_ledger
+from crawlmill.ledger.row import LedgerRow, complete, merged
+from crawlmill.ledger.run_json import core_warning, run_report, unicode_warning, without_secrets
+from crawlmill.ledger.summary import Summary
+from crawlmill.mr.compat import MRJOB_VERSION
 from crawlmill.mr.run.options import BadLimit
 from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.run.progress import Console
 from crawlmill.mr.run.results import Results, copy_to, named
-from crawlmill.mr.run.run_json import core_warning, run_report, unicode_warning, without_secrets
 from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failures import TaskError, TooManyBadError
 from crawlmill.mr.task.files import TaskFile
@@ -291,5 +293,5 @@ class Ending:
         run = self._run
         return run_report(
             name=run.name, runner=run.runner, arguments=run.arguments, began_s=run.began_s, ended_s=time.time(),
-            summary=summary,
+            summary=summary, mrjob=MRJOB_VERSION,
         )  # fmt: skip

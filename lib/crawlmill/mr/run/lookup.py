@@ -18,8 +18,9 @@ from crawlmill.indexes.index import OnProblem
 from crawlmill.indexes.lookup import look_up
 from crawlmill.indexes.query import Query, parse_filter
 from crawlmill.inputs.indexes import find_indexes, open_indexes
-from crawlmill.inputs.list_lines import Entry, as_line, is_cdxj, place_of
+from crawlmill.inputs.list_lines import Entry, place_of
 from crawlmill.inputs.lists import Inputs, read_captures
+from crawlmill.ledger.input_lines import as_line, is_cdxj
 from crawlmill.storage import Storage, redact
 from crawlmill.urls.patterns import parse_pattern
 

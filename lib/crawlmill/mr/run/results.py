@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from crawlmill.errors import CrawlmillError
-from crawlmill.inputs.ledger import Summary
+from crawlmill.ledger.summary import Summary
 from crawlmill.mr.task.files import TaskFile, check_name
 from crawlmill.storage import Storage
 from crawlmill.storage.interface import Stream

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
-from crawlmill.inputs.ledger import LedgerRow
+from crawlmill.ledger.row import LedgerRow
 from crawlmill.mr.task.rows import Pair, row_pair
 
 __all__ = ["COUNTERS", "EngineMonitor", "Monitor", "TaskMonitor", "Totals"]

@@ -22,7 +22,7 @@ from unicodedata import unidata_version
 
 from crawlmill import core
 from crawlmill.errors import FormatError
-from crawlmill.inputs.ledger import LedgerRow
+from crawlmill.ledger.row import LedgerRow
 from crawlmill.mr.task.files import ROWS, TaskFiles
 from crawlmill.mr.task.pairs import decode_pair, encode_pair
 

@@ -23,9 +23,10 @@ from crawlmill.indexes.cdx.blocks import Block
 from crawlmill.indexes.cdx.sorted_file import out_of_order
 from crawlmill.indexes.lines import Order
 from crawlmill.inputs.indexes import check_cluster, cluster_idx
-from crawlmill.inputs.ledger import LedgerRow, Summary
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import ItemReading, ReadOptions
+from crawlmill.ledger.row import LedgerRow
+from crawlmill.ledger.summary import Summary
 from crawlmill.storage import Storage
 from crawlmill.storage.locations import redact
 from crawlmill.terminal.text import tell, visible

@@ -26,9 +26,10 @@ from pathlib import Path, PurePosixPath
 from crawlmill.cli.arguments import make_storage
 from crawlmill.errors import CrawlmillError, SourceError, UsageError
 from crawlmill.inputs.download import Download, download, plan_downloads
-from crawlmill.inputs.ledger import LedgerRow, Summary, complete
 from crawlmill.inputs.lists import Inputs, read_lists
-from crawlmill.mr.run.ledger_file import check_ledger_place, keep_ledger
+from crawlmill.ledger.file import check_ledger_place, keep_ledger
+from crawlmill.ledger.row import LedgerRow, complete
+from crawlmill.ledger.summary import Summary
 from crawlmill.mr.run.options import add_base_url, whole_number
 from crawlmill.mr.run.progress import Console
 from crawlmill.mr.run.signals import stoppable

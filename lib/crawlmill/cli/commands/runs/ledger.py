@@ -14,9 +14,10 @@ import sys
 
 from crawlmill.cli.arguments import make_storage
 from crawlmill.errors import UsageError
-from crawlmill.inputs.ledger import Summary, failed_lines, read_ledger
 from crawlmill.inputs.lists import read_lists
 from crawlmill.inputs.text_lines import cut_lines
+from crawlmill.ledger.file import failed_lines, read_ledger
+from crawlmill.ledger.summary import Summary
 from crawlmill.storage import Storage, absolute, redact
 
 __all__ = ["add_arguments", "run"]

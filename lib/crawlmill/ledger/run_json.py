@@ -15,8 +15,7 @@ from typing import Any, Final
 import crawlmill
 from crawlmill import core
 from crawlmill.codecs.inflate import decoders
-from crawlmill.inputs.ledger import Summary
-from crawlmill.mr.compat import MRJOB_VERSION
+from crawlmill.ledger.summary import Summary
 from crawlmill.storage import redact
 
 __all__ = ["core_warning", "run_report", "unicode_warning", "without_secrets"]
@@ -28,9 +27,12 @@ _SECRET: Final = re.compile(
 
 
 def run_report(
-    *, name: str, runner: str, arguments: list[str], began_s: float, ended_s: float, summary: Summary
+    *, name: str, runner: str, arguments: list[str], began_s: float, ended_s: float, summary: Summary, mrjob: str
 ) -> bytes:
-    """The file's content. Times are seconds since 1970, shown in UTC; secrets in arguments are not shown."""
+    """The file's content; `mrjob` is the version of that.
+
+    Times are seconds since 1970, shown in UTC; secrets in arguments are not shown.
+    """
     machine = os.uname()
     report: dict[str, Any] = {
         "job": name,
@@ -44,7 +46,7 @@ def run_report(
         "bytes": summary.bytes,
         "versions": {
             "crawlmill": crawlmill.__version__,
-            "mrjob": MRJOB_VERSION,
+            "mrjob": mrjob,
             "python": platform.python_version(),
             "unicode": unicodedata.unidata_version,
             "unicode_of_tasks": sorted(summary.unicodes),

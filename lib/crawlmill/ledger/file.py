@@ -1,20 +1,23 @@
-"""The place of a ledger: before the work, whether it can be written there; after it, another one if it cannot."""
+"""The file of a ledger: where it can be written, what is read from it, and the lists that come out of it."""
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import secrets
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from crawlmill.errors import CrawlmillError, SourceError, UsageError
+from crawlmill.errors import CrawlmillError, FormatError, SourceError, UsageError
+from crawlmill.ledger.input_lines import as_line
+from crawlmill.ledger.row import Accountable, LedgerRow
 from crawlmill.storage import Storage, StorageOptions, absolute, is_remote, redact
 from crawlmill.storage.locations import local_path
 
-__all__ = ["check_ledger_place", "keep_ledger"]
+__all__ = ["check_ledger_place", "failed_lines", "keep_ledger", "read_ledger"]
 
 _LOGGER: Final = logging.getLogger("crawlmill")
 
@@ -68,6 +71,36 @@ def keep_ledger(wanted: str | None, write: Callable[[str], None], say: Callable[
         else:
             return place
     return None
+
+
+def read_ledger(lines: Iterable[bytes], name: str) -> Iterator[LedgerRow]:
+    """The rows of a ledger file, line by line.
+
+    Raises:
+        FormatError: `bad-json`: a line is no row of a ledger; the message has the number of the line.
+    """
+    for number, line in enumerate(lines, 1):
+        where = f"{name}, line {number}"
+        try:
+            row = LedgerRow.from_json(json.loads(line))
+        except (ValueError, RecursionError) as error:
+            raise FormatError(f"no JSON: {error}", reason="bad-json", source=where) from error
+        except FormatError as error:
+            raise error.located(source=where) from error
+        yield row
+
+
+def failed_lines(rows: Iterable[LedgerRow], originals: Iterable[Accountable] = ()) -> Iterator[str]:
+    """An input list of what was not ok: absolute locations, with their ranges.
+
+    `originals` are the inputs as the user's own list names them: from there come locations that hold secrets, which
+    the ledger does not know.
+    """
+    known = {(redact(item.location), item.offset, item.length): item.location for item in originals}
+    for row in rows:
+        if row.outcome != "ok":
+            location = known.get((row.location, row.offset, row.length), row.location)
+            yield as_line(location, row.offset, row.length)
 
 
 def _temporary() -> str:

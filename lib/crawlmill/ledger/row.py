@@ -1,4 +1,4 @@
-"""The ledger of a run: what became of each input. Rows, their JSON, their summary, and the lists that come out of them.
+"""The row of an input in the ledger: what became of it, its JSON, and how a run's rows come together.
 
 Every input of a run has exactly one row. Its outcome follows from what the row holds:
 
@@ -9,27 +9,57 @@ Every input of a run has exactly one row. Its outcome follows from what the row 
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from unicodedata import unidata_version
 
 from crawlmill.errors import CrawlmillError, FormatError, Problem
-from crawlmill.inputs.list_lines import as_line, hint_for, may_be_location
-from crawlmill.inputs.lists import Input
 from crawlmill.storage.locations import redact
 from crawlmill.terminal.text import visible
-from crawlmill.units import size
 
-__all__ = ["LedgerRow", "Summary", "complete", "failed_lines", "merged", "read_ledger"]
+__all__ = ["Accountable", "LedgerRow", "Numbered", "complete", "merged"]
 
 _MAX_PROBLEMS: Final = 100
-_MAX_SHOWN: Final = 10
-_MAX_NAME: Final = 160
+
+
+class Numbered(Protocol):
+    """One of several units of an input."""
+
+    @property
+    def number(self) -> int:
+        """Its place among them, from 0."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+
+class Accountable(Protocol):
+    """What a row is of; `crawlmill.inputs.lists.Input` is one."""
+
+    @property
+    def shown(self) -> str:
+        """The line that names it, without secrets."""
+
+    @property
+    def location(self) -> str:
+        """Where it lies."""
+
+    @property
+    def offset(self) -> int | None:
+        """Where its bytes begin there; None for a whole file."""
+
+    @property
+    def length(self) -> int | None:
+        """How many bytes it has there; None for a whole file."""
+
+    @property
+    def unit(self) -> Numbered | None:
+        """Which of its units this is; None if it is all of it."""
 
 
 @dataclass(slots=True)
@@ -54,7 +84,7 @@ class LedgerRow:
     """The core (`crawlmill.core`) by which it was read: known to the run, no part of the ledger."""
 
     @classmethod
-    def of(cls, item: Input) -> LedgerRow:
+    def of(cls, item: Accountable) -> LedgerRow:
         """The row of an input of which nothing is read yet."""
         unit = None if item.unit is None else (item.unit.number, item.unit.count)
         return cls(item.shown, item.location, item.offset, item.length, unit=unit)
@@ -104,71 +134,6 @@ class LedgerRow:
             raise FormatError(f"no row of a ledger: {error!r}", reason="bad-json") from error
 
 
-@dataclass(slots=True)
-class Summary:
-    """What a run's rows come to, gathered row by row."""
-
-    outcomes: Counter[str] = field(default_factory=Counter)
-    records: int = 0
-    bytes: int = 0
-    unaccounted: int = 0
-    bad: list[str] = field(default_factory=list)
-    """A line for each of the first inputs that something was lost of; those that nobody has read come after them."""
-    _unread: list[str] = field(default_factory=list)
-    hints: dict[str, str] = field(default_factory=dict)
-    """What is probably wrong with lines that name nothing: the first line of each kind."""
-    _strange: int = 0
-    unicodes: set[str] = field(default_factory=set)
-    cores: set[str] = field(default_factory=set)
-
-    @property
-    def inputs(self) -> int:
-        """Rows added."""
-        return self.outcomes.total()
-
-    @property
-    def not_ok(self) -> int:
-        """Inputs that are partial or failed."""
-        return self.inputs - self.outcomes["ok"]
-
-    def add(self, row: LedgerRow) -> None:
-        """Take in one row."""
-        outcome = row.outcome
-        self.outcomes[outcome] += 1
-        self.records += row.records
-        self.bytes += row.bytes
-        self.unaccounted += row.lost["unaccounted"]
-        if row.lost["not-found"] and outcome == "failed":
-            self._strange += not may_be_location(row.input)
-            if hint := hint_for(row.input):
-                self.hints.setdefault(hint, row.input[:_MAX_NAME])
-        if row.unicode is not None:
-            self.unicodes.add(row.unicode)
-        if row.core is not None:
-            self.cores.add(row.core)
-        shown = self._unread if row.lost["unaccounted"] else self.bad
-        if outcome != "ok" and len(shown) < _MAX_SHOWN:
-            shown.append(visible(f"{outcome:7} {_name_of(row)}: {_losses(row)}"))
-
-    def counts(self) -> str:
-        """`12 inputs: 10 ok, 1 partial, 1 failed; 9,812 records, 41.2 MB`; outcomes that did not occur are left out."""
-        outcomes = ", ".join(
-            f"{self.outcomes[kind]:,} {kind}" for kind in ("ok", "partial", "failed") if self.outcomes[kind]
-        )
-        outcomes += f" ({self.unaccounted:,} unaccounted)" if self.unaccounted else ""
-        return f"{_plural(self.inputs, 'input')}: {outcomes}; {_plural(self.records, 'record')}, {size(self.bytes)}"
-
-    def lines(self, seconds: float | None = None) -> list[str]:
-        """The lines that end a run: the counts, and the first ten inputs that are not ok."""
-        took = "" if seconds is None else f" in {seconds:,.1f} s"
-        bad = [*self.bad, *self._unread][:_MAX_SHOWN]
-        more = self.not_ok - len(bad)
-        hints = [visible(f"hint: {line}: {hint}") for hint, line in self.hints.items()]
-        if not hints and self.inputs == self._strange > 0:
-            hints = ["hint: is this an input list? No line of it looks like a location"]
-        return [f"{self.counts()} read{took}", *bad, *([f"and {more:,} more"] if more else []), *hints]
-
-
 def merged(rows: Iterable[tuple[int, LedgerRow]]) -> Iterator[tuple[int, LedgerRow]]:
     """One row per input; rows of units become one, or none where a unit lacks its row.
 
@@ -211,7 +176,7 @@ def _of_units(units: list[LedgerRow]) -> LedgerRow:
     return whole
 
 
-def complete(rows: Iterable[tuple[int, LedgerRow]], inputs: list[Input], why: str) -> Iterator[LedgerRow]:
+def complete(rows: Iterable[tuple[int, LedgerRow]], inputs: Sequence[Accountable], why: str) -> Iterator[LedgerRow]:
     """One row per input, in the order of `inputs`; what has none is failed as `unaccounted`, for the reason `why`.
 
     `rows` are pairs of (position in `inputs`, row), rising by position. An input in units is unaccounted for unless
@@ -228,36 +193,6 @@ def complete(rows: Iterable[tuple[int, LedgerRow]], inputs: list[Input], why: st
     yield from (_unaccounted(item, why) for item in inputs[done:])
 
 
-def read_ledger(lines: Iterable[bytes], name: str) -> Iterator[LedgerRow]:
-    """The rows of a ledger file, line by line.
-
-    Raises:
-        FormatError: `bad-json`: a line is no row of a ledger; the message has the number of the line.
-    """
-    for number, line in enumerate(lines, 1):
-        where = f"{name}, line {number}"
-        try:
-            row = LedgerRow.from_json(json.loads(line))
-        except (ValueError, RecursionError) as error:
-            raise FormatError(f"no JSON: {error}", reason="bad-json", source=where) from error
-        except FormatError as error:
-            raise error.located(source=where) from error
-        yield row
-
-
-def failed_lines(rows: Iterable[LedgerRow], originals: Iterable[Input] = ()) -> Iterator[str]:
-    """An input list of what was not ok: absolute locations, with their ranges.
-
-    `originals` are the inputs as the user's own list names them: from there come locations that hold secrets, which
-    the ledger does not know.
-    """
-    known = {(redact(item.location), item.offset, item.length): item.location for item in originals}
-    for row in rows:
-        if row.outcome != "ok":
-            location = known.get((row.location, row.offset, row.length), row.location)
-            yield as_line(location, row.offset, row.length)
-
-
 def _check_types(row: Any) -> None:
     for kind, names in ((str, ("input", "location")), (int, ("records", "bytes")), (dict, ("lost",))):
         for name in names:
@@ -265,26 +200,8 @@ def _check_types(row: Any) -> None:
                 raise TypeError(f"expected {kind.__name__} as {name}, got {row[name]!r}")
 
 
-def _unaccounted(item: Input, why: str) -> LedgerRow:
+def _unaccounted(item: Accountable, why: str) -> LedgerRow:
     row = LedgerRow.of(item)
     row.verified = False
     row.lose(Problem("unaccounted", None, "a row in the ledger", None, why))
     return row
-
-
-def _name_of(row: LedgerRow) -> str:
-    name = row.input if len(row.input) <= _MAX_NAME else redact(row.location)
-    return " ".join(name.split()) if row.length is None or name == row.input else f"{name} at {row.offset}"
-
-
-def _losses(row: LedgerRow) -> str:
-    """The first problem's reason and message, and what else was lost."""
-    if not row.problems:
-        return ", ".join(f"{count:,} {reason}" for reason, count in row.lost.items())
-    first = row.problems[0]
-    more = row.lost.total() - 1
-    return " ".join(f"{first.reason}: {first.message}".split()) + (f" (and {more:,} more)" if more else "")
-
-
-def _plural(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlmill.errors import CrawlmillError, FormatError, Problem, SourceError
-from crawlmill.inputs.ledger import LedgerRow, Summary, complete, failed_lines, merged, read_ledger
 from crawlmill.inputs.lists import Input
+from crawlmill.ledger.file import failed_lines, read_ledger
+from crawlmill.ledger.row import LedgerRow, complete, merged
+from crawlmill.ledger.summary import Summary
 from crawlmill.units import size
 
 

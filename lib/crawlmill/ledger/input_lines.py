@@ -1,0 +1,51 @@
+"""The line that names an input in a list: how it is written, and what may be wrong with one that names nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+from crawlmill.terminal.text import json_visible, visible
+
+__all__ = ["CDXJ", "COLUMNS", "as_line", "hint_for", "is_cdxj", "may_be_location"]
+
+CDXJ: Final = re.compile(r"\S+ [0-9]{1,17} (\{.*\})")
+_BLANKS: Final = re.compile(r"\S+[ \t]+[0-9]+[ \t]+[0-9]+")
+_LIKE_A_NAME: Final = re.compile(r"[^\s:]*([/.]|[-_]?[0-9])[^\s:]*(\t.*)?|\S+ [0-9]+ \{.*")
+_GLOB: Final = re.compile(r"[*?]|\[[^\]]+\]|\{[^}]*,[^}]*\}")
+_ANY_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+COLUMNS: Final = ("warc_filename", "warc_record_offset", "warc_record_length")
+
+
+def is_cdxj(line: str) -> bool:
+    """Whether a line is read as one of CDXJ."""
+    return CDXJ.fullmatch(line) is not None
+
+
+def hint_for(line: str) -> str | None:
+    """What is probably wrong with a line whose location does not exist; None if nothing can be said."""
+    if _BLANKS.fullmatch(line):
+        return "LOCATION, OFFSET and LENGTH are separated by tabs, not by blanks"
+    if len(line) > 1 and line[0] == line[-1] and line[0] in "\"'":
+        return "quotes are part of the name: leave them out"
+    if line.startswith("~"):
+        return "~ is not expanded in a list: write the path out"
+    if not _ANY_SCHEME.match(line) and _GLOB.search(line):
+        return "patterns are not expanded in a list: name each file, e.g. by `ls -d PATTERN > x.paths`"
+    return None
+
+
+def may_be_location(line: str) -> bool:
+    """Whether a line looks like a file's name, a path or a URI, as opposed to a word or a sentence."""
+    return line.startswith(("{", "/")) or bool(_ANY_SCHEME.match(line) or _LIKE_A_NAME.fullmatch(line))
+
+
+def as_line(location: str, offset: int | None, length: int | None) -> str:
+    """The line that names an input; as JSON where a plain line could not, or would steer a terminal."""
+    plain = location if length is None else f"{location}\t{offset}\t{length}"
+    odd = visible(location) != location or location != location.strip() or location.startswith(("#", "{", "\ufeff"))
+    if not odd and not is_cdxj(plain) and COLUMNS[0] not in location:
+        return plain
+    span = {} if length is None else {"offset": offset, "length": length}
+    return json_visible(json.dumps({"filename": location, **span}))

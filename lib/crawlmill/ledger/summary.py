@@ -1,0 +1,101 @@
+"""What the rows of a run come to: counts, and the lines that end it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from crawlmill.ledger.input_lines import hint_for, may_be_location
+from crawlmill.ledger.row import LedgerRow
+from crawlmill.storage.locations import redact
+from crawlmill.terminal.text import visible
+from crawlmill.units import size
+
+__all__ = ["Summary"]
+
+_MAX_SHOWN: Final = 10
+_MAX_NAME: Final = 160
+
+
+@dataclass(slots=True)
+class Summary:
+    """What a run's rows come to, gathered row by row."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    records: int = 0
+    bytes: int = 0
+    unaccounted: int = 0
+    bad: list[str] = field(default_factory=list)
+    """A line for each of the first inputs that something was lost of; those that nobody has read come after them."""
+    _unread: list[str] = field(default_factory=list)
+    hints: dict[str, str] = field(default_factory=dict)
+    """What is probably wrong with lines that name nothing: the first line of each kind."""
+    _strange: int = 0
+    unicodes: set[str] = field(default_factory=set)
+    cores: set[str] = field(default_factory=set)
+
+    @property
+    def inputs(self) -> int:
+        """Rows added."""
+        return self.outcomes.total()
+
+    @property
+    def not_ok(self) -> int:
+        """Inputs that are partial or failed."""
+        return self.inputs - self.outcomes["ok"]
+
+    def add(self, row: LedgerRow) -> None:
+        """Take in one row."""
+        outcome = row.outcome
+        self.outcomes[outcome] += 1
+        self.records += row.records
+        self.bytes += row.bytes
+        self.unaccounted += row.lost["unaccounted"]
+        if row.lost["not-found"] and outcome == "failed":
+            self._strange += not may_be_location(row.input)
+            if hint := hint_for(row.input):
+                self.hints.setdefault(hint, row.input[:_MAX_NAME])
+        if row.unicode is not None:
+            self.unicodes.add(row.unicode)
+        if row.core is not None:
+            self.cores.add(row.core)
+        shown = self._unread if row.lost["unaccounted"] else self.bad
+        if outcome != "ok" and len(shown) < _MAX_SHOWN:
+            shown.append(visible(f"{outcome:7} {_name_of(row)}: {_losses(row)}"))
+
+    def counts(self) -> str:
+        """`12 inputs: 10 ok, 1 partial, 1 failed; 9,812 records, 41.2 MB`; outcomes that did not occur are left out."""
+        outcomes = ", ".join(
+            f"{self.outcomes[kind]:,} {kind}" for kind in ("ok", "partial", "failed") if self.outcomes[kind]
+        )
+        outcomes += f" ({self.unaccounted:,} unaccounted)" if self.unaccounted else ""
+        return f"{_plural(self.inputs, 'input')}: {outcomes}; {_plural(self.records, 'record')}, {size(self.bytes)}"
+
+    def lines(self, seconds: float | None = None) -> list[str]:
+        """The lines that end a run: the counts, and the first ten inputs that are not ok."""
+        took = "" if seconds is None else f" in {seconds:,.1f} s"
+        bad = [*self.bad, *self._unread][:_MAX_SHOWN]
+        more = self.not_ok - len(bad)
+        hints = [visible(f"hint: {line}: {hint}") for hint, line in self.hints.items()]
+        if not hints and self.inputs == self._strange > 0:
+            hints = ["hint: is this an input list? No line of it looks like a location"]
+        return [f"{self.counts()} read{took}", *bad, *([f"and {more:,} more"] if more else []), *hints]
+
+
+def _name_of(row: LedgerRow) -> str:
+    name = row.input if len(row.input) <= _MAX_NAME else redact(row.location)
+    return " ".join(name.split()) if row.length is None or name == row.input else f"{name} at {row.offset}"
+
+
+def _losses(row: LedgerRow) -> str:
+    """The first problem's reason and message, and what else was lost."""
+    if not row.problems:
+        return ", ".join(f"{count:,} {reason}" for reason, count in row.lost.items())
+    first = row.problems[0]
+    more = row.lost.total() - 1
+    return " ".join(f"{first.reason}: {first.message}".split()) + (f" (and {more:,} more)" if more else "")
+
+
+def _plural(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
