@@ -146,3 +146,11 @@ def test_place_of_a_block_is_that_of_its_first_line_or_member():
 )
 def test_first_bytes_of_an_index(data, answer):
     assert begins_index(data) == answer
+
+
+def test_lines_of_a_block_keep_their_numbers_in_the_file():
+    text = b" CDX N b a\nk) 20240101000000 {}\nbad\n\nl) 20240101000000 {}\nm) 20240101000000 {}\nbad\n"
+    blocks = list(read_blocks(io.BytesIO(text), on_problem=lambda _: None))
+    numbered = [(line, block.number_of(n)) for block in blocks for n, line in enumerate(block.data.splitlines())]
+    assert [(line[:2], number) for line, number in numbered] == [(b"k)", 2), (b"l)", 5), (b"m)", 6)]
+    assert sum(block.lines for block in blocks) == 3

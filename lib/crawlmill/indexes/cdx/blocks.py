@@ -41,12 +41,23 @@ class Block:
     """Captures that follow each other in a file.
 
     `offset` is where the first of them begins in the file, or the gzip member that holds it; `data` are whole lines,
-    each with its LF; `lines` is how many.
+    each with its LF; `lines` is how many. `first` is the number in the file of the line that the text of the block
+    begins with; `gaps` are the places, from 0, of lines of that text that are left out.
     """
 
     offset: int
     data: bytes
     lines: int
+    first: int = 1
+    gaps: tuple[int, ...] = ()
+
+    def number_of(self, index: int) -> int:
+        """The number in the file, from 1, of a line of the block, from 0."""
+        for gap in self.gaps:
+            if gap > index:
+                break
+            index += 1
+        return self.first + index
 
 
 def begins_index(data: bytes) -> bool:
@@ -135,14 +146,14 @@ class _Lines:
         self.rest, self._too_long = b"", False
 
     def _block(self, data: bytes, offset: int) -> Iterator[Block]:
-        lines = data.count(b"\n")
-        good = self._captures(data, offset)
+        lines, first, gaps = data.count(b"\n"), self._number + 1, list[int]()
+        good = self._captures(data, offset, gaps)
         self._number += lines
         if good:
-            yield Block(offset, good, lines if good is data else good.count(b"\n"))
+            yield Block(offset, good, lines - len(gaps), first, tuple(gaps))
 
-    def _captures(self, data: bytes, offset: int) -> bytes:
-        """Of whole lines those that are captures: `data` itself, if all are."""
+    def _captures(self, data: bytes, offset: int, gaps: list[int]) -> bytes:
+        """Of whole lines those that are captures: `data` itself, if all are; `gaps` gets the places of the others."""
         at = _end_of_usual(data, 0)
         if at == len(data):
             return data
@@ -156,6 +167,7 @@ class _Lines:
                 self._on_problem(error)
             if nothing or error is not None:
                 kept.append(data[begin:at])
+                gaps.append(data.count(b"\n", 0, at))
                 begin = end + 1
             at = _end_of_usual(data, end + 1)
         if not kept:

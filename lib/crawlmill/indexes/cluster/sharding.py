@@ -43,18 +43,19 @@ def unescape(data: bytes) -> bytes:
     return data
 
 
-def label_lines(data: bytes, points: list[bytes]) -> bytes:
+def label_lines(data: bytes, points: list[bytes], first: int = 0) -> bytes:
     """Whole lines, escaped and each after the label of its shard.
 
     Args:
         data: Lines, each with its LF.
         points: The first lines of all shards but the first, escaped, in order.
+        first: The number of the first shard.
     """
     data = escape(data)
     if not points:
-        label = b"%0*d\t" % (LABEL, 0)
+        label = b"%0*d\t" % (LABEL, first)
         return label + data[:-1].replace(b"\n", b"\n" + label) + b"\n"
-    labels = [b"%0*d\t" % (LABEL, number) for number in range(len(points) + 1)]
+    labels = [b"%0*d\t" % (LABEL, first + number) for number in range(len(points) + 1)]
     lines = data.split(b"\n")
     lines.pop()
     return b"\n".join([labels[bisect_right(points, line)] + line for line in lines]) + b"\n"

@@ -28,9 +28,9 @@ _MAX_SAMPLES: Final = 20_000_000
 _DEFAULT_BLOCK: Final = 1 << 12  # without a number of shards: 700 lines of the sample to a shard of 3 million
 
 
-def number_of_shards(lines: int) -> int:
+def number_of_shards(lines: int, per_shard: int = LINES_PER_SHARD) -> int:
     """How many shards so many lines get where the user does not say: one per 3 million lines, at least one."""
-    return max(1, -(-lines // LINES_PER_SHARD))
+    return max(1, -(-lines // per_shard))
 
 
 def sample_size(shards: int | None, inputs: int) -> int | None:

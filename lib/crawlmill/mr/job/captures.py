@@ -44,25 +44,30 @@ class CapturesJob(CrawlJob):
 
     def captures(self, reading: Any) -> Iterator[bytes]:
         """The lines of an input's captures: many whole lines at a time, each with its LF."""
+        return (block.data for block in self.blocks(reading))
+
+    def blocks(self, reading: Any) -> Iterator[Block]:
+        """The captures of an input, many at a time; those of archives are numbered as they come."""
         items = iter(self.watched(reading))
         first = next(items, None)
         if first is None:
             return
         if isinstance(first, Block):
-            yield first.data
-            yield from (block.data for block in items)
+            yield first
+            yield from items
             return
         held: list[str] = []
-        size = 0
+        size, number = 0, 1
         name = self._name_of(reading.item)
         for line in archive_lines(_Rest(reading, chain([first], items)), name, self._index_options):
             held.append(line)
             size += len(line)
             if size >= _BLOCK_BYTES:
-                yield _encoded(held)
+                yield _block(held, number)
+                number += len(held)
                 held, size = [], 0
         if held:
-            yield _encoded(held)
+            yield _block(held, number)
 
     def read_lists(self, lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs]) -> Inputs:
         """The inputs of lists, among which may be index files and clusters."""
@@ -106,5 +111,5 @@ class _Rest:
         self._reading.lose(error, record)
 
 
-def _encoded(lines: list[str]) -> bytes:
-    return "".join(f"{line}\n" for line in lines).encode("ascii")
+def _block(lines: list[str], number: int) -> Block:
+    return Block(0, "".join(f"{line}\n" for line in lines).encode("ascii"), len(lines), number)

@@ -1,0 +1,162 @@
+"""`ShardedJob`: the base of jobs that sort captures into files of about the same size, whatever their inputs are.
+
+    survey    counts the lines of each group of files, and samples them
+    conclude  where each file begins: groups in the order of their names, each cut where its sample says
+    map       lines labelled with the number of their file (`indexes.cluster.sharding`)
+    reduce    the job's own: writes the files of its labels, from sorted lines
+
+A job says which group a line belongs to (`grouped`). A group is cut for itself, and no file holds lines of two.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any, ClassVar
+
+from crawlmill.errors import UsageError
+from crawlmill.indexes.cluster.sharding import MAX_SHARDS, escape, label_lines
+from crawlmill.indexes.cluster.splits import Sampler, number_of_shards, sample_size, split_points
+from crawlmill.mr.job.captures import CapturesJob
+from crawlmill.mr.run.options import whole_number
+from crawlmill.mr.task.pairs import ENCODED, JsonPairs
+from crawlmill.mr.task.rows import Pair
+
+__all__ = ["FileGroup", "ShardedJob", "number_of_files"]
+
+
+class _Lines:
+    """The protocol of lines that carry their order in their first bytes; rows of the ledger are JSON as ever."""
+
+    @staticmethod
+    def read(line: bytes) -> Pair:
+        if not line[:1].isdigit():
+            return JsonPairs.read(line)
+        key, _, text = line.partition(b"\t")
+        return key, text
+
+    @staticmethod
+    def write(key: Any, lines: Any) -> bytes:
+        return JsonPairs.write(key, lines)
+
+
+@dataclass(frozen=True, slots=True)
+class FileGroup:
+    """The files of a group: the number of the first one, and the first lines of all others, escaped, in order."""
+
+    name: bytes
+    first: int
+    points: list[bytes]
+
+
+class ShardedJob(CapturesJob):
+    """The base of jobs that sort captures into files."""
+
+    lines_per_file: ClassVar[int]
+    """Lines of a file where the user does not say how many files there are to be."""
+
+    writes_files = True
+    publishes_pairs = False
+    surveys = True
+    reduces_lines = True
+    INTERNAL_PROTOCOL = _Lines
+    OUTPUT_PROTOCOL = _Lines
+
+    # The number of a file and a line are the key together; the number alone says which reducer it goes to.
+    PARTITIONER = "org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner"
+    JOBCONF: ClassVar[dict[str, Any]] = {
+        **CapturesJob.JOBCONF,
+        "stream.num.map.output.key.fields": 2,
+        "mapreduce.partition.keypartitioner.options": "-k1,1",
+        "mapreduce.job.reduces": 16,
+    }
+
+    def load_args(self, args: list[str]) -> None:
+        """Parse the command line."""
+        super().load_args(args)
+        if not self.is_task() and self.options.worker is None and not self.options.output_dir:
+            raise UsageError("--output-dir is needed: what this job writes is a folder of files")
+
+    def grouped(self, reading: Any, *, survey: bool) -> Iterator[tuple[bytes, bytes]]:
+        """The lines of an input, as they are sorted, in pieces of whole lines of one group each, with its name.
+
+        Args:
+            reading: The input.
+            survey: They are counted only: every group must be named, lines may be more than will be written.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no grouped()")
+
+    def files_wanted(self) -> int | None:
+        """How many files each group is to have, if the user says so."""
+        raise NotImplementedError(f"{type(self).__name__} has no files_wanted()")
+
+    def survey(self, reading: Any) -> Iterator[Pair]:
+        """A sample of an input's lines, by group."""
+        inputs = int(os.environ.get("mapreduce_job_maps", "1"))  # noqa: SIM112 - Hadoop's name
+        most = sample_size(self.files_wanted(), inputs)
+        samplers: defaultdict[bytes, Sampler] = defaultdict(lambda: Sampler(most))
+        for group, lines in self.grouped(reading, survey=True):
+            samplers[group].add(escape(lines[:-1]).split(b"\n"))
+        for group, sampler in samplers.items():
+            sample = list(sampler.sample())
+            counted = {"lines": sampler.lines, "weight": sum(stands_for for _, stands_for in sample)}
+            yield ENCODED, b"0\t%s\t%s\n" % (group, json.dumps(counted).encode())
+            for line, stands_for in sample:
+                yield ENCODED, b"1\t%s\t%s\t%d\n" % (group, line, stands_for)
+
+    def conclude(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
+        """All groups, and after each of them the first lines of its files but the first."""
+        if key == b"0":
+            self._counted: dict[bytes, tuple[int, int]] = {}
+            for value in values:
+                group, _, counted = value.partition(b"\t")
+                before, more = self._counted.get(group, (0, 0)), json.loads(counted)
+                self._counted[group] = (before[0] + more["lines"], before[1] + more["weight"])
+            if len(self._counted) * (self.files_wanted() or 1) > MAX_SHARDS:
+                raise UsageError(f"more than {MAX_SHARDS} files: {len(self._counted)} groups of captures")
+            for group in self._counted:
+                yield ENCODED, b"2\t%s\n" % group
+            return
+        for group, sampled in groupby(values, lambda value: value.partition(b"\t")[0]):
+            lines, weight = self._counted[group]
+            files = self.files_wanted() or number_of_shards(lines, self.lines_per_file)
+            sample = ((line, int(stands_for)) for _, line, stands_for in (each.split(b"\t") for each in sampled))
+            for point in split_points(sample, weight, files):
+                yield ENCODED, b"2\t%s\t%s\n" % (group, point)
+
+    @cached_property
+    def file_groups(self) -> dict[bytes, FileGroup]:
+        """The groups and their files, by name, in order."""
+        points: defaultdict[bytes, list[bytes]] = defaultdict(list)
+        for _, found in self.findings:
+            name, tab, point = found.partition(b"\t")
+            points[name] += [point] if tab else []
+        groups: dict[bytes, FileGroup] = {}
+        first = 0
+        for name in sorted(points):
+            groups[name] = FileGroup(name, first, points[name])
+            first += len(points[name]) + 1
+        return groups
+
+    def read(self, reading: Any) -> Iterator[Pair]:
+        """The lines of an input, labelled with their files."""
+        for name, lines in self.grouped(reading, survey=False):
+            group = self.file_groups[name]
+            yield ENCODED, label_lines(lines, group.points, group.first)
+
+    def reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
+        """Never called: `reduce_lines` takes its place."""
+        raise NotImplementedError
+
+
+def number_of_files(text: str) -> int:
+    """The value of an option that says how many files are wanted. Raises: ValueError."""
+    number = whole_number(1)(text)
+    if number > MAX_SHARDS:
+        raise ValueError(text)
+    return number
