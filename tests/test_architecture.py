@@ -24,6 +24,7 @@ FENCES = {
     "brotli": ["formats"], "zstandard": ["formats", "codecs"], "deflate": [], "isal": [], "zlib_ng": [], "cramjam": ["codecs"],
     "ujson": ["formats", "analysis"], "simhash": ["analysis"], "numpy": ["analysis"], "publicsuffixlist": ["urls/suffixes.py"],
     "crawlmill_native": ["core.py"],
+    "pyarrow": ["indexes/columnar"], "duckdb": ["indexes/columnar"], "sqlglot": ["indexes/columnar"], "fsspec": ["indexes/columnar"],
     "pyspark": ["mr/engines/spark/driver.py"], "py4j": ["mr/engines/spark/driver.py"],
 }  # fmt: skip
 

@@ -30,6 +30,7 @@ JOBS: Final = {
     "metadata_statistics": "metadata",
     "near_duplicates": "pairs",
     "url_index": "warc",
+    "url_table": "warc",
 }
 """The jobs, and what each of them reads."""
 
@@ -56,8 +57,9 @@ _MORE: Final = {
     "word_count": ("--document-frequency",),
     "near_duplicates": ("--hash", "package"),
     "url_index": ("--shards", "3", "--lines", "20"),
+    "url_table": ("--parts", "2", "--rows", "50"),
 }
-_FILES: Final = {"url_index": "c*"}
+_FILES: Final = {"url_index": "c*", "url_table": "crawl=*/*/*.parquet"}
 """Jobs whose results are files: those by which they are compared."""
 _SPLIT: Final = 30_000
 

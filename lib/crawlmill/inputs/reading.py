@@ -79,6 +79,11 @@ class ItemReading(Generic[T]):
         """Account for an item that was given and could not be taken."""
         self._account.lose(error.located(offset=item.offset))
 
+    def drop(self, error: FormatError) -> None:
+        """Account for a part of an item, counted as one, that was given and could not be taken."""
+        self.row.records -= 1
+        self._account.lose(error)
+
     def is_whole(self, record: Record) -> bool:
         """Read a streamed record to its end; False if it is not whole.
 

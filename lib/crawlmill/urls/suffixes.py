@@ -13,13 +13,18 @@ Spec: https://publicsuffix.org/list/
 
 from __future__ import annotations
 
+import re
 from functools import cache, lru_cache
-from typing import Any
+from importlib import resources
+from typing import Any, Final
 
 from crawlmill.errors import MissingDependency
 from crawlmill.urls.hosts import host_kind
 
-__all__ = ["public_suffix", "registered_domain"]
+__all__ = ["list_version", "public_suffix", "registered_domain"]
+
+
+_HEAD_BYTES: Final = 4 << 10
 
 
 @lru_cache(10_000)
@@ -48,6 +53,20 @@ def public_suffix(host: str, *, private: bool = False, unknown: bool = True) -> 
         return None
     suffix: str | None = _suffixes(private, unknown).publicsuffix(host)
     return suffix
+
+
+@cache
+def list_version() -> str:
+    """The VERSION that the installed list names, such as `2026-10-23_07-32-48_UTC`; `unknown` if it names none.
+
+    Raises:
+        MissingDependency: The package `publicsuffixlist` is not installed.
+    """
+    _suffixes(False, False)
+    listed = resources.files("publicsuffixlist").joinpath("public_suffix_list.dat")
+    with listed.open("rb") as file:
+        found = re.search(rb"^// VERSION: (\S+)", file.read(_HEAD_BYTES), re.MULTILINE)
+    return found[1].decode("ascii", "replace") if found else "unknown"
 
 
 @cache

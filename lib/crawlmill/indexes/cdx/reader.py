@@ -18,7 +18,9 @@ _HEAD_BYTES: Final = 1 << 12
 
 
 def _begins(data: bytes) -> bool:
-    return begins_index(_inflated(data) if data.startswith(MAGIC) else data)
+    """Whether a header or a capture is among the first lines: those before it may be malformed."""
+    text = _inflated(data) if data.startswith(MAGIC) else data
+    return any(begins_index(line) for line in text.split(b"\n"))
 
 
 def _inflated(data: bytes) -> bytes:

@@ -59,7 +59,7 @@ class CapturesJob(CrawlJob):
         held: list[str] = []
         size, number = 0, 1
         name = self._name_of(reading.item)
-        for line in archive_lines(_Rest(reading, chain([first], items)), name, self._index_options):
+        for line in archive_lines(_Rest(reading, chain([first], items)), name, self.index_options):
             held.append(line)
             size += len(line)
             if size >= _BLOCK_BYTES:
@@ -76,12 +76,13 @@ class CapturesJob(CrawlJob):
         return read_index_lists(lists, storage, read)
 
     @cached_property
-    def _index_options(self) -> IndexOptions:
+    def index_options(self) -> IndexOptions:
+        """What is indexed of archives, and how."""
         return IndexOptions(self.options.records, "cdxj", self.options.fields)
 
     def selection(self) -> Selection:
         """What is taken of inputs: of archives, what is indexed."""
-        wanted = self._index_options.selection
+        wanted = self.index_options.selection
         return Selection(frozenset(self.formats), wanted.types, wanted.selectors)
 
     @property

@@ -1,0 +1,1 @@
+"""The columnar index: captures as tables of Parquet files, in the layout that Common Crawl publishes."""

@@ -1,0 +1,72 @@
+"""Writes a part of a table: rows in the order in which they come, in row groups of a fixed number of rows.
+
+All row groups are full but the last. Memory is that of a row group. Files are as Common Crawl's: version 1 of Parquet,
+times in milliseconds, dictionaries, statistics of every column (none where a value is beyond some 4 KiB), no
+metadata of Arrow's. What they do say is the version of the Public Suffix List that hosts were cut by.
+"""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from crawlmill.indexes.columnar.rows import schema_of, table_of
+from crawlmill.urls.suffixes import list_version
+
+__all__ = ["PartWriter"]
+
+_BATCH: Final = 20_000
+_LEVELS: Final = {"gzip": 6, "zstd": 3}
+
+
+class PartWriter:
+    """Writes the rows of lines to a file.
+
+    Args:
+        file: Takes the Parquet file.
+        rows: The most rows of a row group.
+        compression: One of `layout.CODECS`.
+        record_ids: Write `warc_record_id` too.
+    """
+
+    def __init__(self, file: BinaryIO, *, rows: int, compression: str = "gzip", record_ids: bool = False) -> None:
+        self._rows, self._record_ids = rows, record_ids
+        self._lines: list[bytes] = []
+        self._tables: list[pa.Table] = []
+        self._held = 0  # rows in tables
+        self._writer: Any = pq.ParquetWriter(
+            file, schema_of(record_ids=record_ids), version="1.0", compression=compression,
+            compression_level=_LEVELS[compression], store_schema=False,
+        )  # fmt: skip
+        self._writer.add_key_value_metadata({"public_suffix_list": list_version()})
+
+    def write(self, lines: list[bytes]) -> None:
+        """Take lines of CDXJ in order, without line ends, as `checked` gives them."""
+        at = 0
+        while at < len(lines):
+            free = min(_BATCH, self._rows - self._held) - len(self._lines)
+            self._lines += lines[at : at + free]
+            at += free
+            if len(self._lines) >= min(_BATCH, self._rows - self._held):
+                self._take()
+
+    def close(self) -> None:
+        """Write what is held, and the end of the file, which is left open."""
+        self._take()
+        self._write_group()
+        self._writer.close()
+
+    def _take(self) -> None:
+        if self._lines:
+            self._tables.append(table_of(self._lines, record_ids=self._record_ids))
+            self._held += len(self._lines)
+            self._lines = []
+        if self._held >= self._rows:
+            self._write_group()
+
+    def _write_group(self) -> None:
+        if self._tables:
+            self._writer.write_table(pa.concat_tables(self._tables), row_group_size=self._rows)
+            self._tables, self._held = [], 0
