@@ -82,7 +82,7 @@ def test_lines_that_cannot_be_rows_are_reported_with_their_numbers(tmp_path):
     numbers = sorted(int(re.match(r"line (\d+) ", problem["message"])[1]) for problem in row["problems"])
     assert numbers == list(range(2, 2 + len(bad)))
     assert [(each["warc_record_offset"], each["fetch_status"]) for each in table(out)] == [
-        (9, 200), (11, 404), (12, 200), (7, -1),
+        (9, 200), (7, -1), (11, 404), (12, 200),
     ]  # fmt: skip
 
 
