@@ -9,7 +9,7 @@ WITH_ENGINES = -n $(shell expr $(CORES) + 1)
 NATIVE := native/Cargo.toml native/Cargo.lock native/pyproject.toml $(shell find native/src -name "*.rs")
 HAS_CARGO := command -v cargo >/dev/null 2>&1
 
-.PHONY: demo test test-quick pythons lint docs bench wheel pex matrix emr-smoke picture clean hadoop-up hadoop-down spark
+.PHONY: demo test test-quick pythons lint docs bench wheel pex matrix emr-smoke picture rooms clean hadoop-up hadoop-down spark
 
 demo: $(VENV)/.native
 	@bash tools/demo.sh
@@ -59,6 +59,10 @@ wheel: $(VENV)/.installed
 # All jobs x lists x engines that are there, into docs/matrix.md: an hour with all of them. MATRIX="--engines local,hadoop"
 matrix: $(VENV)/.tested
 	@$(BIN)/python tools/matrix.py $(MATRIX)
+
+# The pictures of packages and rooms in docs/architecture.md, drawn from the imports.
+rooms: $(VENV)/.made
+	@$(BIN)/python tools/rooms.py
 
 # The picture in README.md, recorded from a run on the sample crawl.
 picture: $(VENV)/.native

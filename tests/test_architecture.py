@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tools.rooms import PAGE, drawn, imports_of_modules, mermaid, reduced
 
 import crawlmill
 
@@ -160,26 +161,6 @@ def test_no_package_has_more_modules_than_can_be_taken_in():
         assert len(found) <= MAX_MODULES, f"{folder}: {len(found)} modules: {', '.join(sorted(found))}"
 
 
-def imports_of_modules():
-    """Which of our own modules each one imports, also inside functions."""
-    names = {".".join(path.relative_to(ROOT.parent).with_suffix("").parts): path for path in modules()}
-    names = {name.removesuffix(".__init__"): path for name, path in names.items()}
-    graph = {}
-    for own, path in names.items():
-        targets = set()
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                targets |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                inner = {f"{node.module}.{alias.name}" for alias in node.names}
-                # `from package import module` needs the module, `from package import name` the package itself
-                targets |= {name for name in inner if name in names}
-                if not inner <= set(names):
-                    targets.add(node.module)
-        graph[own] = (targets & set(names)) - {own}
-    return graph
-
-
 def circle_in(graph):
     """The names along one circle; None where there is none."""
     over, way = set(), []
@@ -227,3 +208,14 @@ def test_rooms_of_mr_import_downward(path):
         room = name.split(".")[2] if name.startswith("crawlmill.mr.") else None
         if room in ROOMS and (place.as_posix(), name) not in STARTS:
             assert ROOMS.index(room) <= ROOMS.index(own), f"{path}:{line} imports upward: {name}"
+
+
+def test_pictures_of_the_rooms_are_up_to_date():
+    page = PAGE.read_text()
+    assert drawn(page) == page, "imports between rooms have changed: `make rooms` draws them again"
+
+
+def test_picture_leaves_out_what_other_arrows_imply():
+    graph = {"a": {"b", "c", "d"}, "b": {"c"}, "c": set(), "d": set()}
+    assert reduced(graph) == {"a": {"b", "d"}, "b": {"c"}, "c": set(), "d": set()}
+    assert mermaid(graph).splitlines()[6:-1] == ["    a --> b", "    a --> d", "    b --> c"]
