@@ -10,6 +10,7 @@ mod captures;
 #[cfg(feature = "python")]
 mod counters;
 mod http;
+mod index_lines;
 mod letters;
 mod lines;
 mod member;
@@ -37,6 +38,8 @@ mod crawlmill_native {
     use super::wat::{servers, Servers};
 
     #[pymodule_export]
+    use super::captures::python::CaptureLines;
+    #[pymodule_export]
     use super::counters::{ServerCounter, TagCounter, WordCounter};
     #[pymodule_export]
     use super::reader::RecordReader;
@@ -63,6 +66,31 @@ mod crawlmill_native {
         super::surt::urlkey(url.as_bytes()).map(|key| PyBytes::new(url.py(), &key))
     }
 
+    /// urlkey_of(url) -> the key of a URL that is text; None for what is not usual
+    #[pyfunction]
+    fn urlkey_of(url: &str) -> Option<Text> {
+        super::surt::urlkey(url.as_bytes()).map(Text)
+    }
+
+    /// sound_lines(chunk) -> bytes of the lines of an index at its beginning that have a key, a timestamp, and a rest
+    #[pyfunction]
+    fn sound_lines(chunk: &Bound<'_, PyBytes>) -> usize {
+        super::index_lines::sound(chunk.as_bytes())
+    }
+
+    /// usual_lines(chunk, at=0) -> where the lines of usual CDXJ end that begin there
+    #[pyfunction]
+    #[pyo3(signature = (chunk, at = 0))]
+    fn usual_lines(chunk: &Bound<'_, PyBytes>, at: usize) -> usize {
+        at + super::index_lines::usual(chunk.as_bytes().get(at..).unwrap_or_default())
+    }
+
+    /// is_sorted(chunk) -> whether no line is less than the one before it, but for blank ones
+    #[pyfunction]
+    fn is_sorted(chunk: &Bound<'_, PyBytes>) -> bool {
+        super::index_lines::is_sorted(chunk.as_bytes())
+    }
+
     /// (urlkey, timestamp, the JSON up to the digest, the JSON from `truncated` on, url, id, id of another record)
     type Start<'a> = (Option<Text>, Text, Text, Text, &'a str, Option<&'a str>, Option<&'a str>);
 
@@ -84,7 +112,7 @@ mod crawlmill_native {
     /// By the first bytes of the block. None for what is not usual; the key alone is None for an unusual URL.
     #[pyfunction]
     fn capture_start<'a>(header: &'a [u8], block: &[u8], revisit: bool) -> Option<Start<'a>> {
-        let found = super::captures::start(header, block, revisit)?;
+        let found = super::captures::described::start(header, block, revisit)?;
         let key = found.key.map(Text);
         let (front, back) = (Text(found.front), Text(found.back));
         let [id, concurrent] = [found.id, found.concurrent].map(|name| name.map(text));
@@ -97,7 +125,7 @@ mod crawlmill_native {
     /// crawler_detected(header, block) -> what a metadata record says of a page; None for what is not usual
     #[pyfunction]
     fn crawler_detected<'a>(header: &'a [u8], block: &'a [u8]) -> Option<Detected<'a>> {
-        let found = super::captures::detected(header, block)?;
+        let found = super::captures::described::detected(header, block)?;
         let [languages, references] =
             [found.languages, found.references].map(|all| all.into_iter().map(text).collect());
         Some((found.charset.map(text), languages, references, found.url.map(text)))

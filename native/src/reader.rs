@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
+use crate::captures::python::CaptureLines;
 use crate::counters::{learn, ServerCounter, TagCounter, WordCounter};
 use crate::records::{Counter, Nothing, Progress, Records, Stop};
 use crate::selection::Selection;
@@ -20,6 +21,7 @@ enum Taker<'py> {
     Tags(PyRefMut<'py, TagCounter>),
     Words(PyRefMut<'py, WordCounter>),
     Servers(PyRefMut<'py, ServerCounter>),
+    Captures(PyRefMut<'py, CaptureLines>),
 }
 
 /// RecordReader(types, heads=0, most=0)
@@ -44,25 +46,28 @@ impl RecordReader {
         RecordReader { records: Box::new(Records::new(selection, heads, most)) }
     }
 
-    /// read(data, at, ended, counter=None) -> (position behind, records passed by, rows)
+    /// read(data, at, ended, counter=None, start=0) -> (position behind, records passed by, rows)
     ///
     /// From the position `at` of `data` on, members that are whole and hold one usual record each; stops at the first
     /// that is anything else, or for which more data may be needed, unless the file has `ended` with this data.
-    /// A counter is offered the records, and those that it takes are passed by.
-    #[pyo3(signature = (data, at, ended, counter = None))]
+    /// A counter is offered the records, and those that it takes are passed by. `start` is where the data begin in the
+    /// file.
+    #[pyo3(signature = (data, at, ended, counter = None, start = 0))]
     fn read<'py>(
         &mut self,
         data: &Bound<'py, PyBytes>,
         at: usize,
         ended: bool,
         counter: Option<Taker<'py>>,
+        start: u64,
     ) -> PyResult<(usize, usize, Vec<Row<'py>>)> {
-        let mut reading = Reading { records: &mut self.records, data, ended };
+        let mut reading = Reading { records: &mut self.records, data, ended, start };
         match counter {
             None => reading.read(at, &mut Nothing),
             Some(Taker::Tags(mut counter)) => reading.read(at, &mut counter.counts),
             Some(Taker::Words(mut counter)) => reading.read(at, &mut counter.counts),
             Some(Taker::Servers(mut counter)) => reading.read(at, &mut counter.counts),
+            Some(Taker::Captures(mut lines)) => reading.read(at, &mut lines.captures),
         }
     }
 }
@@ -71,13 +76,14 @@ struct Reading<'a, 'py> {
     records: &'a mut Records,
     data: &'a Bound<'py, PyBytes>,
     ended: bool,
+    start: u64,
 }
 
 impl<'py> Reading<'_, 'py> {
-    fn read(&mut self, at: usize, counter: &mut (impl Counter + Send)) -> PyResult<(usize, usize, Vec<Row<'py>>)> {
+    fn read<C: Counter + Send>(&mut self, at: usize, counter: &mut C) -> PyResult<(usize, usize, Vec<Row<'py>>)> {
         let (py, data, ended) = (self.data.py(), self.data.as_bytes(), self.ended);
         let records = &mut *self.records;
-        let mut progress = Progress { at, passed: 0, budget: MAX_AT_ONCE };
+        let mut progress = Progress { at, start: self.start, passed: 0, budget: MAX_AT_ONCE };
         let mut rows = Vec::new();
         loop {
             match py.detach(|| records.read(data, ended, &mut progress, counter)) {
@@ -87,6 +93,9 @@ impl<'py> Reading<'_, 'py> {
                     let kind = PyString::intern(py, TYPES[head.kind]);
                     let content = PyBytes::new(py, records.content(size));
                     rows.push((kind, progress.at - length, length, head.start, head.length, content));
+                    if C::IN_ORDER {
+                        return Ok((progress.at, progress.passed, rows));
+                    }
                 }
             }
         }

@@ -18,6 +18,9 @@ pub struct Record<'a> {
     held: &'a [u8],
     /// Bytes that a body may have.
     pub most: usize,
+    /// Where the member is in the file, and its length.
+    pub offset: u64,
+    pub length: usize,
 }
 
 impl<'a> Record<'a> {
@@ -57,6 +60,9 @@ pub enum Taken {
 
 /// What counts records.
 pub trait Counter {
+    /// Whether a record that is given must be dealt with before the next one is offered.
+    const IN_ORDER: bool = false;
+
     fn take(&mut self, record: &Record<'_>) -> Taken;
 }
 
@@ -73,6 +79,8 @@ impl Counter for Nothing {
 pub struct Progress {
     /// The position in the data.
     pub at: usize,
+    /// Where the data begin in the file.
+    pub start: u64,
     /// Records passed that are not given: not selected, or counted.
     pub passed: usize,
     /// Bytes that may still be inflated.
@@ -125,13 +133,15 @@ impl Records {
                 progress.at += member.len();
                 continue;
             }
-            let mut taken = if self.unseen < MAX_UNSEEN { self.offer(&head, size, counter) } else { Taken::Unusual };
+            let place = (progress.start + progress.at as u64, member.len());
+            let mut taken =
+                if self.unseen < MAX_UNSEEN { self.offer(&head, size, place, counter) } else { Taken::Unusual };
             let (mut head, mut size) = (head, size);
             if matches!(taken, Taken::Cut) {
                 // If it is not whole, Python gets the beginning, and finds that out.
                 if let Some(found) = self.whole(member) {
                     (head, size) = found;
-                    taken = self.offer(&head, size, counter);
+                    taken = self.offer(&head, size, place, counter);
                 } else if let Some(found) = self.head(member) {
                     (head, size) = found;
                 }
@@ -155,11 +165,12 @@ impl Records {
         Stop::Over
     }
 
-    /// Offers a record to a counter.
-    fn offer(&self, head: &Head, size: usize, counter: &mut impl Counter) -> Taken {
+    /// Offers a record to a counter: its offset and length in the file are its `place`.
+    fn offer(&self, head: &Head, size: usize, place: (u64, usize), counter: &mut impl Counter) -> Taken {
+        let (offset, length) = place;
         let (header, held) = self.content[..size].split_at(head.start);
         let held = &held[..held.len().min(usize::try_from(head.length).unwrap_or(usize::MAX))];
-        counter.take(&Record { head, header, held, most: self.most })
+        counter.take(&Record { head, header, held, most: self.most, offset, length })
     }
 
     /// The record that a member holds, with all of its content.

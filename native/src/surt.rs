@@ -4,7 +4,8 @@ use crate::lines::trim;
 
 /// The key of a URL; None if it needs a closer look.
 ///
-/// Usual: http or https, a host of names in ASCII, perhaps a port, no session ids, no stray white space.
+/// Usual: http or https, a host of names in ASCII or four decimal numbers, perhaps a port, no session ids, no stray
+/// white space.
 pub fn urlkey(url: &[u8]) -> Option<Vec<u8>> {
     if url.iter().any(|byte| matches!(byte, b'\t'..=b'\r')) || trim(url).len() != url.len() {
         return None;
@@ -53,10 +54,11 @@ fn push_authority(authority: &[u8], default: &[u8], key: &mut Vec<u8>) -> Option
         }
     };
     let host = without_www(host);
+    let is_address = is_address(host);
     for (at, label) in host.rsplit(|&byte| byte == b'.').enumerate() {
         // A last label that begins with a letter is of no address.
         let usual = label.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-        if !usual || label.is_empty() || (at == 0 && !label[0].is_ascii_alphabetic()) {
+        if !usual || label.is_empty() || (at == 0 && !is_address && !label[0].is_ascii_alphabetic()) {
             return None;
         }
         if at > 0 {
@@ -70,6 +72,19 @@ fn push_authority(authority: &[u8], default: &[u8], key: &mut Vec<u8>) -> Option
     }
     key.push(b')');
     Some(())
+}
+
+/// Whether a host is an address as it is written in keys: four numbers below 256, without zeros in front.
+fn is_address(host: &[u8]) -> bool {
+    let is_number = |label: &[u8]| {
+        (1..4).contains(&label.len())
+            && label.iter().all(u8::is_ascii_digit)
+            && (label[0] != b'0' || label.len() == 1)
+            && label.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')) < 256
+    };
+    host.iter().filter(|&&byte| byte == b'.').count() == 3
+        && host[0] != b'0'
+        && host.split(|&byte| byte == b'.').all(is_number)
 }
 
 fn without_www(host: &[u8]) -> &[u8] {
@@ -108,8 +123,7 @@ fn push_path(path: &[u8], key: &mut Vec<u8>) {
 fn push_query(query: &[u8], key: &mut Vec<u8>) -> Option<()> {
     let mut escaped = Vec::with_capacity(query.len() + 8);
     push_escaped(&unescape(query), &mut escaped);
-    let holds = |what: &[u8]| memchr::memmem::find(&escaped, what).is_some();
-    if holds(b"id=") || holds(b"aspsessionid") {
+    if may_hold_session(&escaped) {
         return None;
     }
     key.push(b'?');
@@ -136,6 +150,16 @@ fn push_query(query: &[u8], key: &mut Vec<u8>) -> Option<()> {
         }
     }
     Some(())
+}
+
+/// Whether there may be a session id: 32 letters and digits, or what ASP and ColdFusion wrote.
+fn may_hold_session(query: &[u8]) -> bool {
+    let id = |at: usize| {
+        let value = query[at + 3..].split(|&byte| byte == b'&').next().unwrap_or_default();
+        value.len() == 32 && value.iter().all(u8::is_ascii_alphanumeric)
+    };
+    memchr::memmem::find_iter(query, b"id=").any(id)
+        || [&b"aspsessionid"[..], b"&cftoken="].iter().any(|what| memchr::memmem::find(query, what).is_some())
 }
 
 /// A text with its escapes undone, and those that appear when they are.
@@ -185,6 +209,11 @@ mod tests {
             ("http://e.org:0/?", "org,e)/"),
             ("http://www.com/%2541%c3%a9%E9//c/", "com)/a%c3%a9%e9/c"),
             ("http://a.b.c?b&a=2&a=1&a", "c,b,a)/?a&a=1&a=2&b"),
+            ("http://203.0.113.9:81/", "9,113,0,203:81)/"),
+            (
+                "http://e.org/?sid=1&id=0123456789abcdef0123456789abcdefX",
+                "org,e)/?id=0123456789abcdef0123456789abcdefx&sid=1",
+            ),
         ] {
             assert_eq!(urlkey(url.as_bytes()).as_deref(), Some(key.as_bytes()), "{url}");
         }
@@ -196,7 +225,6 @@ mod tests {
             "",
             "ftp://e.org/",
             "http:/e.org/",
-            "http://1.2.3.4/",
             "http://u@e.org/",
             "http://e.org./",
             "http://[::1]/",
@@ -205,7 +233,13 @@ mod tests {
             "http://\u{e9}.org/",
             "http://e.org/ ",
             "http://e.org/a\tb",
-            "http://e.org/?sid=1",
+            "http://e.org/?sid=0123456789abcdef0123456789abcdef",
+            "http://e.org/?PHPSESSID=0123456789ABCDEF0123456789ABCDEF&a",
+            "http://e.org/?a&CFTOKEN=1",
+            "http://1.2.3/",
+            "http://1.2.3.04/",
+            "http://1.2.3.256/",
+            "http://0.2.3.4/",
             "http://e.org/(x)/a.aspx",
         ] {
             assert_eq!(urlkey(url.as_bytes()), None, "{url}");

@@ -7,6 +7,7 @@ pub const TYPES: [&str; 8] =
     ["warcinfo", "response", "resource", "request", "metadata", "revisit", "conversion", "continuation"];
 pub const RESPONSE: usize = 1;
 pub const METADATA: usize = 4;
+pub const REVISIT: usize = 5;
 pub const CONVERSION: usize = 6;
 
 /// Bytes in which a record's header must end.

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+import random
 
 import pytest
 from tests.builders import gzip_member, http, pack, record, response, sha1_of, warcinfo
 from tests.data import shared
 
+import crawlmill.core
 from crawlmill.errors import UsageError
 from crawlmill.formats.archive import read_archive
-from crawlmill.indexes.cdx.archive import ALL_TYPES, IndexOptions, archive_captures, archive_lines
+from crawlmill.indexes.cdx.archive import ALL_TYPES, ArchiveLines, IndexOptions, archive_captures
 from crawlmill.indexes.cdx.fields import timestamp_of
 from crawlmill.indexes.cdx.lines import FORMATS
 from crawlmill.indexes.cdx.names import file_name
@@ -36,6 +38,13 @@ class Read:
 
     def lose(self, error, record):
         self.problems.append(error.located(offset=record.offset))
+
+
+def lines_of(data, name, **options):
+    """The lines of an archive, on the way that a job takes."""
+    lines = ArchiveLines(name, IndexOptions(**options))
+    types = IndexOptions(**options).selection.types
+    return b"".join(lines.of(Read(data, counter=lines.counter, types=types))).decode().split("\n")[:-1]
 
 
 def fields_of(made, *, data=None, **options):
@@ -225,7 +234,7 @@ def test_a_file_that_is_not_below_the_root(location, root):
 
 def test_the_line_of_a_page_of_common_crawl():
     data = shared("commoncrawl/whirlwind.warc.gz").read_bytes()
-    [line] = archive_lines(Read(data), "whirlwind.warc.gz")
+    [line] = lines_of(data, "whirlwind.warc.gz")
     assert line == (
         'org,wikipedia,an)/wiki/escopete 20240518015810 {"url": "https://an.wikipedia.org/wiki/Escopete", '
         '"mime": "text/html", "mime-detected": "text/html", "status": "200", '
@@ -301,5 +310,55 @@ def test_lines_are_those_of_the_fields_whatever_makes_them(made):
     data = pack([made, record("metadata", about, URI, "application/warc-fields")])
     captures = archive_captures(Read(data), "x \u00e4.gz")
     wanted = [FORMATS["cdxj"](each.urlkey, each.timestamp, each.fields) for each in captures]
-    assert list(archive_lines(Read(data), "x \u00e4.gz")) == wanted
+    assert lines_of(data, "x \u00e4.gz") == wanted
     assert len(wanted) == 1
+
+
+def about(uri, languages, **ids):
+    """A metadata record of the crawler."""
+    block = (
+        f'charset-detected: UTF-8\r\nlanguages-cld2: {{"reliable":true,"text-bytes":9,"languages":[{languages}]}}\r\n'
+    )
+    fields = tuple((f"WARC-{name.replace('_', '-')}", value) for name, value in ids.items())
+    return record("metadata", block.encode(), uri, "application/warc-fields", fields=fields)
+
+
+NORWEGIAN = '{"code":"no","code-iso-639-3":"nor","text-covered":0.5,"score":9.0,"name":"N"}'
+
+
+def test_any_mixture_of_records_has_the_same_lines_on_either_core(monkeypatch):
+    dice = random.Random(4)
+    for _ in range(30):
+        records, pages = [warcinfo()], 0
+        for _ in range(dice.randrange(1, 90)):
+            number = pages = pages + 1
+            uri = dice.choice(
+                [f"http://example.org/{number}", f"http://ex\u00e4mple.org/{number}", f"http://10.0.0.1/{number}", URI]
+            )
+            page = response(
+                uri, b"x" * dice.choice([0, 10, 9000]), kind=dice.choice(["response", "response", "revisit"])
+            )
+            page = (
+                page.replace(b"WARC-Date", f"WARC-Record-ID: <urn:{number}>\r\nWARC-Date".encode(), 1)
+                if dice.random() < 0.9
+                else page
+            )
+            if dice.random() < 0.1:
+                page = page.replace(b"sha1:", b"md5:", 1)
+            said = dice.choice(
+                [{}, {"Refers_To": f"<urn:{number}>"}, {"Concurrent_To": f"<urn:{number - dice.randrange(40)}>"}]
+            )
+            meta = about(dice.choice([uri, URI]), dice.choice(["", NORWEGIAN, '{"odd":1}']), **said)
+            group = dice.choice(
+                [[page], [page, meta], [meta, page], [page, record("request", b"GET", uri, "application/http"), meta]]
+            )
+            records += group
+        data = pack(records)
+        made = {}
+        for core in ("python", "native"):
+            monkeypatch.setenv("CRAWLMILL_CORE", core)
+            crawlmill.core.native.cache_clear()
+            made[core] = lines_of(data, "x", types=frozenset(dice.choice([["response", "revisit", "resource"]])))
+        crawlmill.core.native.cache_clear()
+        assert made["python"] == made["native"]
+        assert len(made["native"]) == pages

@@ -33,7 +33,7 @@ from crawlmill.errors import FormatError, SourceError
 from crawlmill.formats.record import Record
 from crawlmill.formats.warc.record import WarcRecord
 
-__all__ = ["DEPTH", "Detected", "Exchanges", "detected"]
+__all__ = ["DEPTH", "Detected", "Exchanges", "detected", "ids_of", "references_of"]
 
 DEPTH: Final = 32
 """Records that wait for their metadata at a time, and metadata records that wait for theirs."""
@@ -110,7 +110,7 @@ class Exchanges(Generic[T]):
 
     def add(self, record: Record, item: T) -> None:
         """Take in a record that metadata may follow."""
-        self.wait(item, record.uri, _ids(record))
+        self.wait(item, record.uri, ids_of(record))
 
     def wait(self, item: T, uri: str | None, ids: list[str]) -> None:
         """Take in an item by the URI and ids that its record is known by: its own, and those it is concurrent to."""
@@ -130,7 +130,7 @@ class Exchanges(Generic[T]):
         """Take in a metadata record."""
         found = detected(record)
         if found is not None:
-            self.tell(found, _references(record), record.uri)
+            self.tell(found, references_of(record), record.uri)
 
     def tell(self, found: Detected, named: set[str], uri: str | None) -> None:
         """Take in what was detected, the ids of the records it is said of, and the URI of who says it."""
@@ -159,7 +159,7 @@ class Exchanges(Generic[T]):
             yield first.item, first.found
 
 
-def _ids(record: Record) -> list[str]:
+def ids_of(record: Record) -> list[str]:
     """The record's own id, and those of the records that it was made together with."""
     if not isinstance(record, WarcRecord):
         return []
@@ -167,7 +167,8 @@ def _ids(record: Record) -> list[str]:
     return [*([own] if own else ()), *_all(record, "warc-concurrent-to")]
 
 
-def _references(record: Record) -> set[str]:
+def references_of(record: Record) -> set[str]:
+    """The ids of the records that a metadata record names."""
     return {each for name in _REFERENCES for each in _all(record, name)} if isinstance(record, WarcRecord) else set()
 
 

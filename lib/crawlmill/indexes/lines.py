@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from crawlmill import core
 from crawlmill.errors import FormatError
 
 __all__ = [
@@ -86,6 +87,8 @@ def is_header(line: Chunk) -> bool:
 
 def is_sorted(chunk: Chunk) -> bool:
     """Whether no line of a tidy chunk is less than the one before it."""
+    if (native := core.native()) is not None:
+        return bool(native.is_sorted(bytes(chunk)))
     lines = [line for line in chunk.split(b"\n") if line]
     return lines == sorted(lines)
 
@@ -123,6 +126,8 @@ class Order:
 
 def sound_lines(chunk: Chunk) -> int:
     """Bytes of the lines at the beginning of a chunk that have a key, a timestamp and JSON in braces or columns."""
+    if (native := core.native()) is not None:
+        return int(native.sound_lines(bytes(chunk)))
     found = _SOUND.match(chunk)
     return found.end() if found else 0
 

@@ -47,7 +47,15 @@ def urlkey(url: str | bytes) -> str:
     Args:
         url: As it is in a record; text is taken as its bytes in UTF-8 (with `surrogateescape`).
     """
-    return urlkey_bytes(url if isinstance(url, bytes) else _encoded(url)).decode("ascii")
+    if isinstance(url, bytes):
+        return urlkey_bytes(url).decode("ascii")
+    native = core.native()
+    try:
+        if native is not None and (key := native.urlkey_of(url)) is not None:
+            return str(key)
+    except UnicodeEncodeError:  # text that stands for bytes that are not UTF-8
+        pass
+    return urlkey_bytes(_encoded(url)).decode("ascii")
 
 
 def urlkey_bytes(url: bytes) -> bytes:

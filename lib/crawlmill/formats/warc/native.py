@@ -49,7 +49,7 @@ class NativeReader:
     def __call__(self, window: Window) -> list[WarcRecord]:
         """The wanted records at hand; the window moves past all that were read."""
         data, start = window.data, window.start
-        window.at, left_out, rows = self._reader.read(data, window.at, window.ended, self._counter)
+        window.at, left_out, rows = self._reader.read(data, window.at, window.ended, self._counter, start)
         if left_out:
             self._on_left_out(left_out)
         if self._heads:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from crawlmill import core
 from crawlmill.errors import FormatError, SourceError
@@ -21,10 +21,10 @@ from crawlmill.indexes.capture import Capture
 from crawlmill.indexes.cdx.described import described
 from crawlmill.indexes.cdx.fields import capture_fields, extra_fields, stored_length, timestamp_of
 from crawlmill.indexes.cdx.lines import FORMATS
-from crawlmill.indexes.cdx.quick import QuickLine, QuickLines
+from crawlmill.indexes.cdx.native_lines import NativeLines
 from crawlmill.urls.surt import urlkey
 
-__all__ = ["ALL_TYPES", "DEFAULT_TYPES", "IndexOptions", "Records", "archive_captures", "archive_lines"]
+__all__ = ["ALL_TYPES", "DEFAULT_TYPES", "ArchiveLines", "IndexOptions", "Records", "archive_captures"]
 
 DEFAULT_TYPES: Final = frozenset({"response", "revisit", "resource"})
 """The types of records that are indexed unless others are asked for: those with metadata of the crawler, too."""
@@ -77,17 +77,56 @@ class Records(Protocol):
         ...
 
 
-def archive_lines(records: Records, filename: str, options: IndexOptions = IndexOptions()) -> Iterator[str]:
-    """The lines of an archive's captures, without line ends."""
-    line = FORMATS[options.format]
-    native = core.native() if options.format == "cdxj" and not options.extra else None
-    quick = QuickLines(native, filename) if native is not None else None
-    for found, facts in _joined(records, filename, options, quick):
-        if isinstance(found, QuickLine):
-            yield found.text(facts)
-        else:
-            capture = _completed(*found, facts)
-            yield line(capture.urlkey, capture.timestamp, capture.fields)
+class ArchiveLines:
+    """Makes the lines of one archive's captures.
+
+    Args:
+        filename: What the captures call the archive.
+        options: What is indexed.
+
+    Attributes:
+        counter: Where the records are read by the native core, it may count with this (`ItemReading.counter`): it makes
+            lines of records that are as nearly all are, and those need not be given.
+    """
+
+    def __init__(self, filename: str, options: IndexOptions = IndexOptions()) -> None:
+        self._filename, self._options = filename, options
+        self._native: NativeLines[_Found] | None = None
+        self.counter: Any | None = None
+        if options.format == "cdxj" and not options.extra and (native := core.native()) is not None:
+            self._native = NativeLines(native, filename, options.types)
+            self.counter = self._native.counter
+
+    def of(self, records: Records) -> Iterator[bytes]:
+        """The lines, each with its end, some of them in each piece. Call it once."""
+        if self._native is not None:
+            return self._joined_natively(records, self._native)
+        captures = archive_captures(records, self._filename, self._options)
+        return (self._line(capture) for capture in captures)
+
+    def _joined_natively(self, records: Records, lines: NativeLines[_Found]) -> Iterator[bytes]:
+        for record in records:
+            kind = record.type
+            if kind == "metadata":
+                lines.describe(record)
+            wanted = kind in self._options.types and not lines.take(record)
+            if wanted and (found := _found(records, record, self._filename, self._options)):
+                if kind in DEFAULT_TYPES:
+                    lines.add(record, found)
+                else:
+                    lines.pass_by(found)
+            yield from map(self._text, lines.ready())
+        yield from map(self._text, lines.rest())
+
+    def _text(self, ready: bytes | tuple[_Found, Detected | None]) -> bytes:
+        if isinstance(ready, bytes):
+            return ready
+        (capture, extra), facts = ready
+        return self._line(_completed(capture, extra, facts))
+
+    def _line(self, capture: Capture) -> bytes:
+        line = FORMATS[self._options.format]
+        return f"{line(capture.urlkey, capture.timestamp, capture.fields)}\n".encode("ascii")
 
 
 def archive_captures(records: Records, filename: str, options: IndexOptions = IndexOptions()) -> Iterator[Capture]:
@@ -98,35 +137,26 @@ def archive_captures(records: Records, filename: str, options: IndexOptions = In
         filename: What the captures call the archive.
         options: What is indexed.
     """
-    for found, facts in _joined(records, filename, options, None):
-        if not isinstance(found, QuickLine):
-            yield _completed(*found, facts)
-
-
-def _joined(
-    records: Records, filename: str, options: IndexOptions, quick: QuickLines | None
-) -> Iterator[tuple[_Found | QuickLine, Detected | None]]:
-    """What was found of each record, and what was detected of its page."""
-    exchanges: Exchanges[_Found | QuickLine] = Exchanges()
+    exchanges: Exchanges[_Found] = Exchanges()
     for record in records:
         kind = record.type
-        wanted = kind in options.types
-        if kind == "metadata" and not (quick and quick.describe(record, exchanges)):
+        if kind == "metadata":
             exchanges.describe(record)
-        if wanted and not (quick and quick.take(record, exchanges)):
-            if isinstance(record, WarcRecord):
-                record.named_fields  # noqa: B018 - nearly all of them are asked for: cut the header once
-            if found := _found(records, record, filename, options):
-                if kind in DEFAULT_TYPES:
-                    exchanges.add(record, found)
-                else:
-                    exchanges.pass_by(found)
-        yield from exchanges.take()
-    yield from exchanges.rest()
+        if kind in options.types and (found := _found(records, record, filename, options)):
+            if kind in DEFAULT_TYPES:
+                exchanges.add(record, found)
+            else:
+                exchanges.pass_by(found)
+        for (capture, extra), facts in exchanges.take():
+            yield _completed(capture, extra, facts)
+    for (capture, extra), facts in exchanges.rest():
+        yield _completed(capture, extra, facts)
 
 
 def _found(records: Records, record: Record, filename: str, options: IndexOptions) -> _Found | None:
     """The capture of a record, and the fields that stand behind all others; None if it has none."""
+    if isinstance(record, WarcRecord):
+        record.named_fields  # noqa: B018 - nearly all of them are asked for: cut the header once
     uri, date = record.uri, record.date
     if record.type == "metadata":
         about = described(record)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from crawlmill import core
 from crawlmill.codecs.gzip import GzipReader, Member
 from crawlmill.codecs.gzip_member import MAGIC
 from crawlmill.codecs.source import ByteSource, Replay
@@ -195,5 +196,7 @@ def _too_large(number: int, offset: int) -> FormatError:
 
 
 def _end_of_usual(data: bytes, at: int) -> int:
+    if (native := core.native()) is not None:
+        return int(native.usual_lines(data, at))
     usual = _USUAL.match(data, at)
     return usual.end() if usual is not None else at

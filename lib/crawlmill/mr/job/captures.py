@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import Record
 from crawlmill.formats.selection import Selection
-from crawlmill.indexes.cdx.archive import IndexOptions, archive_lines
+from crawlmill.indexes.cdx.archive import ArchiveLines, IndexOptions
 from crawlmill.indexes.cdx.blocks import Block
 from crawlmill.indexes.cdx.names import file_name
 from crawlmill.indexes.cdx.options import add_index_options
@@ -48,6 +48,8 @@ class CapturesJob(CrawlJob):
 
     def blocks(self, reading: Any) -> Iterator[Block]:
         """The captures of an input, many at a time; those of archives are numbered as they come."""
+        lines = ArchiveLines(self._name_of(reading.item), self.index_options)
+        reading.counter = lines.counter
         items = iter(self.watched(reading))
         first = next(items, None)
         if first is None:
@@ -56,15 +58,14 @@ class CapturesJob(CrawlJob):
             yield first
             yield from items
             return
-        held: list[str] = []
+        held: list[bytes] = []
         size, number = 0, 1
-        name = self._name_of(reading.item)
-        for line in archive_lines(_Rest(reading, chain([first], items)), name, self.index_options):
-            held.append(line)
-            size += len(line)
+        for piece in lines.of(_Rest(reading, chain([first], items))):
+            held.append(piece)
+            size += len(piece)
             if size >= _BLOCK_BYTES:
-                yield _block(held, number)
-                number += len(held)
+                yield (block := _block(held, number))
+                number += block.lines
                 held, size = [], 0
         if held:
             yield _block(held, number)
@@ -112,5 +113,6 @@ class _Rest:
         self._reading.lose(error, record)
 
 
-def _block(lines: list[str], number: int) -> Block:
-    return Block(0, "".join(f"{line}\n" for line in lines).encode("ascii"), len(lines), number)
+def _block(pieces: list[bytes], number: int) -> Block:
+    data = b"".join(pieces)
+    return Block(0, data, data.count(b"\n"), number)

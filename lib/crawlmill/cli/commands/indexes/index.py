@@ -22,7 +22,7 @@ from typing import Final
 
 from crawlmill.cli.arguments import make_storage
 from crawlmill.errors import UsageError
-from crawlmill.indexes.cdx.archive import IndexOptions, archive_lines
+from crawlmill.indexes.cdx.archive import ArchiveLines, IndexOptions
 from crawlmill.indexes.cdx.lines import FORMATS, HEADERS
 from crawlmill.indexes.cdx.names import file_name
 from crawlmill.indexes.cdx.options import add_index_options
@@ -56,18 +56,18 @@ def run(options: argparse.Namespace) -> int:
     root, prefix = options.dir_root, options.filename_prefix
     named = [(each, file_name(each, root=root, prefix=prefix)) for each in options.files]
     index = _Index(make_storage(options), options)
-    lines = (line + "\n" for location, name in named for line in index.lines(location, name))
+    lines = (piece for location, name in named for piece in index.lines(location, name))
+    out = sys.stdout.buffer
     if options.format in HEADERS:
-        sys.stdout.write(HEADERS[options.format] + "\n")
-    sys.stdout.writelines(_sorted(lines) if options.sort else lines)
+        out.write(f"{HEADERS[options.format]}\n".encode())
+    out.writelines(_sorted(lines) if options.sort else lines)
     return 2 if index.bad else 0
 
 
-def _sorted(lines: Iterable[str]) -> Iterator[str]:
-    """Texts of many lines in the order of their bytes; all lines are ASCII."""
-    encoded = (line.encode("ascii") for line in lines)
-    with sort_lines(encoded, Path(tempfile.gettempdir()), _SORTED_IN_MEMORY) as ordered:
-        yield from (chunk.decode("ascii") for chunk in ordered.chunks())
+def _sorted(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Texts of many lines in the order of their bytes."""
+    with sort_lines(lines, Path(tempfile.gettempdir()), _SORTED_IN_MEMORY) as ordered:
+        yield from ordered.chunks()
 
 
 class _Index:
@@ -78,11 +78,13 @@ class _Index:
         self._options = IndexOptions(options.records, options.format, options.fields)
         self.bad = False
 
-    def lines(self, location: str, name: str) -> Iterator[str]:
+    def lines(self, location: str, name: str) -> Iterator[bytes]:
         """The lines of a file; its problems are on stderr after that."""
         item, selection = Input(location, location), self._options.selection
         reading = Reading(item, self._storage, self._read, selection, streamed=True)
-        yield from archive_lines(reading, name, self._options)
+        lines = ArchiveLines(name, self._options)
+        reading.counter = lines.counter
+        yield from lines.of(reading)
         for problem in reading.row.problems:
             tell(f"{problem.reason}: {problem.message}")
         self.bad = self.bad or reading.row.outcome != "ok"

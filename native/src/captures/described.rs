@@ -144,7 +144,7 @@ fn is_absolute(url: &[u8]) -> bool {
 }
 
 /// Appends what `graphic` lets through as the inside of a JSON string.
-fn push_json(text: &[u8], out: &mut Vec<u8>) {
+pub fn push_json(text: &[u8], out: &mut Vec<u8>) {
     for &byte in text {
         match byte {
             b'"' | b'\\' => out.extend([b'\\', byte]),
