@@ -15,7 +15,7 @@ from typing import Any
 from crawlmill.errors import CrawlmillError
 from crawlmill.mr.engines.emr.runner import EmrRunner
 from crawlmill.mr.run.conf import conf_paths
-from crawlmill.storage import Storage, StorageOptions
+from crawlmill.storage import Storage
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,7 +45,7 @@ def runner_of(paths: list[str] | None, settings: dict[str, Any]) -> EmrRunner:
 def start(runner: EmrRunner, request: Any) -> str:
     """Put the bootstrap on S3, and ask for the cluster; its id. Raises: CrawlmillError."""
     runner.prepare_cluster()
-    with Storage(StorageOptions(s3_endpoint=runner.aws.endpoints.get("s3"))) as storage:
+    with Storage(runner.storage_options) as storage:
         runner.upload(storage)
     return str(runner.aws.ask_once("emr", "run_job_flow", **request())["JobFlowId"])
 

@@ -104,7 +104,7 @@ class Smoke:
             self.command(job, lst, output), capture_output=True, text=True, timeout=LIMIT_S, check=False
         )
         check(done.returncode == 0, f"exit code {done.returncode}: {last_line(done.stderr)}")
-        with Storage() as storage:
+        with Storage(self.runner.storage_options) as storage:
             report = json.loads(storage.read_all(f"{output}/_run.json", limit=1 << 20))
             check(storage.exists(f"{output}/_SUCCESS"), "there is no _SUCCESS")
         check(report["inputs"].get("ok") == inputs_in(lst), f"inputs: {report['inputs']}")

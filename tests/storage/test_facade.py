@@ -18,7 +18,17 @@ from crawlmill.storage.retry import Attempts, RetryPolicy
 
 def test_options_travel_as_json() -> None:
     options = StorageOptions(
-        5.0, 2, 1.5, 3, "http://e", "eu-central-1", s3_requester_pays=True, webhdfs="HTTP://w", limits_folder="/limits"
+        5.0,
+        2,
+        1.5,
+        3,
+        "http://e",
+        "eu-central-1",
+        s3_requester_pays=True,
+        s3_sse="aws:kms",
+        s3_sse_kms_key_id="k",
+        webhdfs="HTTP://w",
+        limits_folder="/limits",
     )
     assert StorageOptions.from_json(json.loads(json.dumps(options.to_json()))) == options
     assert StorageOptions.from_json({}) == StorageOptions()
@@ -30,7 +40,8 @@ def test_options_travel_as_json() -> None:
     "wrong",
     [{"read_timeout_s": 0}, {"read_timeout_s": float("nan")}, {"read_timeout_s": float("inf")}, {"retries": -1},
      {"max_requests_per_second": 0}, {"max_connections_per_host": 0},
-     {"s3_endpoint": "minio:9000"}, {"s3_endpoint": "http://"}, {"s3_region": "eu west"}, {"webhdfs": "nn:9870"}],
+     {"s3_endpoint": "minio:9000"}, {"s3_endpoint": "http://"}, {"s3_region": "eu west"}, {"webhdfs": "nn:9870"},
+     {"s3_sse": "aes"}, {"s3_sse": "AES256", "s3_sse_kms_key_id": "k"}, {"s3_sse_kms_key_id": "k"}],
 )  # fmt: skip
 def test_options_that_mean_nothing_are_refused(wrong: dict) -> None:
     with pytest.raises(UsageError):

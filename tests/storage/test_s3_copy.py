@@ -49,6 +49,28 @@ def test_copy_has_the_bytes_of_its_source_and_they_do_not_come_here(
     assert not s3.list_multipart_uploads(Bucket="copies").get("Uploads")
 
 
+KEY = "arn:aws:kms:us-east-1:123456789012:key/k"
+
+
+@pytest.mark.parametrize(("options", "algorithm", "key"), [
+    ({"s3_sse": "aws:kms", "s3_sse_kms_key_id": KEY}, "aws:kms", KEY), ({"s3_sse": "AES256"}, "AES256", None),
+    ({}, None, None),  # nothing is asked for: the bucket decides
+])  # fmt: skip
+def test_what_is_written_and_copied_is_encrypted_as_wanted(
+    storage_with, s3, monkeypatch, options, algorithm: str, key: str | None
+) -> None:
+    """One PUT, an upload in parts, a copy, a copy in parts."""
+    monkeypatch.setattr(s3_copy, "AT_ONCE_BYTES", 10 << 20)
+    storage = storage_with(**options)
+    for name, size in (("small", 10), ("large", 12 << 20)):
+        with storage.write(f"s3://copies/{name}") as file:
+            file.write(DATA[:size])
+        storage.copy(f"s3://copies/{name}", f"s3://copies/{name}-copy")
+    for name in ("small", "large", "small-copy", "large-copy"):
+        head = s3.head_object(Bucket="copies", Key=name)
+        assert (head.get("ServerSideEncryption"), head.get("SSEKMSKeyId")) == (algorithm, key), name
+
+
 def test_copy_of_what_is_not_there_makes_nothing(storage_with, s3) -> None:
     with pytest.raises(SourceError) as caught:
         storage_with().copy("s3://copies/gone", "s3://copies/to")

@@ -32,7 +32,7 @@ from crawlmill.ledger.file import check_ledger_place
 from crawlmill.mr.engines.registry import engine_of
 from crawlmill.mr.engines.run_setup import RunSetup
 from crawlmill.mr.run import options as declared
-from crawlmill.mr.run.conf import conf_setting, endpoint_url
+from crawlmill.mr.run.conf import with_s3_settings
 from crawlmill.mr.run.ending import Ending, RunInfo
 from crawlmill.mr.run.launch_options import LaunchOptions
 from crawlmill.mr.run.output_folder import OutputFolder
@@ -93,9 +93,8 @@ class _Launch:
         self.progress = Progress(console, self._judge, shown=options.progress and not options.quiet)
         (scratch / "limits").mkdir()
         storage_options = declared.storage_options(options.parsed, limits_folder=str(scratch / "limits"))
-        if self.engine.on_aws and not storage_options.s3_endpoint:
-            endpoint = endpoint_url(conf_setting(options.conf_paths, self.engine.name, "s3_endpoint"))
-            storage_options = replace(storage_options, s3_endpoint=endpoint)
+        if self.engine.on_aws:
+            storage_options = with_s3_settings(storage_options, options.conf_paths, self.engine.name)
         self.storage = Storage(storage_options)
         self.inputs: list[Input] = []  # in the order of the ledger
         self.beside: Mapping[str, str] = {}

@@ -11,13 +11,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, fields, replace
 from types import TracebackType
-from typing import Any, BinaryIO, Protocol, Self, runtime_checkable
+from typing import Any, BinaryIO, Final, Protocol, Self, runtime_checkable
 
 from crawlmill.errors import UsageError
 from crawlmill.storage.locations import redact
 from crawlmill.storage.resume import Identity
 
-__all__ = ["Backend", "CopyingBackend", "LimitingBackend", "Opener", "StorageOptions", "Stream"]
+__all__ = ["SSE", "Backend", "CopyingBackend", "LimitingBackend", "Opener", "StorageOptions", "Stream"]
+
+SSE: Final = ("AES256", "aws:kms")
+"""What S3 can be asked to encrypt an object with, as its interface names it: S3's own keys, or one of KMS."""
 
 
 class Stream(Protocol):
@@ -124,7 +127,9 @@ class StorageOptions:
     processes of one run share their politeness limits; None, or a folder that is not there (as on another machine),
     keeps them to the process. The limits themselves: None means the defaults of `limits.py`. `share`: how many tasks
     on machines of their own keep to the limits together, each to its share. `s3_credentials_required`: S3 is never read
-    without credentials; if they are missing, that is no trouble of an input but a CrawlmillError.
+    without credentials; if they are missing, that is no trouble of an input but a CrawlmillError. `s3_sse`: how S3 is
+    asked to encrypt what is written, "AES256" or "aws:kms"; None leaves that to the bucket. `s3_sse_kms_key_id`: with
+    which key of KMS; None means the account's own for S3.
     """
 
     read_timeout_s: float = 60.0
@@ -135,6 +140,8 @@ class StorageOptions:
     s3_region: str | None = None
     s3_requester_pays: bool = False
     s3_credentials_required: bool = False
+    s3_sse: str | None = None
+    s3_sse_kms_key_id: str | None = None
     webhdfs: str | None = None
     limits_folder: str | None = None
     share: int = 1
@@ -156,6 +163,10 @@ class StorageOptions:
                 raise UsageError(what, expected="a URL of http or https", actual=redact(url))
         if self.s3_region and not re.fullmatch(r"[A-Za-z0-9-]+", self.s3_region):
             raise UsageError("the region of S3", expected="a name such as us-east-1", actual=self.s3_region)
+        if self.s3_sse is not None and self.s3_sse not in SSE:
+            raise UsageError("encryption by S3", expected=" or ".join(SSE), actual=self.s3_sse)
+        if self.s3_sse_kms_key_id and self.s3_sse != "aws:kms":
+            raise UsageError("a key of KMS for S3 goes with encryption by aws:kms only")
 
     def impatient(self, *, retries: int) -> StorageOptions:
         """The same for what somebody waits for: few tries, and 20 seconds at most for each."""

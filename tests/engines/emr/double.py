@@ -42,17 +42,20 @@ _SHIMS = {
     "aws": '[ -z "$PYTHONPATH$PYTHONHOME" ] || exit 9\nexec {python} "$HERE/../aws.py" "$@"',
     "yarn": "{yarn}",
 }
-# aws s3 cp FROM TO, either of which may be "-"
+# aws s3 cp [OPTIONS] FROM TO, either of which may be "-"
 _AWS = """
 import sys, boto3
 source, target = sys.argv[-2:]
+given = dict(arg.split("=", 1) for arg in sys.argv if "=" in arg)
+sse = {"ServerSideEncryption": given.get("--sse"), "SSEKMSKeyId": given.get("--sse-kms-key-id")}
 s3 = boto3.client("s3", region_name="us-east-1")
 cut = lambda uri: uri.removeprefix("s3://").partition("/")[::2]
 data = sys.stdin.buffer.read() if source == "-" else None
 if source.startswith("s3://"):
     data = s3.get_object(Bucket=cut(source)[0], Key=cut(source)[1])["Body"].read()
 if target.startswith("s3://"):
-    s3.put_object(Bucket=cut(target)[0], Key=cut(target)[1], Body=data)
+    sse = {name: value for name, value in sse.items() if value}
+    s3.put_object(Bucket=cut(target)[0], Key=cut(target)[1], Body=data, **sse)
 else:
     open(target, "wb").write(data)
 """
@@ -65,11 +68,13 @@ class EmrDouble:
         self.home, self.hadoop = home, hadoop
         self.dies_after_steps: int | None = None
         self.log_delay_s = 0.0
+        self.demanded: dict[str, str] = {}
         self.metadata = MetadataService()
         self.error_details: dict[str, list[dict[str, Any]]] = {}
         self.fleets: dict[str, list[dict[str, Any]]] = {}
         self.granted: dict[str, int] = {}
         self.end_idle: dict[str, dict[str, int]] = {}
+        self.log_keys: dict[str, str | None] = {}
         self._over = threading.Event()
         self._nodes: dict[str, Node] = {}
         self._server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
@@ -112,10 +117,15 @@ class EmrDouble:
             service, region_name=REGION, endpoint_url=self.url, aws_access_key_id="x", aws_secret_access_key="x"
         )
 
-    def put(self, location: str, data: bytes) -> str:
+    def put(self, location: str, data: bytes, **more: str) -> str:
         bucket, _, key = location.removeprefix("s3://").partition("/")
-        self.client("s3").put_object(Bucket=bucket, Key=key, Body=data)
+        self.client("s3").put_object(Bucket=bucket, Key=key, Body=data, **more)
         return location
+
+    def demand_encryption(self, key: str) -> None:
+        """From now on, refuse objects that are written without saying that this key of KMS is to encrypt them."""
+        self.demanded = {"HTTP_X_AMZ_SERVER_SIDE_ENCRYPTION": "aws:kms",
+                         "HTTP_X_AMZ_SERVER_SIDE_ENCRYPTION_AWS_KMS_KEY_ID": key}  # fmt: skip
 
     def get(self, location: str) -> bytes:
         bucket, _, key = location.removeprefix("s3://").partition("/")
@@ -208,23 +218,23 @@ def _add_job_flow_steps(self: ElasticMapReduceResponse) -> ActionResult:
     return _moto_adds_steps(self)
 
 
-def _signed_only(self: DomainDispatcherApplication, environ: dict[str, Any], start_response: Any) -> Any:
-    """No bucket here is public."""
-    signed = "HTTP_AUTHORIZATION" in environ or environ["PATH_INFO"].startswith("/moto-api/")
-    if signed:
-        return _moto_dispatches(self, environ, start_response)
-    start_response("403 Forbidden", [("Content-Type", "application/xml")])
-    return [b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"]
+def _makes_object(environ: dict[str, Any]) -> bool:
+    """Whether this is PutObject, CopyObject or CreateMultipartUpload; parts of an upload are as that was begun."""
+    query = environ.get("QUERY_STRING", "")
+    if environ["REQUEST_METHOD"] == "PUT":
+        return "/" in environ["PATH_INFO"].strip("/") and "partNumber" not in query
+    return environ["REQUEST_METHOD"] == "POST" and query.startswith("uploads")
 
 
 def _patches(double: EmrDouble) -> Iterator[Any]:
     def run_job_flow(self: ElasticMapReduceResponse) -> ActionResult:
-        """moto forgets instance fleets."""
+        """moto forgets some of what it was asked for."""
         answer = _moto_runs(self)
         cluster = list(self.backend.clusters.values())[-1]
         asked = self._get_param("Instances", {}).get("InstanceFleets", [])
         double.fleets[cluster.id] = asked
         double.end_idle[cluster.id] = self._get_param("AutoTerminationPolicy", {})
+        double.log_keys[cluster.id] = self._get_param("LogEncryptionKmsKeyId")
         cluster.instance_collection_type = "INSTANCE_FLEET" if asked else "INSTANCE_GROUP"
         return answer
 
@@ -242,6 +252,15 @@ def _patches(double: EmrDouble) -> Iterator[Any]:
     def running(self: InstanceGroup) -> int:
         return double.granted.get(self.cluster_id, self.num_instances) if self.role == "TASK" else self.num_instances
 
+    def answer(self: DomainDispatcherApplication, environ: dict[str, Any], start_response: Any) -> Any:
+        """No bucket here is public, and some refuse what is not to be encrypted as they want it."""
+        signed = "HTTP_AUTHORIZATION" in environ or environ["PATH_INFO"].startswith("/moto-api/")
+        lacking = any(environ.get(name) != value for name, value in double.demanded.items())
+        if signed and not (lacking and _makes_object(environ)):
+            return _moto_dispatches(self, environ, start_response)
+        start_response("403 Forbidden", [("Content-Type", "application/xml")])
+        return [b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"]
+
     def status(self: Cluster) -> dict[str, Any]:
         return {**_moto_status(self), "ErrorDetails": double.error_details.get(self.id, [])}
 
@@ -256,7 +275,7 @@ def _patches(double: EmrDouble) -> Iterator[Any]:
         (ElasticMapReduceResponse, "run_job_flow", run_job_flow),
         (ElasticMapReduceResponse, "list_instance_fleets", list_instance_fleets),
         (ElasticMapReduceResponse, "get_auto_termination_policy", get_auto_termination_policy),
-        (DomainDispatcherApplication, "__call__", _signed_only),
+        (DomainDispatcherApplication, "__call__", answer),
     ):
         yield mock.patch.object(owner, name, member, create=True)
 

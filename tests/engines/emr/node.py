@@ -5,7 +5,8 @@ As on EMR: who cancels a running step kills its process, and nothing else, so a 
 goes on; `CANCEL_AND_WAIT` cancels all pending steps of a cluster when a step fails, whosever they are, and `CONTINUE`
 none; a cluster that ends by itself says why in `ErrorDetails`.
 
-Spec: Amazon EMR API, StepConfig and CancelSteps; Management Guide, "Cancel steps", "View log files archived to S3".
+Spec: Amazon EMR API, StepConfig and CancelSteps; Management Guide, "Cancel steps", "View log files archived to S3",
+"Bootstrap failure error codes in Amazon EMR" (what `ErrorData` holds).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import threading
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +32,14 @@ if TYPE_CHECKING:
 MASTER = "i-0a1b2c3d4e5f60718"
 
 ACTIVE = ("PENDING", "RUNNING", "CANCEL_PENDING")
+
+
+def _encryption(args: list[str]) -> dict[str, str]:
+    """How Hadoop has S3A encrypt what a step writes."""
+    given = dict(each.split("=", 1) for option, each in pairwise(args) if option == "-D")
+    algorithm = {"SSE-S3": "AES256", "SSE-KMS": "aws:kms"}.get(given.get("fs.s3a.encryption.algorithm"))
+    found = {"ServerSideEncryption": algorithm, "SSEKMSKeyId": given.get("fs.s3a.encryption.key")}
+    return {name: value for name, value in found.items() if value}
 
 
 class Node:
@@ -68,7 +78,7 @@ class Node:
         for number, action in enumerate(cluster.bootstrap_actions, 1):
             if not self._bootstrap(number, action):
                 why = f"On the master instance ({MASTER}), bootstrap action {number} returned a non-zero return code"
-                data = [{"instance-id": MASTER, "bootstrap-action": str(number)}]
+                data = [{"primary-instance-id": MASTER, "bootstrap-action": str(number), "return-code": "1"}]
                 code = "BOOTSTRAP_FAILURE_PRIMARY_WITH_NON_ZERO_CODE"
                 self._double.error_details[cluster.id] = [
                     {"ErrorCode": code, "ErrorData": data, "ErrorMessage": "The bootstrap action failed."}
@@ -153,7 +163,7 @@ class Node:
                 os.killpg(process.pid, signal.SIGKILL)
             reader.join()
         if process.returncode == 0 and command == "hadoop-streaming":
-            self._fetch_output(target, output)
+            self._fetch_output(target, output, _encryption(step.args))
         return self._end(step, b"".join(said), failed=process.returncode != 0)
 
     def _process(self, command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
@@ -215,23 +225,25 @@ class Node:
         path.write_bytes(self._double.get(location))
         return f"{path}#{name}"
 
-    def _fetch_output(self, target: str | None, output: str) -> None:
+    def _fetch_output(self, target: str | None, output: str, encryption: dict[str, str]) -> None:
         storage = self._double.hadoop.storage
         if target is not None:
             for name in storage.list(f"hdfs://{output}/out"):
                 data = storage.read_all(f"hdfs://{output}/out/{name}", limit=1 << 26)
-                self._double.put(f"{target}/{name}", data)
+                self._double.put(f"{target}/{name}", data, **encryption)
         storage.remove(f"hdfs://{output}")
 
     def _log(self, name: str, said: bytes) -> None:
         """EMR copies logs every five minutes, and as a cluster ends."""
         location = f"{self._cluster.log_uri.replace('s3n://', 's3://')}{self._cluster.id}/{name}.gz"
+        key = self._double.log_keys[self._cluster.id]
+        encryption = {"ServerSideEncryption": "aws:kms", "SSEKMSKeyId": key} if key else {}
 
         def copy() -> None:
             until = time.monotonic() + self._double.log_delay_s
             while time.monotonic() < until and not self._double.over:
                 time.sleep(0.02)
-            self._double.put(location, gzip.compress(said))
+            self._double.put(location, gzip.compress(said), **encryption)
 
         if self._double.log_delay_s:
             self._logs.append(threading.Thread(target=copy, daemon=True))

@@ -230,7 +230,7 @@ def test_bootstrap_action_that_fails_is_told_with_its_last_words(idle_emr, lst):
         r"tag_count: Step 1 of 1 was cancelled: cluster j-\w+ ended with errors: On the master instance \(i-\w+\), "
         r"bootstrap action 1 returned a non-zero return code \(no package python9\); "
         r"BOOTSTRAP_FAILURE_PRIMARY_WITH_NON_ZERO_CODE: The bootstrap action failed\. "
-        r"\(instance-id i-\w+, bootstrap-action 1\); logs, .*: s3://tmp/runs/logs/j-\w+",
+        r"\(primary-instance-id i-\w+, bootstrap-action 1, return-code 1\); logs, .*: s3://tmp/runs/logs/j-\w+",
         last,
     ), last  # fmt: skip
     assert idle_emr.double.keys("s3://mine/") == ["s3://mine/out.failed.jsonl"]
@@ -411,6 +411,52 @@ def test_run_that_cannot_be_ended_here_is_kept_and_collected(idle_emr, lst, tmp_
     assert idle_emr.double.get("s3://mine/out/part-00000") == b'"a"\t1\n'
     assert ledger.exists()
     assert idle_emr.left == []
+
+
+EXPIRED = json.dumps(
+    {"__type": "ExpiredTokenException", "Message": "The security token included in the request is expired"}
+)
+
+
+def test_run_without_an_output_folder_whose_credentials_expire_is_kept_and_collected(idle_emr, lst):
+    """A session's credentials: EMR refuses them from some moment on. The buckets demand a header for encryption."""
+    key = "arn:aws:kms:us-east-1:123456789012:key/k"
+    idle_emr.double.demand_encryption(key)
+    encrypted = ["--s3-sse", "aws:kms", "--s3-sse-kms-key-id", key]
+    expired = threading.Event()
+    refusal = b"HTTP/1.1 400 X\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % len(EXPIRED) + EXPIRED.encode()
+    with (
+        Proxy(idle_emr.double.url, "DescribeCluster", lambda ask: refusal if expired.is_set() else ask()) as proxy,
+        idle_emr.started(TAGS, "--emr-endpoint", proxy.url, *encrypted, lst) as process,
+    ):
+        wait_for(lambda: idle_emr.double.clusters and idle_emr.double.clusters[0].state == "RUNNING", process)
+        expired.set()
+        result = ended(process)
+        assert result.code == 1
+        found = re.search(
+            r"^if this launcher dies or its credentials expire, (crawlmill ledger --collect (\S+)) ends the run$",
+            result.err, re.MULTILINE,
+        )  # fmt: skip
+        assert f"the run is kept: {found[1]} ends it\n" in result.err
+        assert "cannot be followed any more: EMR refuses DescribeCluster: ExpiredTokenException: " in result.err
+        expired.clear()
+        early = idle_emr.crawlmill("ledger", "--collect", found[2], *encrypted)
+        assert "step 1 of 1 is running; try again later, or give --wait" in one_line(early)
+        parts = {"ServerSideEncryption": "aws:kms", "SSEKMSKeyId": key}
+        idle_emr.double.put(f"{found[2]}/output/part-00000", b'"a"\t1\n', **parts)
+        idle_emr.double.clusters[0].steps[0].state = "COMPLETED"
+        late = idle_emr.crawlmill("ledger", "--collect", found[2], *encrypted)
+    assert (late.code, late.out) == (2, '"a"\t1\n'), late.err
+    assert "1 input: 1 failed" in late.err
+    assert idle_emr.left == []
+
+
+def test_bucket_that_demands_a_header_for_encryption_is_not_written_without(idle_emr, lst):
+    idle_emr.double.demand_encryption("arn:aws:kms:us-east-1:123456789012:key/k")
+    result = idle_emr.run(TAGS, lst)
+    assert result.code == 1
+    assert "AccessDenied" in result.err
+    assert idle_emr.double.clusters == []
 
 
 def test_job_that_hadoop_does_not_take_is_told_in_hadoops_words(idle_emr, lst):

@@ -15,7 +15,7 @@ from botocore.validate import validate_parameters
 
 from crawlmill.mr.engines.emr.aws import Aws, AwsError
 from crawlmill.mr.engines.emr.examined import recipe
-from crawlmill.mr.engines.emr.examined.network import examine_routes, examine_tags
+from crawlmill.mr.engines.emr.examined.network import examine_routes, examine_tags, groups_of
 from crawlmill.mr.engines.emr.examined.recipe import examine_machines, examine_native, fleets_of
 from crawlmill.mr.engines.emr.examined.rights import examine_rights, is_v2
 
@@ -141,10 +141,30 @@ def test_way_to_the_internet_and_to_s3(route, gateway, internet, said, main):
 
 def test_tags_that_the_second_policy_of_emr_asks_for():
     tag = {"Key": "for-use-with-amazon-emr-managed-policies", "Value": "true"}
-    account = Account(describe_vpcs={"Vpcs": [{"VpcId": "vpc-1", "Tags": [tag]}]})
+    asked: list[dict[str, Any]] = []
+
+    def groups(**arguments: Any) -> dict[str, Any]:
+        asked.append(arguments)
+        return {"SecurityGroups": [{"GroupId": "sg-1", "Tags": [tag]}, {"GroupId": "sg-2"}]}
+
+    account = Account(
+        describe_vpcs={"Vpcs": [{"VpcId": "vpc-1", "Tags": [tag]}]}, describe_security_groups={"SecurityGroups": []}
+    )
     assert problems(examine_tags(account, [{**SUBNET, "Tags": [tag]}], {tag["Key"]: "true"})) == []
+    account.answers["describe_security_groups"] = groups
     said = problems(examine_tags(account, [SUBNET], {}))
-    assert [what.partition(" ")[0] for what in said] == ["the", "subnet-1"]
+    assert [what.partition(" ")[0] for what in said] == ["the", "subnet-1", "sg-2"]
+    problems(examine_tags(account, [SUBNET], {}, ["sg-1", "sg-2"]))
+    of_emr, named = asked
+    assert {"ElasticMapReduce-master", "ElasticMapReduce-slave"} <= {*of_emr["Filters"][1]["Values"]}
+    assert named == {"GroupIds": ["sg-1", "sg-2"]}
+
+
+def test_security_groups_that_a_request_names():
+    instances = {"EmrManagedMasterSecurityGroup": "sg-2", "EmrManagedSlaveSecurityGroup": "sg-1",
+                 "AdditionalMasterSecurityGroups": ["sg-3"], "Ec2SubnetId": "subnet-1"}  # fmt: skip
+    assert groups_of(instances) == ["sg-1", "sg-2", "sg-3"]
+    assert groups_of({}) == []
 
 
 @pytest.mark.parametrize(("answer", "v2"), [
@@ -202,6 +222,7 @@ def test_rights_that_are_there():
         ("nodes-role", ["s3:GetObject"], ["arn:aws:s3:::commoncrawl/*"]),
         ("nodes-role", ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"], ["arn:aws:s3:::mine/*"]),
         ("nodes-role", ["kms:GenerateDataKey", "kms:Decrypt"], [KEY]),
+        ("admin", ["kms:GenerateDataKey", "kms:Decrypt"], [KEY]),
     ]
     passed = [each["ContextEntries"][0]["ContextKeyValues"] for each in asked[:2]]
     assert passed == [["elasticmapreduce.amazonaws.com"], ["ec2.amazonaws.com"]]
@@ -212,4 +233,14 @@ def test_rights_that_are_missing_are_problems():
     said = problems(examine_rights(account, ME, "EMR_DefaultRole", "nodes", "mine"))
     assert [re.sub(" on .*", "", what) for what in said] == [
         "you may not iam:PassRole", "you may not iam:PassRole", "nodes may not s3:PutObject", "nodes may not kms:Decrypt",
+        "you may not kms:Decrypt",
     ]  # fmt: skip
+
+
+def test_key_that_is_asked_for_is_the_one_that_matters_and_nobody_simulates_an_accounts_owner():
+    account, asked = iam(key=KEY)
+    problems(examine_rights(account, "arn:aws:iam::123456789012:root", "EMR_DefaultRole", "nodes", "mine", f"{KEY}-2"))
+    kms = [each for each in asked if each["ActionNames"][0].startswith("kms:")]
+    assert [(each["PolicySourceArn"].rpartition("/")[2], each["ResourceArns"]) for each in kms] == [
+        ("nodes-role", [f"{KEY}-2"])
+    ]

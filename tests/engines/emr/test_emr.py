@@ -23,14 +23,19 @@ PAIRS = PROJECT / "jobs" / "near_duplicates.py"
 UNLUCKY = Path(__file__).parents[1] / "scripts" / "unlucky.py"
 
 
+KEY = "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+ENCRYPTED = ["--s3-sse", "aws:kms", "--s3-sse-kms-key-id", KEY]
+
+
 def test_run_gives_what_inline_gives_and_is_published_on_s3(emr, tmp_path):
-    """Inputs on S3, a cut one, one that is not there, one twice."""
+    """Inputs on S3, a cut one, one that is not there, one twice; buckets demand a header for encryption."""
     good = emr.double.put("s3://mine/crawl/good.warc.gz", warc("http://e.org/1", "http://e.org/2"))
     emr.double.put("s3://mine/crawl/cut.warc.gz", warc("http://e.org/3", "http://e.org/4", cut=9))
     lst = tmp_path / "x.paths"
     lst.write_text(f"{good}\n# c\n\ns3://mine/crawl/cut.warc.gz\ns3://mine/crawl/gone.warc.gz\n{good}\n")
     emr.double.metadata.slow = 1
-    there = emr.run(TAGS, "--output-dir", "s3://mine/out", lst)
+    emr.double.demand_encryption(KEY)
+    there = emr.run(TAGS, *ENCRYPTED, "--output-dir", "s3://mine/out", lst)
     here = run(TAGS, "-r", "inline", "--ledger", tmp_path / "inline", lst, **emr.double.environment)
     assert (there.code, here.code) == (2, 2), there.err
     assert there.out == ""
@@ -98,7 +103,7 @@ def test_settings_of_an_mrjob_conf_suffice_and_a_bucket_is_made_if_none_is_named
     command = [sys.executable, str(TAGS), "-r", "emr", "-c", str(conf), str(tmp_path / "x.paths")]
     there = subprocess.run(
         command, cwd="/", env=environment(**nowhere), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        timeout=120, check=False,
+        timeout=240, check=False,
     )  # fmt: skip
     assert (there.returncode, there.stdout) == (0, '"b"\t1\n"p"\t1\n'), there.stderr
     made = re.search(r"temporary files go to a new bucket, which stays: s3://(mrjob-[0-9a-f]{16})/", there.stderr)[1]
@@ -108,7 +113,8 @@ def test_settings_of_an_mrjob_conf_suffice_and_a_bucket_is_made_if_none_is_named
 
 def test_task_that_always_fails_ends_the_run_with_its_error_in_one_line(emr, tmp_path):
     lst = list_of(emr, tmp_path, "http://raise/99", "http://fine/")
-    result = emr.run(UNLUCKY, "-D", "mapreduce.map.maxattempts=2", "--output-dir", "s3://mine/out", lst)
+    emr.double.demand_encryption(KEY)
+    result = emr.run(UNLUCKY, *ENCRYPTED, "-D", "mapreduce.map.maxattempts=2", "--output-dir", "s3://mine/out", lst)
     assert (result.code, result.out) == (1, "")
     last = result.err.rstrip("\n").rpartition("\n")[2]
     assert re.fullmatch(

@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 from tests.mr.helpers import PROJECT, Ended
 
+from crawlmill.mr.engines.emr.encryption import with_report_options
+from crawlmill.storage import StorageOptions
+
 REPORT = "from crawlmill.mr.task.failure_report import report; report('Error:\\n what', 'trace\\n')"
 
 
-def reported(tmp_path: Path, aws: str | None) -> Ended:
+def reported(tmp_path: Path, aws: str | None, query: str = "") -> Ended:
     """A task that reports, where this is what `aws` does."""
     if aws is not None:
         (tmp_path / "aws").write_text(f"#!/bin/sh\n{aws}\n")
@@ -21,7 +24,7 @@ def reported(tmp_path: Path, aws: str | None) -> Ended:
     environment = {
         "PATH": f"{tmp_path}{os.pathsep}/usr/bin:/bin" if aws is not None else str(tmp_path),
         "PYTHONPATH": str(PROJECT / "lib"), "PLACE": str(tmp_path),
-        "crawlmill_reports": "s3://b/run/reports", "mapreduce_task_attempt_id": "attempt_1_2_m_3_4",
+        "crawlmill_reports": f"s3://b/run/reports{query}", "mapreduce_task_attempt_id": "attempt_1_2_m_3_4",
     }  # fmt: skip
     done = subprocess.run([sys.executable, "-S", "-c", REPORT], env=environment, capture_output=True, check=False)
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
@@ -33,6 +36,17 @@ def test_error_is_put_beside_the_run_under_the_attempts_name(tmp_path):
     assert (tmp_path / "args").read_text() == "s3 cp --only-show-errors - s3://b/run/reports/attempt_1_2_m_3_4\n"
     assert (tmp_path / "put").read_text() == "Error: what\ntrace\n"
     assert ended.err == "noise\n"  # the PYTHONPATH of tasks is not for the Python of `aws`
+
+
+def test_report_is_encrypted_as_its_bucket_demands(tmp_path):
+    options = StorageOptions(s3_sse="aws:kms", s3_sse_kms_key_id="arn:aws:kms:us-east-1:1:key/k")
+    query = with_report_options("", options)
+    assert reported(tmp_path, 'echo "$@" > "$PLACE/args"', query).code == 0
+    assert (tmp_path / "args").read_text() == (
+        "s3 cp --only-show-errors --sse=aws:kms --sse-kms-key-id=arn:aws:kms:us-east-1:1:key/k - "
+        "s3://b/run/reports/attempt_1_2_m_3_4\n"
+    )
+    assert with_report_options("s3://b/run/reports", StorageOptions()) == "s3://b/run/reports"
 
 
 @pytest.mark.parametrize("aws", ["exit 3", None])

@@ -357,4 +357,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         for name in ("s3_endpoint", "s3_region"):  # of our storage; mrjob would find them strange but for its own S3
             if name not in runner.OPT_NAMES:
                 given.pop(name, None)
+        for name in ("s3_sse", "s3_sse_kms_key_id"):  # which mrjob does not know
+            if name in runner.OPT_NAMES:
+                given[name] = getattr(self.options, name)
         return {**given, "mrjob_cls": type(self)} if getattr(runner, "WANTS_JOB_CLASS", False) else given

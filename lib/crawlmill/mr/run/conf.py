@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import yaml
@@ -15,8 +16,9 @@ import yaml
 import crawlmill
 from crawlmill.errors import UsageError
 from crawlmill.mr.compat import load_conf, load_settings
+from crawlmill.storage import StorageOptions
 
-__all__ = ["conf_paths", "conf_setting", "endpoint_url"]
+__all__ = ["conf_paths", "conf_setting", "endpoint_url", "with_s3_settings"]
 
 
 def conf_paths(given: list[str] | None, script: str | None) -> list[str]:
@@ -48,6 +50,20 @@ def conf_setting(paths: list[str], runner: str, name: str) -> str | None:
 def endpoint_url(named: str | None) -> str | None:
     """The URL of an endpoint, which mrjob.conf may name by its host alone."""
     return named if not named or "://" in named else f"https://{named}"
+
+
+def with_s3_settings(options: StorageOptions, paths: list[str], runner: str) -> StorageOptions:
+    """The options with what these files say of S3 for a runner, as far as the command line says nothing of it.
+
+    Raises:
+        UsageError: They say something that means nothing.
+    """
+    if not options.s3_endpoint:
+        options = replace(options, s3_endpoint=endpoint_url(conf_setting(paths, runner, "s3_endpoint")))
+    if options.s3_sse is None:
+        sse, key = (conf_setting(paths, runner, name) for name in ("s3_sse", "s3_sse_kms_key_id"))
+        options = replace(options, s3_sse=sse, s3_sse_kms_key_id=options.s3_sse_kms_key_id or key)
+    return options
 
 
 def _check(path: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from crawlmill.errors import UsageError
 from crawlmill.inputs.reading import ReadOptions
-from crawlmill.storage import StorageOptions
+from crawlmill.storage import SSE, StorageOptions
 from crawlmill.storage.coalesce import COALESCE
 from crawlmill.storage.shares import MAX_TASKS
 from crawlmill.urls.matches import MATCHES
@@ -127,6 +127,10 @@ def add_storage(add: Add) -> None:
         "than that run at a time (default: 8 to data.commoncrawl.org, 2 to index.commoncrawl.org, else "
         "no limit)")  # fmt: skip
     add("--s3-requester-pays", action="store_true", help="pay for requests to S3 buckets that require it")
+    add("--s3-sse", choices=SSE,
+        help="ask S3 to encrypt what is written, for buckets that demand the header (default: the bucket's own "
+        "setting)")  # fmt: skip
+    add("--s3-sse-kms-key-id", metavar="KEY", help="with --s3-sse aws:kms: the KMS key, as an ARN (default: aws/s3)")
     add("--webhdfs", metavar="URL", help="WebHDFS address of the NameNode (default: from HADOOP_CONF_DIR)")
 
 
@@ -224,6 +228,8 @@ def storage_options(options: argparse.Namespace, **more: Any) -> StorageOptions:
         s3_endpoint=options.s3_endpoint,
         s3_region=options.s3_region,
         s3_requester_pays=options.s3_requester_pays,
+        s3_sse=options.s3_sse,
+        s3_sse_kms_key_id=options.s3_sse_kms_key_id,
         webhdfs=options.webhdfs,
         **more,
     )

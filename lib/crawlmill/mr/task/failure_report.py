@@ -23,7 +23,9 @@ from urllib.parse import urlsplit
 __all__ = ["PROPERTY", "listen", "report"]
 
 PROPERTY: Final = "crawlmill.reports"
-"""The property that holds the folder's URLs, one per NameNode, with commas between; each may have a query."""
+"""The property that holds the folder's URLs, one per NameNode, with commas between. Each may have a query; that of S3
+holds options of `aws s3 cp`.
+"""
 
 _VARIABLE: Final = PROPERTY.replace(".", "_")  # as Hadoop names it
 _TIMEOUT_S: Final = 20
@@ -52,7 +54,7 @@ def report(what: str, trace: str = "") -> None:
         path, _, query = folder.partition("?")
         try:
             if path.startswith("s3://"):
-                _put_on_s3(f"{path}/{attempt}", content)
+                _put_on_s3(f"{path}/{attempt}", query, content)
                 return
             place = _put(f"{path}/{attempt}?{query}&op=CREATE&overwrite=true", None)
             if place:  # of a DataNode
@@ -69,11 +71,12 @@ def _report_exception(kind: type[BaseException], error: BaseException, trace: Tr
     report("".join(traceback.format_exception_only(kind, error)), text)
 
 
-def _put_on_s3(location: str, content: bytes) -> None:
+def _put_on_s3(location: str, query: str, content: bytes) -> None:
     """Raises: OSError."""
     import subprocess  # noqa: PLC0415
 
-    command = ["aws", "s3", "cp", "--only-show-errors", "-", location]
+    options = [f"--{option}" for option in filter(None, query.split("&"))]
+    command = ["aws", "s3", "cp", "--only-show-errors", *options, "-", location]
     # `aws` has a Python of its own, for which our packages are not made.
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
     # Whatever it prints on stdout must not become a result.

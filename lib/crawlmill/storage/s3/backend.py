@@ -4,7 +4,7 @@
   requests since 2022: its objects are then read from https://data.commoncrawl.org/.
 * Bodies resume by range, on condition of the same ETag.
 * Writing: one PUT, or a multipart upload that is completed on success and aborted on error; either way the object
-  appears whole. There are no folders and no renames.
+  appears whole. There are no folders and no renames. A bucket may demand that requests say how to encrypt.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ COMMON_CRAWL_HTTPS = "https://data.commoncrawl.org/"
 # (in services like S3) out of order; so many in a row are where a listing goes round in circles.
 _MAX_IDLE_PAGES = 1000
 
+# Requests that say how S3 encrypts an object. Parts of one are as its upload was begun.
+_MAKE_OBJECTS = ("put_object", "copy_object", "create_multipart_upload")
+
 _log = logging.getLogger("crawlmill")
 
 Result = TypeVar("Result")
@@ -52,6 +55,12 @@ class S3Backend:
     def __init__(self, options: StorageOptions, policy: RetryPolicy, limiter: Limiter, https: Backend) -> None:
         self._options, self._policy, self._limiter, self._https = options, policy, limiter, https
         self._payer = {"RequestPayer": "requester"} if options.s3_requester_pays else {}
+        self._encryption = {
+            name: value
+            for name, value in (
+                ("ServerSideEncryption", options.s3_sse), ("SSEKMSKeyId", options.s3_sse_kms_key_id)
+            ) if value
+        }  # fmt: skip
         self._refused = False
         self._objects = S3Objects(options, limiter)
         self._made: S3Client | None = None
@@ -165,7 +174,8 @@ class S3Backend:
     def _once(self, operation: str, **arguments: Any) -> dict[str, Any]:
         release = self._limiter.admit(limited_name(arguments["Bucket"]))
         try:
-            return self._client().ask(operation, **arguments, **self._payer)
+            encryption = self._encryption if operation in _MAKE_OBJECTS else {}
+            return self._client().ask(operation, **arguments, **self._payer, **encryption)
         finally:
             release()
 

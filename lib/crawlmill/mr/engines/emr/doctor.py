@@ -13,10 +13,11 @@ from typing import Any, Final
 
 from crawlmill.errors import CrawlmillError, SourceError, UsageError
 from crawlmill.mr.engines.emr.aws import COMMON_CRAWLS_REGION, Aws, AwsError
-from crawlmill.mr.engines.emr.examined.network import examine_routes, examine_tags, subnets_of
+from crawlmill.mr.engines.emr.examined.network import examine_routes, examine_tags, groups_of, subnets_of
 from crawlmill.mr.engines.emr.examined.recipe import examine_machines, examine_native, fleets_of
 from crawlmill.mr.engines.emr.examined.rights import examine_rights, is_v2
 from crawlmill.mr.engines.emr.runner import EmrRunner
+from crawlmill.mr.run.conf import with_s3_settings
 from crawlmill.storage import Storage
 
 __all__ = ["examine_emr"]
@@ -38,6 +39,7 @@ def examine_emr(conf_paths: list[str], storage: Storage, settings: dict[str, Any
         return
     if storage.options.s3_endpoint:
         aws.endpoints["s3"] = storage.options.s3_endpoint
+    storage = Storage(with_s3_settings(storage.options, conf_paths, "emr"))
     try:
         caller = str(aws.ask("sts", "get_caller_identity")["Arn"])
         yield f"credentials: {caller}{_expiry(aws)}", None
@@ -73,13 +75,14 @@ def _expiry(aws: Aws) -> str:
     if not aws.of_a_session:
         return ""
     until = os.environ.get("AWS_CREDENTIAL_EXPIRATION")
-    return f" (a session{f' until {until}' if until else ''}: give longer runs --output-dir, to collect them after it)"
+    return f" (a session{f' until {until}' if until else ''}: runs that take longer can be collected after it)"
 
 
 def _own_cluster(aws: Aws, runner: EmrRunner, caller: str) -> Iterator[Found]:
     """What a cluster of the job's own needs."""
     installs = " ".join(map(str, runner.setting("bootstrap")))
-    fleets = fleets_of(runner.cluster_alone()["Instances"])
+    instances = runner.cluster_alone()["Instances"]
+    fleets = fleets_of(instances)
     try:
         subnets = subnets_of(aws, runner.setting("subnet"))
     except AwsError:
@@ -90,12 +93,13 @@ def _own_cluster(aws: Aws, runner: EmrRunner, caller: str) -> Iterator[Found]:
     yield from examine_routes(aws, subnets, needs_internet="pip" in installs)
     service_role = _name(runner, "iam_service_role")
     if is_v2(aws, service_role):
-        yield from examine_tags(aws, subnets, runner.setting("tags"))
+        yield from examine_tags(aws, subnets, runner.setting("tags"), groups_of(instances))
     folder = str(runner.setting("cloud_tmp_dir"))
     bucket = (
         "" if runner.new_bucket or folder.startswith(_SOMEWHERE) else folder.removeprefix("s3://").partition("/")[0]
     )
-    yield from examine_rights(aws, caller, service_role, _name(runner, "iam_instance_profile"), bucket)
+    key = runner.storage_options.s3_sse_kms_key_id
+    yield from examine_rights(aws, caller, service_role, _name(runner, "iam_instance_profile"), bucket, key)
 
 
 def _runner(conf_paths: list[str], settings: dict[str, Any]) -> tuple[EmrRunner, UsageError | None]:
@@ -119,7 +123,10 @@ def _bucket(aws: Aws, storage: Storage, runner: EmrRunner) -> Iterator[Found]:
             file.write(b"")
         storage.remove(name)
     except (SourceError, CrawlmillError) as error:
-        yield f"{folder} cannot be written: {error}", f"make the bucket with `aws s3 mb s3://{bucket}`, or name another"
+        make = f"make the bucket with `aws s3 mb s3://{bucket}`, or name another"
+        allow = "see docs/policies/; if the bucket demands a header for encryption, set s3_sse in mrjob.conf"
+        denied = isinstance(error, SourceError) and error.reason == "denied"
+        yield f"{folder} cannot be written: {error}", allow if denied else make
         return
     yield f"{folder} can be written", None
     try:

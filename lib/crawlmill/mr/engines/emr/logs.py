@@ -3,7 +3,8 @@
 EMR copies logs to S3 every five minutes, and as a cluster ends, so they are waited for for some minutes; `look` has
 those that are there, at once.
 
-Spec: Amazon EMR Management Guide, "View log files" and "Error codes with ErrorDetail information".
+Spec: Amazon EMR Management Guide, "View log files", "Error codes with ErrorDetail information" and "Bootstrap failure
+error codes" (what stands in `ErrorData`); Amazon EMR API, ErrorDetail.
 """
 
 from __future__ import annotations
@@ -50,12 +51,13 @@ class ClusterLogs:
         said = log.complaint()
         return "" if said == "no word from it" else said
 
-    def of_bootstrap(self, reason: str) -> str:
-        """The last word of the bootstrap action that a cluster's reason for its end speaks of, or nothing."""
-        found = _BOOTSTRAP.search(reason)
+    def of_bootstrap(self, cluster: dict[str, Any]) -> str:
+        """The last word of the bootstrap action that ended a cluster, or nothing."""
+        found = _failed_action(cluster)
         if found is None:
             return ""
-        name = posixpath.join("node", found[1], "bootstrap-actions", found[2], "stderr")
+        instance, number = found
+        name = posixpath.join("node", instance, "bootstrap-actions", number, "stderr")
         lines = self._lines(name, within_s=self._within_s)
         telling = [line.strip() for line in lines if line.strip() and not line.startswith("+")]
         return f" ({telling[-1][:_MAX_SHOWN]})" if telling else ""
@@ -81,8 +83,20 @@ class ClusterLogs:
         return None
 
 
+def _failed_action(cluster: dict[str, Any]) -> tuple[str, str] | None:
+    """Machine and number of the bootstrap action that ended a cluster; None if something else did."""
+    for detail in cluster["Status"].get("ErrorDetails") or ():
+        data = {name: str(value) for each in detail.get("ErrorData") or () for name, value in each.items()}
+        instance = data.get("primary-instance-id") or data.get("instance-id")
+        if instance and data.get("bootstrap-action"):
+            return instance, data["bootstrap-action"]
+    reason = str((cluster["Status"].get("StateChangeReason") or {}).get("Message") or "")
+    found = _BOOTSTRAP.search(reason)
+    return (found[1], found[2]) if found else None
+
+
 def error_details(cluster: dict[str, Any]) -> str:
-    """`; CODE: message (instance-id i-1, …)` for each error that ended a cluster; empty where EMR tells of none."""
+    """`; CODE: message (bootstrap-action 1, …)` for each error that ended a cluster; empty where EMR tells of none."""
     told = []
     for detail in cluster["Status"].get("ErrorDetails") or ():
         what = ": ".join(str(detail[name]) for name in ("ErrorCode", "ErrorMessage") if detail.get(name))

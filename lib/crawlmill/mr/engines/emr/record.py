@@ -7,7 +7,8 @@
     RUN/output/part-N     what the last step has written
 
 RUN is a folder on S3 that is gone when the run has ended. `OUTPUT.running.json`, beside the output folder, says where
-it is, so that `crawlmill ledger --collect OUTPUT` can end a run whose launcher died. Arguments are recorded without
+it is, so that `crawlmill ledger --collect OUTPUT` can end a run whose launcher died; of a run without an output folder,
+`crawlmill ledger --collect RUN`. Arguments are recorded without
 their secrets; the task list holds locations as tasks need them.
 """
 
@@ -27,6 +28,7 @@ from crawlmill.storage import Storage, redact
 __all__ = ["EmrRun", "Step", "marker_of"]
 
 _VERSION: Final = 1
+_RECORD: Final = "run.json"
 _MAX_RECORD_BYTES: Final = 1 << 20
 
 
@@ -61,20 +63,29 @@ class EmrRun:
     def save(self, storage: Storage, marker: str | None) -> None:
         """Write the record, and the marker that leads to it. Raises: SourceError."""
         record = {"v": _VERSION, **asdict(self), "info": self.info.to_json()}
-        _write(storage, self.at("run.json"), record)
+        _write(storage, self.at(_RECORD), record)
         if marker is not None:
-            _write(storage, marker, {"v": _VERSION, "runner": "emr", "record": self.at("run.json")})
+            _write(storage, marker, {"v": _VERSION, "runner": "emr", "record": self.at(_RECORD)})
 
     @classmethod
     def load(cls, storage: Storage, marker: str) -> Self:
         """The run that a marker leads to. Raises: UsageError, SourceError, FormatError."""
         found = _read(storage, marker)
         try:
-            record = _read(storage, found["record"])
+            return cls._load(storage, found["record"])
         except SourceError as error:
             if error.reason != "not-found":
                 raise
             raise UsageError(f"the files of this run are gone: {redact(found['record'])}") from error
+
+    @classmethod
+    def load_from(cls, storage: Storage, folder: str) -> Self:
+        """The run whose own folder this is. Raises: SourceError, FormatError."""
+        return cls._load(storage, f"{folder.rstrip('/')}/{_RECORD}")
+
+    @classmethod
+    def _load(cls, storage: Storage, location: str) -> Self:
+        record = _read(storage, location)
         try:
             del record["v"]
             steps = tuple(Step(**step) for step in record["steps"])

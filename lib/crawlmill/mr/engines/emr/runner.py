@@ -18,7 +18,7 @@ import secrets
 import shutil
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.mr.compat import engine_runner
@@ -27,7 +27,7 @@ from crawlmill.mr.engines.emr.credentials import credentials_of, lend
 from crawlmill.mr.engines.emr.native import NAME, native_archive
 from crawlmill.mr.engines.streaming import StreamingTasks
 from crawlmill.mr.run.conf import endpoint_url
-from crawlmill.storage import Storage
+from crawlmill.storage import Storage, StorageOptions
 
 __all__ = ["EmrRunner"]
 
@@ -47,6 +47,7 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
     """
 
     alias = "emr"
+    OPT_NAMES: ClassVar[set[str]] = {*_MRJobEMRRunner.OPT_NAMES, "s3_sse", "s3_sse_kms_key_id"}
     new_bucket: str | None = None
     _native = False
 
@@ -100,6 +101,13 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
         if not aws.has_credentials:
             raise UsageError("-r emr: no AWS credentials are found (environment, ~/.aws, role of the machine)")
         return aws
+
+    @property
+    def storage_options(self) -> StorageOptions:
+        """What mrjob.conf and the command line say of S3. Raises: UsageError."""
+        sse = self._opts["s3_sse"]
+        key = self._opts["s3_sse_kms_key_id"] if sse != "AES256" else None
+        return StorageOptions(s3_endpoint=self.aws.endpoints.get("s3"), s3_sse=sse, s3_sse_kms_key_id=key)
 
     def lend_credentials(self) -> None:
         """Put the credentials of mrjob.conf, if there are any, into the environment: our storage knows no others."""
@@ -175,6 +183,8 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
         """The request for a cluster without steps."""
         request: dict[str, Any] = self._cluster_kwargs()
         tags = {**self._opts["tags"], **more_tags}
+        if self.storage_options.s3_sse_kms_key_id:  # EMR's logs are encrypted with S3's own keys otherwise
+            request.setdefault("LogEncryptionKmsKeyId", self.storage_options.s3_sse_kms_key_id)
         request["Tags"] = [{"Key": name, "Value": str(value)} for name, value in sorted(tags.items())]
         return request
 

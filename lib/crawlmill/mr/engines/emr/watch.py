@@ -150,7 +150,7 @@ class EmrWatch:
         said = str(reason.get("Message") or reason.get("Code") or "EMR does not say why").strip()
         what = f"{step.name} failed" if state == "failed" else f"{step.name} was {state}"
         if _over(cluster):
-            what += f": cluster {self._run.cluster} {_ended(cluster)}: {said}{log.of_bootstrap(said)}"
+            what += f": cluster {self._run.cluster} {_ended(cluster)}: {said}{log.of_bootstrap(cluster)}"
             what += error_details(cluster)
         return TaskError(f"{what}; {logs}")
 

@@ -20,6 +20,7 @@ from crawlmill import core
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.mr.engines.emr.aws import AwsError
 from crawlmill.mr.engines.emr.cancel import cancel, tag_of
+from crawlmill.mr.engines.emr.encryption import hadoop_properties, with_report_options
 from crawlmill.mr.engines.emr.native import NAME
 from crawlmill.mr.engines.emr.record import EmrRun, marker_of
 from crawlmill.mr.engines.emr.runner import EmrRunner
@@ -82,7 +83,8 @@ class EmrWork(ClusterWork):
             # By default reducers, which have nothing to do yet, take the room of map tasks from the first 5 % on.
             "mapreduce.job.reduce.slowstart.completedmaps": "0.95",
             "mapreduce.reduce.speculative": "false",  # S3 has no renames to tell two attempts at one file apart
-            PROPERTY: self._record.at("reports"),
+            PROPERTY: with_report_options(self._record.at("reports"), storage.options),
+            **hadoop_properties(storage.options),
         })  # fmt: skip
 
     @property
@@ -117,11 +119,6 @@ class EmrWork(ClusterWork):
         self._runner.give(replace(self._settings, files_folder=self._record.at("left")))
         self._runner.prepare()
         self._stage = _Stage.UPLOADING
-        if self._marker is None and self._aws.of_a_session and not self._quiet:
-            self._watch.note(
-                "the AWS credentials are those of a session: if it expires during the run, nothing leads back to the "
-                "run; with --output-dir it could be collected"
-            )
         if self._runner.new_bucket and not self._quiet:
             self._watch.note(f"temporary files go to a new bucket, which stays: s3://{self._runner.new_bucket}/")
         try:
@@ -140,6 +137,8 @@ class EmrWork(ClusterWork):
             if not self._quiet:
                 logs = f"{self._record.logs.rstrip('/')}/{self._record.cluster}"
                 self._watch.note(f"cluster {self._record.cluster} in {self._record.region}; its logs come to {logs}")
+                if self._marker is None:
+                    self._watch.note(f"if this launcher dies or its credentials expire, {self._collect} ends the run")
             self._following.wait()
             self._stage = _Stage.COMPLETED
             self._following.fetch()
@@ -147,13 +146,18 @@ class EmrWork(ClusterWork):
             self._stage = _Stage.FAILED
             raise
 
+    @property
+    def _collect(self) -> str:
+        """The command that ends the run if this launcher cannot."""
+        return f"crawlmill ledger --collect {self._record.info.output_dir or self._record.folder.rstrip('/')}"
+
     def close(self) -> None:
         """Leave nothing behind; but of a run that somebody can still end, what that takes."""
         error = sys.exc_info()[0]  # `closing` calls us while it is on its way
         stopped = error is not None and issubclass(error, Stopped)
         kept = self._stage is _Stage.COMPLETED or not stopped
-        if self._stage >= _Stage.ASKED and error is not None and self._marker and kept:
-            self._watch.note(f"the run is kept: crawlmill ledger --collect {self._record.info.output_dir} ends it")
+        if self._stage >= _Stage.ASKED and error is not None and kept:
+            self._watch.note(f"the run is kept: {self._collect} ends it")
         else:
             self._end()
         self._runner.cleanup()

@@ -1,22 +1,30 @@
 """The network of a cluster: subnets and their zones, the way to the internet and to S3, the tags that EMR asks for.
 
-Spec: Amazon EC2 API, DescribeSubnets, DescribeRouteTables and DescribeVpcEndpoints; Amazon EMR Management Guide,
-"Tagging resources to use managed policies".
+Spec: Amazon EC2 API, DescribeSubnets, DescribeRouteTables, DescribeVpcEndpoints and DescribeSecurityGroups; Amazon EMR
+Management Guide, "Tagging resources to use managed policies" and "Working with Amazon EMR-managed security groups".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from crawlmill.mr.engines.emr.aws import Aws, AwsError
 
-__all__ = ["TAG", "examine_routes", "examine_tags", "subnets_of"]
+__all__ = ["TAG", "examine_routes", "examine_tags", "groups_of", "subnets_of"]
 
 Found = tuple[str, str | None]
 
 TAG: Final = "for-use-with-amazon-emr-managed-policies"
 _NAT_DOLLARS_A_GB: Final = 0.045
+# What EMR calls the groups that it makes, in public subnets and in private ones.
+_OF_EMR: Final = (
+    *("ElasticMapReduce-master", "ElasticMapReduce-slave"),
+    *("ElasticMapReduce-Master-Private", "ElasticMapReduce-Slave-Private", "ElasticMapReduce-ServiceAccess"),
+    *("ElasticMapReduce-Primary-Private", "ElasticMapReduce-Core-Private"),
+)
+_ONE_GROUP: Final = ("EmrManagedMasterSecurityGroup", "EmrManagedSlaveSecurityGroup", "ServiceAccessSecurityGroup")
+_MORE_GROUPS: Final = ("AdditionalMasterSecurityGroups", "AdditionalSlaveSecurityGroups")
 
 
 def subnets_of(aws: Aws, named: Any) -> list[dict[str, Any]]:
@@ -71,6 +79,21 @@ def _route(aws: Aws, subnet: dict[str, Any], needs_internet: bool) -> Found:
     return f"{name} in {subnet['AvailabilityZone']}: {internet}{', gateway endpoint for S3' if gateway else ''}", None
 
 
+def groups_of(instances: dict[str, Any]) -> list[str]:
+    """The security groups that a request for a cluster names (in its `Instances`)."""
+    named = {instances[name] for name in _ONE_GROUP if instances.get(name)}
+    return sorted(named.union(*(instances.get(name, ()) for name in _MORE_GROUPS)))
+
+
+def _groups(aws: Aws, vpcs: list[str], named: list[str]) -> list[dict[str, Any]]:
+    """Security groups as EC2 describes them: those named, else EMR's own in these VPCs. Raises: AwsError."""
+    if not named and not vpcs:
+        return []
+    filters = [{"Name": "vpc-id", "Values": vpcs}, {"Name": "group-name", "Values": list(_OF_EMR)}]
+    wanted: dict[str, Any] = {"GroupIds": named} if named else {"Filters": filters}
+    return list(aws.ask("ec2", "describe_security_groups", **wanted)["SecurityGroups"])
+
+
 def _table(aws: Aws, subnet: str, vpc: str) -> dict[str, Any]:
     """The route table of a subnet: its own, else the main one of the VPC."""
     for filters in (
@@ -82,8 +105,14 @@ def _table(aws: Aws, subnet: str, vpc: str) -> dict[str, Any]:
     return {}
 
 
-def examine_tags(aws: Aws, subnets: list[dict[str, Any]], cluster_tags: dict[str, Any]) -> Iterator[Found]:
-    """What the policy AmazonEMRServicePolicy_v2 asks of the cluster, the subnets and their VPCs."""
+def examine_tags(
+    aws: Aws, subnets: list[dict[str, Any]], cluster_tags: dict[str, Any], groups: Iterable[str] = ()
+) -> Iterator[Found]:
+    """What the policy AmazonEMRServicePolicy_v2 asks of the cluster, the subnets, their VPCs and the security groups.
+
+    `groups` are the ids of security groups that are named. Where none are, EMR uses its own, if an earlier cluster has
+    left them in the VPC, or makes them.
+    """
     if str(cluster_tags.get(TAG)).lower() != "true":
         yield (
             f"the cluster would not have the tag {TAG}=true, which the service role asks for",
@@ -92,11 +121,12 @@ def examine_tags(aws: Aws, subnets: list[dict[str, Any]], cluster_tags: dict[str
     vpcs = sorted({subnet["VpcId"] for subnet in subnets})
     try:
         found = [*subnets, *(aws.ask("ec2", "describe_vpcs", VpcIds=vpcs)["Vpcs"] if vpcs else ())]
+        found += _groups(aws, vpcs, list(groups))
     except AwsError as error:
         yield f"tags of {', '.join(vpcs)}: {error}", None if error.denied else "try again"
         return
     for each in found:
-        name = each.get("SubnetId") or each["VpcId"]
+        name = each.get("SubnetId") or each.get("GroupId") or each["VpcId"]
         if {"Key": TAG, "Value": "true"} not in each.get("Tags", ()):
             yield (
                 f"{name} does not have the tag {TAG}=true, which the service role asks for",

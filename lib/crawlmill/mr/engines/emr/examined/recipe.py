@@ -18,6 +18,8 @@ __all__ = ["Fleet", "examine_machines", "examine_native", "fleets_of"]
 
 Found = tuple[str, str | None]
 
+# The two quotas on vCPUs of the standard families, which are A, C, D, H, I, M, R, T and Z, by the codes under which
+# `aws service-quotas list-service-quotas --service-code ec2` lists them.
 _QUOTAS: Final = {"on demand": "L-1216C47A", "spot": "L-34B43A08"}
 _STANDARD: Final = re.compile(r"[acdhimrtz]\d")  # families that the two quotas are about
 _CORES_OF_KINDS: Final = {"x86_64": "x86_64", "arm64": "aarch64"}

@@ -30,8 +30,10 @@ def is_v2(aws: Aws, service_role: str) -> bool:
     return any(each["PolicyName"] == _V2 for each in attached)
 
 
-def examine_rights(aws: Aws, caller: str, service_role: str, profile: str, bucket: str) -> Iterator[Found]:
-    """What would be refused later. `caller` is who launches, as STS knows them."""
+def examine_rights(
+    aws: Aws, caller: str, service_role: str, profile: str, bucket: str, key: str | None = None
+) -> Iterator[Found]:
+    """What would be refused later. `caller`: who launches, as STS knows them; `key`: the KMS key that is asked for."""
     yield from _linked_roles(aws)
     try:
         roles = {role: aws.ask("iam", "get_role", RoleName=role)["Role"]["Arn"] for role in (service_role,)}
@@ -50,8 +52,11 @@ def examine_rights(aws: Aws, caller: str, service_role: str, profile: str, bucke
     if bucket:
         objects = [f"arn:aws:s3:::{bucket}/*"]
         yield from _may(aws, of_nodes, "nodes", ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"], objects)
-        if key := _key(aws, bucket):
-            yield from _may(aws, of_nodes, "nodes", ["kms:GenerateDataKey", "kms:Decrypt"], [key])
+        key = key or _key(aws, bucket)
+    if key and key.startswith("arn:"):
+        for arn, name in ((of_nodes, "nodes"), (who, "you")):
+            if not arn.endswith(":root"):  # nobody may simulate the account itself, which may do anything
+                yield from _may(aws, arn, name, ["kms:GenerateDataKey", "kms:Decrypt"], [key])
 
 
 def _linked_roles(aws: Aws) -> Iterator[Found]:

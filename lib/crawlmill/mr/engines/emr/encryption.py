@@ -1,0 +1,36 @@
+"""How those who write to S3 in a run on EMR, other than our storage, are told to have it encrypted.
+
+A bucket may refuse what is written without a header that says so. Our storage sends it if its options say so; Hadoop
+takes it from properties of the job, and `aws s3 cp`, by which failing tasks report, from its options.
+
+Spec: Hadoop 3.4, "Working with Encrypted S3 Data" (S3A: `fs.s3a.encryption.*`); Amazon EMR Release Guide, "Specifying
+Amazon S3 encryption using EMRFS properties" (`fs.s3.*`, which releases before 7.10 use) and "Migration Guide: EMRFS to
+S3A Filesystem"; AWS CLI, `s3 cp`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from crawlmill.storage import StorageOptions
+
+__all__ = ["hadoop_properties", "with_report_options"]
+
+_OF_S3A: Final = {"AES256": "SSE-S3", "aws:kms": "SSE-KMS"}
+
+
+def hadoop_properties(options: StorageOptions) -> dict[str, str]:
+    """What Hadoop needs to know, whichever of its two ways to S3 a release has; nothing if the bucket decides."""
+    if options.s3_sse is None:
+        return {}
+    found = {"fs.s3a.encryption.algorithm": _OF_S3A[options.s3_sse], "fs.s3.enableServerSideEncryption": "true"}
+    if key := options.s3_sse_kms_key_id:
+        found |= {"fs.s3a.encryption.key": key, "fs.s3.serverSideEncryption.kms.keyId": key}
+    return found
+
+
+def with_report_options(folder: str, options: StorageOptions) -> str:
+    """The folder for reports of failing tasks (`failure_report`), with the options that `aws s3 cp` needs there."""
+    given = {"sse": options.s3_sse, "sse-kms-key-id": options.s3_sse_kms_key_id}
+    query = "&".join(f"{name}={value}" for name, value in given.items() if value)
+    return f"{folder}?{query}" if query else folder
