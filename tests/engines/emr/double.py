@@ -62,10 +62,10 @@ else:
 
 
 class EmrDouble:
-    """The service. `hadoop` None: clusters start, and their steps wait for ever."""
+    """The service. `hadoop` None: steps wait for ever, or (`streams`) their jobs run without Hadoop."""
 
-    def __init__(self, home: Path, hadoop: Any = None) -> None:
-        self.home, self.hadoop = home, hadoop
+    def __init__(self, home: Path, hadoop: Any = None, *, streams: bool = False) -> None:
+        self.home, self.hadoop, self.streams = home, hadoop, streams
         self.dies_after_steps: int | None = None
         self.log_delay_s = 0.0
         self.demanded: dict[str, str] = {}
@@ -281,9 +281,9 @@ def _patches(double: EmrDouble) -> Iterator[Any]:
 
 
 @contextmanager
-def emr_double(home: Path, hadoop: Any = None) -> Iterator[EmrDouble]:
+def emr_double(home: Path, hadoop: Any = None, *, streams: bool = False) -> Iterator[EmrDouble]:
     """The service, within this block."""
-    double = EmrDouble(home, hadoop)
+    double = EmrDouble(home, hadoop, streams=streams)
     with ExitStack() as stack:
         for patch in _patches(double):
             stack.enter_context(patch)

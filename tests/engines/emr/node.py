@@ -15,6 +15,7 @@ import gzip
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 MASTER = "i-0a1b2c3d4e5f60718"
 
+_STREAM = Path(__file__).with_name("stream.py")
 ACTIVE = ("PENDING", "RUNNING", "CANCEL_PENDING")
 
 
@@ -141,6 +143,8 @@ class Node:
         command, hadoop = step.args[0], self._double.hadoop
         if command != "hadoop-streaming":
             process = self._process(list(step.args), self._environment)
+        elif hadoop is None and self._double.streams:
+            return self._stream(step)
         elif hadoop is None:
             while not self._ending and step.state == "RUNNING":
                 time.sleep(0.02)
@@ -153,6 +157,32 @@ class Node:
                 [f"{hadoop.home}/bin/hadoop", "jar", str(jar), *args],
                 {**os.environ, **hadoop.environment, "HADOOP_USER_NAME": "hadoop"},
             )
+        said = self._follow(process, step)
+        if process.returncode == 0 and command == "hadoop-streaming":
+            self._fetch_output(target, output, _encryption(step.args))
+        return self._end(step, said, failed=process.returncode != 0)
+
+    def _stream(self, step: Step) -> None:
+        """Run the job of a step without Hadoop."""
+        home = self._home / step.id
+        args, target = list(step.args[1:]), ""
+        for place, option in enumerate(args[:-1]):
+            value = args[place + 1]
+            if option in ("-files", "-archives"):
+                args[place + 1] = ",".join(self._here(each) for each in value.split(","))
+            elif option == "-input":
+                args[place + 1] = self._here(value)
+            elif option == "-output":
+                target, args[place + 1] = value.rstrip("/"), str(home / "output")
+        process = self._process([sys.executable, str(_STREAM), str(home), *args], self._environment)
+        said = self._follow(process, step)
+        if process.returncode == 0:
+            for part in sorted((home / "output").iterdir()):
+                self._double.put(f"{target}/{part.name}", part.read_bytes(), **_encryption(step.args))
+        return self._end(step, said, failed=process.returncode != 0)
+
+    def _follow(self, process: subprocess.Popen[bytes], step: Step) -> bytes:
+        """Wait for the process of a step, or kill it with the step; what it has said."""
         with process, process.stdout as log:
             said: list[bytes] = []
             reader = threading.Thread(target=lambda: said.append(log.read()))
@@ -162,9 +192,7 @@ class Node:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             reader.join()
-        if process.returncode == 0 and command == "hadoop-streaming":
-            self._fetch_output(target, output, _encryption(step.args))
-        return self._end(step, b"".join(said), failed=process.returncode != 0)
+        return b"".join(said)
 
     def _process(self, command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -219,11 +247,11 @@ class Node:
         return args
 
     def _here(self, given: str) -> str:
-        location, _, name = given.partition("#")
+        location, named, name = given.partition("#")
         path = self._home / "files" / Path(location).name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(self._double.get(location))
-        return f"{path}#{name}"
+        return f"{path}{named}{name}"
 
     def _fetch_output(self, target: str | None, output: str, encryption: dict[str, str]) -> None:
         storage = self._double.hadoop.storage
