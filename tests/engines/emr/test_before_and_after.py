@@ -418,7 +418,7 @@ EXPIRED = json.dumps(
 )
 
 
-def test_run_without_an_output_folder_whose_credentials_expire_is_kept_and_collected(idle_emr, lst):
+def test_run_without_an_output_folder_whose_credentials_expire_is_kept_and_collected(idle_emr, lst, tmp_path):
     """A session's credentials: EMR refuses them from some moment on. The buckets demand a header for encryption."""
     key = "arn:aws:kms:us-east-1:123456789012:key/k"
     idle_emr.double.demand_encryption(key)
@@ -445,7 +445,11 @@ def test_run_without_an_output_folder_whose_credentials_expire_is_kept_and_colle
         parts = {"ServerSideEncryption": "aws:kms", "SSEKMSKeyId": key}
         idle_emr.double.put(f"{found[2]}/output/part-00000", b'"a"\t1\n', **parts)
         idle_emr.double.clusters[0].steps[0].state = "COMPLETED"
-        late = idle_emr.crawlmill("ledger", "--collect", found[2], *encrypted)
+        conf = tmp_path / "mrjob.conf"  # which the command finds as jobs do
+        keys = {name.lower(): value for name, value in KEYS.items()}
+        conf.write_text(json.dumps({"runners": {"emr": {**keys, "s3_sse": "aws:kms", "s3_sse_kms_key_id": key}}}))
+        nobody = dict.fromkeys(KEYS, "")
+        late = idle_emr.crawlmill("ledger", "--collect", found[2], MRJOB_CONF=str(conf), **nobody)
     assert (late.code, late.out) == (2, '"a"\t1\n'), late.err
     assert "1 input: 1 failed" in late.err
     assert idle_emr.left == []
