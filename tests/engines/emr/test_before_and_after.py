@@ -23,16 +23,17 @@ from tests.engines.emr.double import KEYS
 from tests.engines.emr.services import Proxy, refusing
 from tests.mr.helpers import PROJECT, Ended, run
 
-from crawlmill.errors import CrawlmillError, SourceError
+from crawlmill.errors import CrawlmillError, SourceError, UsageError
 from crawlmill.mr.engines.emr.aws import Aws, AwsError
 from crawlmill.mr.engines.emr.cancel import cancel
 from crawlmill.mr.engines.emr.record import EmrRun, Step, marker_of
 from crawlmill.mr.engines.emr.runner import EmrRunner
 from crawlmill.mr.engines.emr.watch import EmrWatch, failure_of_task
 from crawlmill.mr.engines.emr.workers import Workers
+from crawlmill.mr.run.conf import with_s3_settings
 from crawlmill.mr.run.ending import RunInfo
 from crawlmill.mr.run.progress import Console, Progress
-from crawlmill.storage import Storage
+from crawlmill.storage import Storage, StorageOptions
 
 TAGS = PROJECT / "jobs" / "tag_count.py"
 TMP = ["--cloud-tmp-dir", "s3://tmp/runs/"]
@@ -96,6 +97,18 @@ def test_credentials_of_mrjob_conf_reach_our_storage_when_they_are_lent_and_not_
     runner.lend_credentials()
     assert (os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"]) == ("AKIDEXAMPLE", "s3cr3t")
     assert "AWS_SESSION_TOKEN" not in os.environ
+
+
+def test_encryption_of_the_command_line_counts_before_that_of_mrjob_conf(tmp_path):
+    conf = tmp_path / "mrjob.conf"
+    conf.write_text(json.dumps({"runners": {"emr": {"s3_sse": "aws:kms", "s3_sse_kms_key_id": "arn:k"}}}))
+    given = with_s3_settings(StorageOptions(), [str(conf)], "emr")
+    assert (given.s3_sse, given.s3_sse_kms_key_id) == ("aws:kms", "arn:k")
+    given = with_s3_settings(StorageOptions(s3_sse="AES256"), [str(conf)], "emr")
+    assert (given.s3_sse, given.s3_sse_kms_key_id) == ("AES256", None)
+    conf.write_text(json.dumps({"runners": {"emr": {"s3_sse": "aes"}}}))
+    with pytest.raises(UsageError, match="AES256 or aws:kms"):
+        with_s3_settings(StorageOptions(), [str(conf)], "emr")
 
 
 def test_pool_of_clusters_is_not_spoken_to(lst):
