@@ -9,13 +9,16 @@ import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from crawlmill.errors import CrawlmillError, FormatError, SourceError, UsageError
 from crawlmill.ledger.input_lines import as_line
-from crawlmill.ledger.row import Accountable, LedgerRow
+from crawlmill.ledger.row import LedgerRow
 from crawlmill.storage import Storage, StorageOptions, absolute, is_remote, redact
 from crawlmill.storage.locations import local_path
+
+if TYPE_CHECKING:
+    from crawlmill.ledger.row import Accountable
 
 __all__ = ["check_ledger_place", "failed_lines", "keep_ledger", "read_ledger"]
 

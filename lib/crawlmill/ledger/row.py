@@ -14,52 +14,54 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 from unicodedata import unidata_version
 
 from crawlmill.errors import CrawlmillError, FormatError, Problem
 from crawlmill.storage.locations import redact
 from crawlmill.terminal.text import visible
 
-__all__ = ["Accountable", "LedgerRow", "Numbered", "complete", "merged"]
+if TYPE_CHECKING:  # every task would make them, and none use them
+    from typing import Protocol
+
+    class Numbered(Protocol):
+        """One of several units of an input."""
+
+        @property
+        def number(self) -> int:
+            """Its place among them, from 0."""
+
+        @property
+        def count(self) -> int:
+            """How many there are."""
+
+    class Accountable(Protocol):
+        """What a row is of; `crawlmill.inputs.lists.Input` is one."""
+
+        @property
+        def shown(self) -> str:
+            """The line that names it, without secrets."""
+
+        @property
+        def location(self) -> str:
+            """Where it lies."""
+
+        @property
+        def offset(self) -> int | None:
+            """Where its bytes begin there; None for a whole file."""
+
+        @property
+        def length(self) -> int | None:
+            """How many bytes it has there; None for a whole file."""
+
+        @property
+        def unit(self) -> Numbered | None:
+            """Which of its units this is; None if it is all of it."""
+
+
+__all__ = ["LedgerRow", "complete", "merged"]
 
 _MAX_PROBLEMS: Final = 100
-
-
-class Numbered(Protocol):
-    """One of several units of an input."""
-
-    @property
-    def number(self) -> int:
-        """Its place among them, from 0."""
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-
-
-class Accountable(Protocol):
-    """What a row is of; `crawlmill.inputs.lists.Input` is one."""
-
-    @property
-    def shown(self) -> str:
-        """The line that names it, without secrets."""
-
-    @property
-    def location(self) -> str:
-        """Where it lies."""
-
-    @property
-    def offset(self) -> int | None:
-        """Where its bytes begin there; None for a whole file."""
-
-    @property
-    def length(self) -> int | None:
-        """How many bytes it has there; None for a whole file."""
-
-    @property
-    def unit(self) -> Numbered | None:
-        """Which of its units this is; None if it is all of it."""
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 from crawlmill.errors import FormatError, UsageError
 from crawlmill.formats.record import Record
@@ -36,12 +36,10 @@ from crawlmill.inputs.lists import Inputs
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.mr.compat import MRJob, MRJobRunner, MRStep, RawValueProtocol
 from crawlmill.mr.job.command_line import declare_options, pass_on, raise_usage_error, storage_of
-from crawlmill.mr.job.help import describe, hide_rare
 from crawlmill.mr.job.program import door_of, guarded_stdout, run_program
 from crawlmill.mr.job.step_task import StepTask, is_json, overrides, plain_sums, rows_set_aside
 from crawlmill.mr.job.task_inputs import InputWatch, TaskInputs
 from crawlmill.mr.run.options import read_options
-from crawlmill.mr.run.results import Results
 from crawlmill.mr.task.files import TaskFiles, check_name
 from crawlmill.mr.task.monitor import EngineMonitor, Monitor
 from crawlmill.mr.task.pairs import JsonPairs
@@ -49,6 +47,9 @@ from crawlmill.mr.task.rows import Pair, RowsFile, without_rows
 from crawlmill.mr.task.sums import Choice, summing
 from crawlmill.mr.task.survey import REDUCERS, read_findings
 from crawlmill.storage import Storage
+
+if TYPE_CHECKING:  # no task needs it
+    from crawlmill.mr.run.results import Results
 
 __all__ = ["CrawlJob", "summing"]
 
@@ -317,10 +318,8 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         parser.formatter_class = partial(RawDescriptionHelpFormatter, width=100)
         super().configure_args()
         parser.allow_abbrev = False
-        hide_rare(parser)
-        describe(parser, type(self), self.name(), self.shown_as)
+        self._of_mrjob = list(parser._actions)  # noqa: SLF001 - mrjob's own way of reading its parser
         declare_options(parser, self._passthru_arg_dests)
-        self._declared = True
 
     def _pass_on(self, group: _ArgumentGroup, *names: str, **settings: Any) -> None:
         """Declare an option, in a group of the help, that tasks get too."""
@@ -328,7 +327,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     def load_args(self, args: list[str]) -> None:
         """Parse the command line; whatever is wrong with it is a UsageError."""
-        if not getattr(self, "_declared", False):
+        if not hasattr(self, "_of_mrjob"):
             raise UsageError(f"configure_args() of {type(self).__name__} does not call super().configure_args()")
         self.arg_parser.error = raise_usage_error
         super().load_args(args)
@@ -339,8 +338,9 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         if options.runner:
             super()._print_help(options)
         else:
-            self.arg_parser.formatter_class = RawDescriptionHelpFormatter
-            self.arg_parser.print_help()
+            from crawlmill.mr.job.help import print_help  # noqa: PLC0415 - no task needs it
+
+            print_help(self.arg_parser, self._of_mrjob, type(self), self.name(), self.shown_as)
 
     def make_runner(self, **settings: Any) -> MRJobRunner:
         """The runner that the options name, made with these settings in place of theirs."""

@@ -17,6 +17,9 @@ __all__ = ["declare_options", "pass_on", "raise_usage_error", "storage_of"]
 
 def declare_options(parser: ArgumentParser, passed_on: set[str]) -> None:
     """Declare the options that jobs have besides mrjob's; the names of those that tasks get join `passed_on`."""
+    for action in parser._actions:  # noqa: SLF001 - mrjob's own way of reading its parser
+        if action.dest == "runner":
+            action.choices = None  # the registry says which there are
     inputs = parser.add_argument_group("inputs")
     declared.add_base_url(inputs.add_argument)
     declared.add_storage(inputs.add_argument)

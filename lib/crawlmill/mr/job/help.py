@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import inspect
+from collections.abc import Iterable
 from typing import Final
 
 from crawlmill.mr.engines.registry import DEFAULT, ENGINES
 
-__all__ = ["describe", "hide_rare"]
+__all__ = ["print_help"]
 
 _SHOWN: Final = {
     "args": "a file with one input per line, plain or gzip; - is stdin; with --index, a URL pattern",
@@ -25,9 +26,18 @@ _SHOWN: Final = {
 }
 
 
-def hide_rare(parser: argparse.ArgumentParser) -> None:
-    """Leave of the options declared so far only those in the help that most users need, in our words."""
-    for action in parser._actions:  # noqa: SLF001 - mrjob's own way of reading its parser
+def print_help(
+    parser: argparse.ArgumentParser, rare: Iterable[argparse.Action], job: type, name: str, shown_as: str | None = None
+) -> None:
+    """Print the help of a job; of mrjob's options, the `rare`, only those that most users need, in our words."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    _hide(rare)
+    _describe(parser, job, name, shown_as)
+    parser.print_help()
+
+
+def _hide(rare: Iterable[argparse.Action]) -> None:
+    for action in rare:
         action.help = _SHOWN.get(action.dest, argparse.SUPPRESS)
         if action.dest == "args":
             action.metavar = "LIST"
@@ -40,7 +50,7 @@ def hide_rare(parser: argparse.ArgumentParser) -> None:
             action.help = "read no mrjob.conf at all"
 
 
-def describe(parser: argparse.ArgumentParser, job: type, name: str, shown_as: str | None = None) -> None:
+def _describe(parser: argparse.ArgumentParser, job: type, name: str, shown_as: str | None) -> None:
     """Put the job's docstring above its options and examples below."""
     parser.prog = shown_as or f"python jobs/{name}.py"
     parser.usage = "%(prog)s [-r RUNNER] [options] LIST..."

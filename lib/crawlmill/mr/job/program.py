@@ -7,25 +7,28 @@ import sys
 from argparse import ArgumentError
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from crawlmill.errors import CrawlmillError
 from crawlmill.mr.task.failure_report import report
 from crawlmill.terminal.streams import open_closed_streams
 from crawlmill.terminal.text import visible
 
-__all__ = ["Program", "door_of", "guarded_stdout", "run_program"]
+if TYPE_CHECKING:  # every task would make it, and none use it
+    from typing import Protocol
+
+    class Program(Protocol):
+        """What can be run; `CrawlJob` is one."""
+
+        @classmethod
+        def name(cls) -> str:
+            """Its name: that of its file."""
+
+        def execute(self) -> Any:
+            """Do what its options say."""
 
 
-class Program(Protocol):
-    """What can be run; `CrawlJob` is one."""
-
-    @classmethod
-    def name(cls) -> str:
-        """Its name: that of its file."""
-
-    def execute(self) -> Any:
-        """Do what its options say."""
+__all__ = ["door_of", "guarded_stdout", "run_program"]
 
 
 def run_program(job: type[Program]) -> None:

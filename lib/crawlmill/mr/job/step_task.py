@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from crawlmill.mr.compat import MRStep
 from crawlmill.mr.task.files import TaskFiles, files_of_streaming
@@ -16,42 +16,45 @@ from crawlmill.mr.task.survey import reads_task_list
 from crawlmill.sorting import SortedLines, batches
 from crawlmill.storage import Storage
 
-__all__ = ["StepJob", "StepTask", "is_json", "overrides", "plain_sums", "rows_set_aside"]
+if TYPE_CHECKING:  # every task would make it, and none use it
+    from typing import Protocol
+
+    class StepJob(Protocol):
+        """What a task asks of its job; `CrawlJob` is one."""
+
+        options: Any
+        stdin: Any
+        stdout: Any
+        task_files: TaskFiles | None
+
+        @property
+        def storage(self) -> Storage:
+            """What opens inputs."""
+
+        @property
+        def surveys(self) -> bool:
+            """Whether all inputs are looked at before they are processed."""
+
+        @property
+        def reduces_lines(self) -> bool:
+            """Whether the reducer of the step that accounts for inputs takes lines."""
+
+        def pick_protocols(self, step_num: int, step_type: str) -> tuple[Any, Any]:
+            """What reads and what writes a pair."""
+
+        def input_protocol(self) -> Any:
+            """What reads the lines of the task list."""
+
+        def sums(self, kind: str, step_num: int) -> Choice | None:
+            """What a combiner or reducer chooses of the sums, if summing is all that it does."""
+
+        def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
+            """The pairs of a reduce task, from its sorted lines."""
+
+        def _read_input(self) -> Iterator[bytes]: ...
 
 
-class StepJob(Protocol):
-    """What a task asks of its job; `CrawlJob` is one."""
-
-    options: Any
-    stdin: Any
-    stdout: Any
-    task_files: TaskFiles | None
-
-    @property
-    def storage(self) -> Storage:
-        """What opens inputs."""
-
-    @property
-    def surveys(self) -> bool:
-        """Whether all inputs are looked at before they are processed."""
-
-    @property
-    def reduces_lines(self) -> bool:
-        """Whether the reducer of the step that accounts for inputs takes lines."""
-
-    def pick_protocols(self, step_num: int, step_type: str) -> tuple[Any, Any]:
-        """What reads and what writes a pair."""
-
-    def input_protocol(self) -> Any:
-        """What reads the lines of the task list."""
-
-    def sums(self, kind: str, step_num: int) -> Choice | None:
-        """What a combiner or reducer chooses of the sums, if summing is all that it does."""
-
-    def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
-        """The pairs of a reduce task, from its sorted lines."""
-
-    def _read_input(self) -> Iterator[bytes]: ...
+__all__ = ["StepTask", "is_json", "overrides", "plain_sums", "rows_set_aside"]
 
 
 class StepTask:
