@@ -4,6 +4,8 @@
                                           FILE.members      lengths of a file's gzip members, see loops/inflate_loop.py
                                           sizes.json        of each file: bytes, inflated bytes, members
                                           lists/NAME.paths  input lists, one absolute path a line
+                                          pairs-N           the pairs that counting the words of N WET files gives
+                lines-N                                     lines to be sorted
 
 Sizes and lengths are found by zlib alone. `sizes.json` is written last: a folder without it is made anew.
 """
@@ -11,38 +13,46 @@ Sizes and lengths are found by zlib alone. `sizes.json` is written last: a folde
 from __future__ import annotations
 
 import json
+import random
 import shutil
+import subprocess
 import sys
 import zlib
 from array import array
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from crawlmill.sample import write_sample
 
-__all__ = ["SCALES", "Corpus", "Scale", "Workload", "member_lengths", "whole_files"]
+__all__ = ["LINE_BYTES", "SCALES", "Corpus", "Scale", "Workload", "member_lengths", "whole_files"]
 
 _CHUNK = 1 << 16  # what follows a member is copied at its end: small chunks, small copies
 _SEED = 20260101
+LINE_BYTES = 250
 _EDITION = 2  # raised when the sample crawl changes, so that it is made anew
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How large the inputs are: the crawl, and the compressed megabytes wanted of each kind."""
+    """How large the inputs are: the crawl, the compressed megabytes wanted of each kind, and the lines to be sorted."""
 
     name: str
     pages: int
     files: int
     megabytes: dict[str, float]
+    lines: int
 
 
 # A page of the realistic sample makes about 32 KB of WARC, 6.7 KB of WAT and 11 KB of WET: some 105 records per MB of
 # WARC, and 43,000 different words per MB of WET in the first 8 MB, as real crawls have. The sizes of `full` are those
-# that the goals are about; `small` is for trying the benchmark out, and its ratios say little.
+# that the goals are about; `medium` takes a third of the time to make, and only its WAT is smaller; `small` is for
+# trying the benchmark out, and its ratios say little.
 SCALES = {
-    "full": Scale("full", 38_000, 32, {"warc": 400, "wat": 250, "wet": 70}),
-    "small": Scale("small", 1_800, 6, {"warc": 20, "wat": 12, "wet": 4}),
+    "full": Scale("full", 38_000, 32, {"warc": 400, "wat": 250, "wet": 70}, 10_000_000),
+    "medium": Scale("medium", 13_600, 32, {"warc": 400, "wat": 88, "wet": 74}, 10_000_000),
+    "small": Scale("small", 1_800, 6, {"warc": 20, "wat": 12, "wet": 4}, 200_000),
 }
 
 
@@ -85,6 +95,23 @@ class Corpus:
     def samples_file(self, name: str) -> Path:
         """Where the samples of a profile are written."""
         return self._folder / f"{name}.samples.json"
+
+    def lines(self) -> Path:
+        """A file of lines as those of a CDXJ file, of `LINE_BYTES` each, in no order."""
+        file = self._folder.parent / f"lines-{self.scale.lines}"
+        if not file.exists():
+            _write_whole(file, _lines(self.scale.lines))
+        return file
+
+    def made_by(self, name: str, command: list[str]) -> Path:
+        """What a command writes to stdout, kept under a name."""
+        file = self._folder / name
+        if not file.exists():
+            sys.stderr.write(f"making {file}, once\n")
+            with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+                assert process.stdout is not None
+                _write_whole(file, iter(partial(process.stdout.read, 1 << 20), b""), process.wait)
+        return file
 
     def tiny(self) -> Workload:
         """One WARC file of a few pages."""
@@ -134,6 +161,27 @@ class Corpus:
         unfinished = sizes_file.with_suffix(".part")
         unfinished.write_text(json.dumps(sizes, indent=1))
         unfinished.replace(sizes_file)
+
+
+def _write_whole(file: Path, pieces: Iterable[bytes], ended: Callable[[], int] = lambda: 0) -> None:
+    """Write a file that is there only if it is whole and what makes it has `ended` with 0."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = file.with_suffix(".part")
+    with unfinished.open("wb") as target:
+        target.writelines(pieces)
+    if code := ended():
+        sys.exit(f"{file}: what makes it ended with {code}")
+    unfinished.replace(file)
+
+
+def _lines(count: int) -> Iterator[bytes]:
+    """Lines of `LINE_BYTES`: a urlkey of one of many hosts, a time, and something of which no two are alike."""
+    dice = random.Random(_SEED)
+    for _ in range(count):
+        number = dice.getrandbits(60)
+        host, page = number % 50_000, number >> 30
+        head = b'%c%c,host%d)/page/%d 20260101000000 {"' % (97 + host % 26, 97 + host % 23, host, page)
+        yield head + dice.randbytes(LINE_BYTES // 2).hex().encode()[: LINE_BYTES - 3 - len(head)] + b'"}\n'
 
 
 def whole_files(sizes: list[int], wanted: float) -> int:

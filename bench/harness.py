@@ -27,6 +27,7 @@ __all__ = [
     "Comparison",
     "Contender",
     "Goal",
+    "PairsASecond",
     "Quantity",
     "Row",
     "Run",
@@ -149,7 +150,32 @@ class AtMost:
         return Verdict(f"{what} = {ours - base:.2f} s, goal at most {self.seconds:g} s", ours - base <= self.seconds)
 
 
-Goal = AtLeast | AtMost
+@dataclass(frozen=True, slots=True)
+class PairsASecond:
+    """`ours` deals with so many million pairs a second of the CPU that it takes beyond `base`.
+
+    The total of its answer is the number of pairs. Next to it stands the speed of `peer`, all of its CPU counted.
+    """
+
+    ours: str
+    base: str
+    peer: str
+    millions: float
+
+    def judge(self, rows: Mapping[str, Row]) -> Verdict:
+        """The speed, beside what it should be."""
+        what = f"million pairs a second of CPU: {self.ours}"
+        ours, base = _value(rows, self.ours, "cpu"), _value(rows, self.base, "cpu")
+        answer = rows[self.ours].answer if self.ours in rows else None
+        if ours is None or base is None or answer is None or ours <= base:
+            return Verdict(f"{what}: not measured, goal {self.millions:g}", None)
+        speed = answer.total / (ours - base) / 1e6
+        peer = _value(rows, self.peer, "cpu")
+        beside = f" ({self.peer}: {answer.total / peer / 1e6:.2f})" if peer else ""
+        return Verdict(f"{what} = {speed:.2f}{beside}, goal {self.millions:g}", speed >= self.millions)
+
+
+Goal = AtLeast | AtMost | PairsASecond
 
 
 def _value(rows: Mapping[str, Row], name: str, quantity: Quantity) -> float | None:

@@ -19,7 +19,7 @@ from bench.harness import Answer, Comparison, Contender, Goal, compare, json_ans
 from bench.machine import java_version
 from bench.peers import environment, spark_job
 
-__all__ = ["LIMIT", "NATIVE", "SPARK", "Lab", "ours"]
+__all__ = ["CORES", "LIMIT", "LOOPS", "NATIVE", "SPARK", "Lab", "ours"]
 
 LIMIT = "inflate, libdeflate"
 SPARK = "cc-pyspark"
@@ -27,12 +27,13 @@ NATIVE = "crawlmill-native"
 
 _BENCH = Path(__file__).parent
 _ROOT = _BENCH.parent
-_CORES = ("python", "native") if importlib.util.find_spec("crawlmill_native") else ("python",)
+LOOPS = _BENCH / "loops"
+CORES = ("python", "native") if importlib.util.find_spec("crawlmill_native") else ("python",)
 
 
 def ours(suffix: str = "") -> list[str]:
     """The names of Crawlmill's rows, one per installed core."""
-    return [("crawlmill" if core == "python" else f"crawlmill-{core}") + suffix for core in _CORES]
+    return [("crawlmill" if core == "python" else f"crawlmill-{core}") + suffix for core in CORES]
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Lab:
         command = [sys.executable, str(_BENCH / "loops/crawlmill_loop.py"), work, *workload.paths]
         return [
             Contender(name, command, {"CRAWLMILL_CORE": core}, json_answer)
-            for name, core in zip(ours(suffix), _CORES, strict=True)
+            for name, core in zip(ours(suffix), CORES, strict=True)
         ]
 
     def reader_loop(self, reader: str, work: str, workload: Workload) -> Contender:
@@ -104,7 +105,7 @@ class Lab:
                    *options, workload.input_list]  # fmt: skip
         return [
             Contender(name, command, {"CRAWLMILL_CORE": core}, _pairs_answer)
-            for name, core in zip(ours(suffix), _CORES, strict=True)
+            for name, core in zip(ours(suffix), CORES, strict=True)
         ]
 
     def inline_jobs(
@@ -114,7 +115,7 @@ class Lab:
         command = [sys.executable, str(_ROOT / "jobs" / script), "-r", "inline", "--no-progress", *options, input_list]
         return [
             Contender(name, command, {**env, "CRAWLMILL_CORE": core}, _pairs_answer)
-            for name, core in zip(ours(suffix), _CORES, strict=True)
+            for name, core in zip(ours(suffix), CORES, strict=True)
         ]
 
     def network_loop(self, kind: str, locations: Sequence[str], env: Mapping[str, str]) -> Contender:

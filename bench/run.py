@@ -24,13 +24,15 @@ from bench.lab import Lab  # noqa: E402
 from bench.machine import describe  # noqa: E402
 from bench.profiler import JOBS, profile  # noqa: E402
 from bench.report import as_text, results_folder, save  # noqa: E402
-from bench.sections import fixed, network, records, servers, tags, words  # noqa: E402
+from bench.sections import fixed, network, records, servers, shuffle, sorting, tags, words  # noqa: E402
 
 SECTIONS: dict[str, Callable[[Lab], Iterator[Comparison]]] = {
     "records": records.measure,
     "tags": tags.measure,
     "servers": servers.measure,
     "words": words.measure,
+    "shuffle": shuffle.measure,
+    "sorting": sorting.measure,
     "fixed": fixed.measure,
     "network": network.measure,
 }

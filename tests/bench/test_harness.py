@@ -11,7 +11,7 @@ from subprocess import PIPE
 
 import pytest
 from bench.corpus import Workload, member_lengths, whole_files
-from bench.harness import Answer, AtLeast, AtMost, Comparison, Contender, Row, Run, compare, json_answer
+from bench.harness import Answer, AtLeast, AtMost, Comparison, Contender, PairsASecond, Row, Run, compare, json_answer
 from bench.lab import Lab
 from bench.measure import ProcessTree
 from bench.peers import spark_job
@@ -52,6 +52,15 @@ class TestArithmetic:
 
     def test_row_without_memory_has_none(self) -> None:
         assert row("a", [1.0], memory=None).value("memory") is None
+
+    def test_pairs_a_second_are_those_of_the_time_beyond_the_base(self) -> None:
+        ours = Row("us", row("us", [3.0]).runs, Answer(5, 4_000_000))
+        rows = {"us": ours, "base": row("base", [1.0]), "peer": row("peer", [8.0])}
+        verdict = PairsASecond("us", "base", "peer", 2).judge(rows)
+        assert verdict.text == "million pairs a second of CPU: us = 2.00 (peer: 0.50), goal 2"
+        assert verdict.met is True
+        assert PairsASecond("us", "base", "peer", 2.1).judge(rows).met is False
+        assert PairsASecond("us", "none", "peer", 2).judge(rows).met is None
 
     def test_ratio_reached_exactly_is_met(self) -> None:
         verdict = AtLeast("us", "peer", "cpu", 1.5).judge({"us": row("us", [2.0]), "peer": row("peer", [3.0])})

@@ -73,46 +73,60 @@ class WordCounter:
 
 
 class _PythonCounter:
-    __slots__ = ("_documents", "_words")
+    """Holds the texts that contain each word, and how often words were repeated within a text.
+
+    Most words stand once in a text, so nearly all of them are looked up in one large dictionary instead of two.
+    """
+
+    __slots__ = ("_document_frequency", "_repeated", "_words")
 
     def __init__(self, document_frequency: bool) -> None:
-        self._words: Counter[str] = Counter()
-        self._documents: Counter[str] | None = Counter() if document_frequency else None
+        self._document_frequency = document_frequency
+        self._words: Counter[str] = Counter()  # with `document_frequency`, each counts once a text
+        self._repeated: dict[str, int] = {}
 
     def add_utf8(self, text: bytes) -> None:
         self.add(text.decode("utf-8", "replace"))
 
     def add(self, text: str) -> None:
         words = _words_of(text)
-        if self._documents is None:
+        if not self._document_frequency:
             self._words.update(words)
             return
-        if not isinstance(words, list):
-            words = Counter(words)
-        self._words.update(words)
-        self._documents.update(set(words))
+        here = Counter(words)
+        self._words.update(here.keys())
+        repeated = self._repeated
+        before = repeated.get
+        for word, count in here.items():
+            if count > 1:
+                repeated[word] = before(word, 0) + count - 1
 
     def __len__(self) -> int:
         return len(self._words)
 
     def drain(self) -> Iterator[tuple[str, int | list[int]]]:
-        words, self._words = self._words, Counter()
-        if self._documents is None:
+        words, repeated = self._emptied()
+        if not self._document_frequency:
             return iter(words.items())
-        documents, self._documents = self._documents, Counter()
-        return ((word, [count, documents[word]]) for word, count in words.items())
+        more = repeated.get
+        return ((word, [documents + more(word, 0), documents]) for word, documents in words.items())
 
     def drain_lines(self) -> Iterator[bytes]:
         # No character of a word needs an escape in JSON.
-        words, self._words = self._words, Counter()
-        documents = self._documents
-        if documents is None:
-            lines = (f'"{word}"\t{count}\n' for word, count in words.items())
+        words, repeated = self._emptied()
+        if self._document_frequency:
+            more = repeated.get
+            lines = (f'"{word}"\t[{number + more(word, 0)},{number}]\n' for word, number in words.items())
         else:
-            self._documents = Counter()
-            lines = (f'"{word}"\t[{count},{documents[word]}]\n' for word, count in words.items())
+            lines = (f'"{word}"\t{number}\n' for word, number in words.items())
         while some := "".join(islice(lines, _LINES_AT_ONCE)):
             yield some.encode()
+
+    def _emptied(self) -> tuple[Counter[str], dict[str, int]]:
+        """What was held; nothing is held from now on."""
+        held = self._words, self._repeated
+        self._words, self._repeated = Counter(), {}
+        return held
 
 
 def count_words(text: str) -> Counter[str]:
