@@ -9,13 +9,16 @@ from itertools import groupby
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.mr.helpers import run_here
+from tests.mr.helpers import SCRIPTS, run, run_here
+from tests.mr.scripts.hostile import KEYS as KEYS_COUNTED
+from tests.mr.scripts.hostile import WIDE, WIDE_TIMES, Combined, Hostile
+from tests.mr.test_engines import engine  # noqa: F401 - a fixture
 
 from crawlmill.analysis.servers import ServerCounter
 from crawlmill.analysis.tags import TagCounter
 from crawlmill.analysis.words import WordCounter
 from crawlmill.ledger.row import LedgerRow
-from crawlmill.mr import CountJob, CrawlJob, summing
+from crawlmill.mr import CountJob, summing
 from crawlmill.mr.task.pairs import decode_pair, encode_key, encode_pair
 from crawlmill.mr.task.rows import row_pair
 from crawlmill.mr.task.sums import Choice, sum_lines
@@ -134,18 +137,6 @@ def test_counters_write_lines_with_the_bytes_of_their_pairs():
             dict(other.drain())
 
 
-class Hostile(CountJob):
-    """Count the path of each URI, unquoted, as a key of some kind."""
-
-    types = ("response",)
-    made = ("\t", "\n", "\ud800", "x" * 10_000, "a", "a ", "a!", 1, 12, 1.5, None, True, ["a", "\t"], "\\ud800", "\x7f")
-
-    def process(self, record):
-        yield from ((key, n + 1) for n, key in enumerate(self.made))
-        yield "big", 10**20
-        yield "half", 0.5
-
-
 class OwnEnd(Hostile):
     """Its own mapper_final sees pairs."""
 
@@ -154,24 +145,18 @@ class OwnEnd(Hostile):
             yield key, 2 * number
 
 
-class Combined(CrawlJob):
-    """Emit each pair; combine and sum."""
-
-    types = ("response",)
-    process = Hostile.process
-    made = Hostile.made
-    combiner = reducer = summing
+def hostile_lists(crawl):
+    """Three files with two records each, and what is counted of them, by the JSON of the key."""
+    lst = crawl.list(*(crawl.warc(f"{n}", "http://e.org/1", "http://e.org/2") for n in range(3)))
+    totals = {encode_key(key): 6 * (n + 1) for n, key in enumerate(KEYS_COUNTED)}
+    return lst, {**totals, b'"big"': 6 * 10**20, b'"half"': 3.0, b'"wide"': 6 * WIDE_TIMES * WIDE}
 
 
 @pytest.mark.parametrize("options", [(), ("--min-count", "20"), ("--top", "5"), ("--top", "3", "--min-count", "7")])
 @pytest.mark.parametrize("most_keys", [2, 500_000])
 def test_jobs_count_hostile_keys(crawl, monkeypatch, options, most_keys):
     monkeypatch.setattr(CountJob, "most_keys", most_keys)
-    lst = crawl.list(*(crawl.warc(f"{n}", "http://e.org/1", "http://e.org/2") for n in range(3)))
-    totals = {encode_key(key): 6 * (n + 1) for n, key in enumerate(Hostile.made)} | {
-        b'"big"': 6 * 10**20,
-        b'"half"': 3.0,
-    }
+    lst, totals = hostile_lists(crawl)
     if "--min-count" in options:
         least = int(options[options.index("--min-count") + 1])
         totals = {key: number for key, number in totals.items() if number >= least}
@@ -186,6 +171,19 @@ def test_jobs_count_hostile_keys(crawl, monkeypatch, options, most_keys):
         twice = run_here(OwnEnd, "-r", "inline", "-D", "mapreduce.job.reduces=1", lst).pairs
         if most_keys > 2:
             assert twice['"a"'] == 2 * totals[b'"a"']
+
+
+@pytest.mark.parametrize("job", [Hostile, Combined])
+def test_every_way_of_running_counts_hostile_keys_alike(crawl, engine, job):  # noqa: F811
+    lst, totals = hostile_lists(crawl)
+    wanted = sorted(b"%b\t%b" % (key, json.dumps(number).encode()) for key, number in totals.items())
+    ways = [run_here(job, "-r", "inline", lst)]
+    ways.append(run_here(job, "-r", "emr", lst))  # the stand-in, which hands on lines as streaming does
+    if job is Hostile:
+        ways.append(run(SCRIPTS / "hostile.py", "-r", "local", "--num-cores", "2", "--no-progress", lst))
+    for ended in ways:
+        assert ended.code == 0, ended.err
+        assert sorted(ended.out.encode().split(b"\n")[:-1]) == wanted
 
 
 def test_combiner_leaves_rows_where_they_stand_so_that_merged_outputs_stay_sorted():
