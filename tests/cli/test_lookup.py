@@ -9,6 +9,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from tests.indexes.api_server import ApiServer, in_pages
 from tests.indexes.captures import expected, make_cluster, make_lines, text, value
 
 LINES = make_lines(600, seed=2)
@@ -147,7 +148,9 @@ def test_losses_are_a_line_each_and_exit_code_2(run, tmp_path):
         (["a.com", "--index", "missing.cdxj"], "cannot use this index"),
         (["a.com", "--index", "empty folder"], "cannot use this index"),
         (["a.com", "--index", "text"], "not an index"),
-        (["a.com", "--index", "https://x.example/CC-MAIN-2024-10-index"], "is a CDX API"),
+        (["a.com", "--index", "api:nonsense"], "api: expected a URL or a crawl"),
+        (["a.com", "--index", "I", "--checkpoint", "pages"], "--checkpoint is of CDX APIs"),
+        (["a.com", "--index", "I", "--page-size", "5"], "--page-size is of CDX APIs"),
         (["", "--index", "I"], "names no URL"),
         (["*.", "--index", "I"], "names no URL"),
         (["mailto:a@b.c", "--match", "host", "--index", "I"], "has no host"),
@@ -177,3 +180,30 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly(tmp_path):
         assert process.stdout.readline() == text(expected(LINES, "com", match="domain", limit=1))
         process.stdout.close()
         assert process.stderr.read() == b""
+
+
+def test_a_cdx_api_is_asked_page_by_page_and_cannot_be_proven(run, tmp_path):
+    lines = [line for line in make_lines(300, seed=4) if line.startswith("com,example)/")]
+    with ApiServer(in_pages(lines, 3)) as api:
+        fast = ("--max-requests-per-second", "1000")
+        code, out, err = run("lookup", "example.com", "--match", "host", "--index", api.url, *fast, "--verbose")
+        assert (code, out.decode().splitlines()) == (0, lines)
+        assert "cannot be proven" in err
+        pages = -(-len(lines) // 3)
+        api.asked.clear()
+        code, out, _ = run("lookup", "*.example.com", "--index", api.url, "--plan", *fast)
+        assert (code, out.decode()) == (0, f"pages {pages}\nblocks {pages}\nrequests {pages}\n")
+        assert len(api.asked) == 1
+        kept = ("--checkpoint", str(tmp_path / "pages"))
+        for _ in range(2):
+            assert run("lookup", "*.example.com", "--index", api.url, *kept, *fast)[1].decode().splitlines() == lines
+        assert len(api.pages()) == pages
+
+
+def test_a_page_that_is_lost_is_one_line_and_exit_2(run):
+    lines = [line for line in make_lines(300, seed=4) if line.startswith("com,example)/")]
+    with ApiServer(in_pages(lines, 3, page1=b"<html>")) as api:
+        limits = ("--max-requests-per-second", "1000", "--retries", "0")
+        code, out, err = run("lookup", "*.example.com", "--index", api.url, *limits)
+        assert (code, out.decode().splitlines(), err.count("\n")) == (2, lines[:3] + lines[6:], 1)
+        assert "page 1 of *.example.com is lost" in err

@@ -30,11 +30,15 @@ class Index(Protocol):
 
     @property
     def format(self) -> str:
-        """As ledgers call it: `cdx`, `cdxj`, `cluster`."""
+        """As ledgers call it: `cdx`, `cdxj`, `cluster`, `cdx-api`."""
 
     @property
     def reads_through(self) -> bool:
         """Whether all of it is read, whatever is wanted: many queries are better answered at once then."""
+
+    @property
+    def shares_blocks(self) -> bool:
+        """Whether what is read for one query serves others: if so, small queries are better answered at once."""
 
     def plan(self, queries: Sequence[Query]) -> Plan:
         """What must be read to answer the queries.

@@ -1,7 +1,8 @@
 """Answers many queries by several indexes: in the order given, each as if alone, and every block read once.
 
 Queries that mean few blocks are answered together: what they want is cut out of blocks in one pass over each index, and
-lies, in a temporary file if it is much, until their turns come. The others are answered as streams, in their turns.
+lies, in a temporary file if it is much, until their turns come. The others are answered as streams, in their turns; so
+are all of them by an index that is asked for each query anew.
 """
 
 from __future__ import annotations
@@ -42,9 +43,10 @@ def look_up(
             if len(batch) > 1:
                 together.answer([query for query in dict.fromkeys(batch) if _is_small(query, indexes)])
             for query in batch:
-                streams = together.streams(query)
-                if streams is None:
-                    streams = [_select(index, query, on_problem) for index in indexes]
+                streams = [
+                    together.stream(query, place) or _select(index, query, on_problem)
+                    for place, index in enumerate(indexes)
+                ]
                 yield query, arrange(merge(streams), query)
 
 
@@ -58,7 +60,7 @@ def _is_small(query: Query, indexes: Sequence[Index]) -> bool:
     if query.pattern.match == "exact":  # seldom more than one block: a plan would cost as much as the answer
         return True
     for index in indexes:
-        if index.reads_through:
+        if index.reads_through or not index.shares_blocks:
             continue
         try:
             plan = index.plan([query])
@@ -89,6 +91,8 @@ class _Together:
         for query in queries:
             self._found[query] = [[] for _ in self._indexes]
         for place, index in enumerate(self._indexes if queries else ()):
+            if not index.shares_blocks:
+                continue
             select: list[Callable[[Chunk], Chunk]] = [
                 Selector(query, index.name, self._on_problem) for query in queries
             ]
@@ -98,12 +102,12 @@ class _Together:
                     self._found[queries[number]][place].append((self._size, len(taken)))
                     self._size += len(taken)
 
-    def streams(self, query: Query) -> list[Iterator[Chunk]] | None:
-        """The lines of a query by index, if it was answered."""
+    def stream(self, query: Query, place: int) -> Iterator[Chunk] | None:
+        """The lines of a query in an index, if it was answered."""
         found = self._found.get(query)
-        if found is None:
+        if found is None or not self._indexes[place].shares_blocks:
             return None
-        return [self._read(spans) for spans in found if spans] or [iter(())]
+        return self._read(found[place])
 
     def _read(self, spans: list[tuple[int, int]]) -> Iterator[Chunk]:
         for offset, length in spans:

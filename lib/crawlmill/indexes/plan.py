@@ -71,6 +71,10 @@ class Plan:
         """Requests that reading it takes, if none fails."""
         return sum(1 for _ in self.runs())
 
+    def totals(self) -> dict[str, int]:
+        """What is to be read, by what it is called."""
+        return {"blocks": self.blocks, "bytes": self.bytes, "requests": self.requests}
+
     def runs(self) -> Iterator[list[Part]]:
         """The parts that are read by one request: of one file, rising, with gaps smaller than what is wanted."""
         run: list[Part] = []

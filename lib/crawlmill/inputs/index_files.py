@@ -1,15 +1,26 @@
-"""Files of indexes at any location, as the package `indexes` wants them: read by ranges, and always of one version."""
+"""Files and services of indexes, as the package `indexes` wants them.
+
+Files are read by ranges, and always of one version; services are asked by the limits of CDX APIs, whatever the host.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
 
 from crawlmill.errors import SourceError
 from crawlmill.indexes.source import BlockStore
 from crawlmill.inputs.cache import FileBlocks
+from crawlmill.storage import Storage
+from crawlmill.storage.http.asking import Reply
 from crawlmill.storage.interface import Opener, Stream
+from crawlmill.storage.limits import CDX_API
 from crawlmill.storage.locations import absolute, canonical, current, is_remote, redact
 from crawlmill.storage.resume import Identity
 
-__all__ = ["FolderFiles", "StoredFile"]
+__all__ = ["FolderFiles", "StoredFile", "WebService"]
+
+T = TypeVar("T")
 
 
 class StoredFile:
@@ -68,3 +79,16 @@ class FolderFiles:
         if self._remote and not is_remote(location):
             raise SourceError("a remote index names a file of this machine", reason="denied", source=name)
         return StoredFile(location, self._storage)
+
+
+class WebService:
+    """A CDX API on a web server, as a `Service`."""
+
+    def __init__(self, url: str, storage: Storage) -> None:
+        self.url, self.name = url, redact(url)
+        self.lists_blocks: bool | None = None
+        self._storage = storage
+
+    def ask(self, location: str, accept: Callable[[Reply], T], *, retries: int | None = None) -> T:
+        """As `Service.ask`."""
+        return self._storage.ask(location, accept, kind=CDX_API, source=self.name, retries=retries)

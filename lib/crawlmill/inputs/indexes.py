@@ -3,6 +3,8 @@
 captures.cdxj  https://host/x.cdx  x.cdxj.gz             a file of CDX or CDXJ lines
 DIR  https://host/DIR/  s3://…/cluster.idx               a cluster: its folder, or its cluster.idx
 CC-MAIN-2024-10  latest  latest:3  2024                  crawls, by their clusters below the base URL
+https://host/x-index  …/cdx  …/index  api:URL            a CDX API
+api:CC-MAIN-2024-10  api:latest  api:2024                crawls, by the CDX APIs that the catalogue names
 """
 
 from __future__ import annotations
@@ -16,30 +18,39 @@ from typing import Final
 from crawlmill.errors import FormatError, Problem, SourceError, UsageError
 from crawlmill.indexes.cdx.read_through import FileReadThrough
 from crawlmill.indexes.cdx.sorted_file import SortedFile
+from crawlmill.indexes.cdx_api.ahead import Workers
+from crawlmill.indexes.cdx_api.index import API_OPTIONS, ApiOptions, CdxApi
 from crawlmill.indexes.cluster.cluster import Cluster
 from crawlmill.indexes.cluster.verify import ClusterCheck
 from crawlmill.indexes.detect import HEAD_BYTES, detect_index
 from crawlmill.indexes.index import Index, OnProblem
-from crawlmill.inputs.common_crawl.catalogue import load_catalogue
-from crawlmill.inputs.index_files import FolderFiles, StoredFile
+from crawlmill.inputs.common_crawl.catalogue import INDEX_URL, load_catalogue
+from crawlmill.inputs.index_files import FolderFiles, StoredFile, WebService
 from crawlmill.inputs.lists import COMMON_CRAWL, Input, is_absolute
 from crawlmill.ledger.row import LedgerRow
 from crawlmill.storage import Storage
+from crawlmill.storage.limits import CDX_API
 from crawlmill.storage.locations import absolute, is_remote, join, local_path, redact
 
 __all__ = ["IndexPlace", "check_cluster", "cluster_idx", "find_indexes", "open_index", "open_indexes"]
 
 _CRAWL: Final = re.compile(r"CC-[A-Z]+-[0-9]{4}(-[0-9]{2}|-[0-9]{4})?", re.IGNORECASE)
 _CRAWLS: Final = re.compile(r"latest(:.*)?|[0-9]{4}")
-_API: Final = re.compile(r"api:.*|https?://.*(-index|/cdx|/index|/cdx/search/cdx)", re.IGNORECASE)
+_API: Final = re.compile(r"https?://[^?#]*(-index|/cdx|/index)(\?.*)?", re.IGNORECASE)
+_SAID_TO_BE_API: Final = re.compile(r"api:(.*)", re.IGNORECASE)
+_MAX_WORKERS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class IndexPlace:
-    """Where an index is. `laid_out`: it is a crawl's, whose shards are beside it, without a cluster.loc."""
+    """Where an index is.
+
+    `laid_out`: it is a crawl's, whose shards are beside it, without a cluster.loc. `api`: it is a CDX API.
+    """
 
     location: str
     laid_out: bool = False
+    api: bool = False
 
 
 def find_indexes(
@@ -69,7 +80,9 @@ def find_indexes(
             crawls = load_catalogue(storage, index_url).select(name)
             places += [_of_crawl(crawl.id, base) for crawl in crawls]
         elif _API.fullmatch(name):
-            raise UsageError(f"{redact(name)} is a CDX API, which lookup cannot ask: name a file, a cluster or a crawl")
+            places.append(IndexPlace(name, api=True))
+        elif said := _SAID_TO_BE_API.fullmatch(name):
+            places += _apis(said[1], storage, index_url)
         else:
             location = name if is_absolute(name) else absolute(name, here)
             places.append(IndexPlace(cluster_idx(location) or location))
@@ -88,16 +101,35 @@ def _of_crawl(crawl: str, base: str) -> IndexPlace:
     return IndexPlace(absolute(f"cc-index/collections/{crawl}/indexes/cluster.idx", base), laid_out=True)
 
 
-def open_indexes(places: Sequence[IndexPlace], storage: Storage, on_problem: OnProblem) -> list[Index]:
-    """The indexes that can be opened; of the others it is told why not.
+def _apis(name: str, storage: Storage, index_url: str | None) -> list[IndexPlace]:
+    """The CDX APIs of a URL, or of the crawls of a name."""
+    if re.match(r"https?://[^/]", name, re.IGNORECASE):
+        return [IndexPlace(name, api=True)]
+    if not _CRAWL.fullmatch(name) and not _CRAWLS.fullmatch(name):
+        raise UsageError("api", expected="a URL or a crawl, such as api:CC-MAIN-2024-10", actual=repr(redact(name)))
+    around = absolute(index_url or INDEX_URL, os.getcwd())  # noqa: PTH109
+    crawls = load_catalogue(storage, index_url).select(name)
+    return [IndexPlace(absolute(crawl.api or f"{crawl.id}-index", around), api=True) for crawl in crawls]
+
+
+def open_indexes(
+    places: Sequence[IndexPlace], storage: Storage, on_problem: OnProblem, api: ApiOptions = API_OPTIONS
+) -> list[Index]:
+    """The indexes that can be opened; of the others it is told why not. `api`: how CDX APIs are asked.
 
     Raises:
         UsageError: One is not there, or is no index.
     """
     found: list[Index] = []
+    workers: dict[str, Workers] = {}
     for place in places:
         try:
-            found.append(open_index(place, storage, on_problem))
+            if place.api:
+                number = min(storage.connections_to(place.location, CDX_API) or _MAX_WORKERS, _MAX_WORKERS)
+                shared = workers.setdefault(place.location.split("/")[2], Workers(number))
+                found.append(CdxApi(WebService(place.location, storage), on_problem, shared, api))
+            else:
+                found.append(open_index(place, storage, on_problem))
         except (SourceError, FormatError) as error:
             if error.reason in ("not-found", "unknown-format"):
                 raise UsageError(f"cannot use this index: {error}") from error

@@ -9,19 +9,23 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Self
+from typing import TYPE_CHECKING, BinaryIO, Self, TypeVar
+from urllib.parse import urlsplit
 
 from crawlmill.errors import FormatError, MissingDependency, SourceError, UsageError
 from crawlmill.storage.interface import Backend, CopyingBackend, LimitingBackend, StorageOptions, Stream
-from crawlmill.storage.limits import Limiter
+from crawlmill.storage.limits import Limiter, name_of
 from crawlmill.storage.local import LocalBackend
 from crawlmill.storage.locations import SCHEMES, current, redact, scheme_of
 from crawlmill.storage.retry import RetryPolicy
 
 if TYPE_CHECKING:
+    from crawlmill.storage.http.asking import Reply
     from crawlmill.storage.http.client import HttpClient
 
 __all__ = ["Storage"]
+
+Result = TypeVar("Result")
 
 
 class Storage:
@@ -106,6 +110,29 @@ class Storage:
                         "a file is too large", reason="too-large", source=redact(location), expected=f"<= {limit} bytes"
                     )
         return b"".join(pieces)
+
+    def ask(
+        self, location: str, accept: Callable[[Reply], Result], *, kind: str, source: str, retries: int | None = None
+    ) -> Result:
+        """What `accept` makes of the answer of a web service of this kind (one of `limits.KINDS`).
+
+        An answer for which it raises a `Failure` is asked for again, by the same policy as all that fails; at most
+        `retries` times, if that is less. `source` is what errors call the service.
+
+        Raises: SourceError.
+        """
+        from crawlmill.storage.http.backend import HttpBackend  # noqa: PLC0415 - not of every run
+
+        with _unavailable(location):
+            backend = self._backend(location)
+            if not isinstance(backend, HttpBackend):
+                raise SourceError("only web servers answer questions", reason="unavailable", source=redact(location))
+            return backend.ask(kind, current(location), accept, source=source, retries=retries)
+
+    def connections_to(self, location: str, kind: str) -> int | None:
+        """How many connections to a web service of this kind all processes may have together; None: any number."""
+        host = urlsplit(current(location)).hostname or ""
+        return self._limiter.limits_of(name_of(host, kind)).connections
 
     def size_of(self, location: str) -> int:
         """Bytes of the object. Raises: SourceError."""

@@ -21,7 +21,7 @@ from crawlmill.errors import UsageError
 from crawlmill.urls.matches import MATCHES
 from crawlmill.urls.surt import urlkey_bytes
 
-__all__ = ["MATCHES", "KeyRange", "Pattern", "parse_pattern"]
+__all__ = ["MATCHES", "KeyRange", "Pattern", "parse_pattern", "url_of"]
 
 _PORTED: Final = re.compile(rb"(\[[^\]]*\]|[^/?#:@\[]+):[0-9]{1,5}(?=[/?#]|\Z)")
 _WILD_DOMAIN: Final = re.compile(rb"(?:https?://)?\*\.")
@@ -73,14 +73,7 @@ def parse_pattern(text: str, match: str | None = None, *, is_key: bool = False) 
     """
     if match is not None and match not in MATCHES:
         raise UsageError("match", expected=", ".join(MATCHES), actual=match)
-    given = text.strip().encode("utf-8", "surrogateescape")
-    if match is None and (wild := _WILD_DOMAIN.match(given)):
-        match, given = "domain", given[wild.end() :].removesuffix(b"*")
-    elif match == "domain" and (wild := _WILD_DOMAIN.match(given)):
-        given = given[wild.end() :]
-    elif match is None and given.endswith(b"*"):
-        match, given = "prefix", given[:-1]
-    match = match or "exact"
+    match, given = _cut(text, match)
     key = given if is_key else _key_of(given, match)
     if not key or b" " in key or b"\n" in key or (match in ("host", "domain") and key.startswith((b")", b"/"))):
         raise UsageError(
@@ -91,6 +84,44 @@ def parse_pattern(text: str, match: str | None = None, *, is_key: bool = False) 
     if match == "prefix":
         return Pattern(text, match, key, (KeyRange(key, _behind(key)),))
     return _of_host(text, match, key)
+
+
+def url_of(pattern: Pattern) -> str:
+    """A URL, without wildcards, that means with the pattern's match what the pattern means, for a service to be asked.
+
+    It is the text as it was given, if that was a URL; of a key, a URL of that key.
+    """
+    is_key = pattern.text.strip().encode("utf-8", "surrogateescape") == pattern.key
+    for match in () if is_key else (None, pattern.match):
+        try:
+            same = parse_pattern(pattern.text, match)
+        except UsageError:
+            continue
+        if same.match == pattern.match and same.key == pattern.key:
+            return _with_scheme(_cut(pattern.text, match)[1]).decode("utf-8", "surrogateescape")
+    return _url_of_key(pattern.key).decode("utf-8", "surrogateescape")
+
+
+def _cut(text: str, match: str | None) -> tuple[str, bytes]:
+    """The match of a text, given or said by its wildcards, and the text without these."""
+    given = text.strip().encode("utf-8", "surrogateescape")
+    if match in (None, "domain") and (wild := _WILD_DOMAIN.match(given)):
+        rest = given[wild.end() :]
+        return "domain", rest.removesuffix(b"*") if match is None else rest
+    if match is None and given.endswith(b"*"):
+        return "prefix", given[:-1]
+    return match or "exact", given
+
+
+def _url_of_key(key: bytes) -> bytes:
+    host, bracket, path = key.partition(b")")
+    if re.match(rb"[A-Za-z][A-Za-z0-9+.-]*:(?![0-9]+\Z)", host):
+        return key  # what has no host keeps its scheme
+    name, colon, port = host.rpartition(b":")
+    if not colon or b":" in name:
+        name, port = host, b""
+    labels = b"[%s]" % name if b":" in name else b".".join(reversed(name.split(b",")))
+    return b"http://" + labels + (b":" + port if port else b"") + (path if bracket else b"/")
 
 
 def _of_host(text: str, match: str, key: bytes) -> Pattern:

@@ -37,6 +37,7 @@ class FileReadThrough:
     """A file that is read through as an `Index`."""
 
     reads_through = True
+    shares_blocks = True
 
     def __init__(self, source: Source, form: str, on_problem: OnProblem, *, gzipped: bool = True) -> None:
         self._source, self.format, self._gzipped = source, form, gzipped

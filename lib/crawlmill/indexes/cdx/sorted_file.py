@@ -32,6 +32,7 @@ class SortedFile:
     """A sorted file as an `Index`."""
 
     reads_through = False
+    shares_blocks = True
 
     def __init__(self, source: Source, size: int, form: str, on_problem: OnProblem) -> None:
         self._source, self._size, self.format = source, size, form

@@ -37,6 +37,7 @@ class Cluster:
 
     format = "cluster"
     reads_through = False
+    shares_blocks = True
 
     def __init__(self, idx: Source, size: int, files: Files, loc: str | None, on_problem: OnProblem) -> None:
         self._idx, self._size = idx, size

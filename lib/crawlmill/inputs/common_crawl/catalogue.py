@@ -41,12 +41,13 @@ _COUNT: Final = re.compile(r"0{0,9}[1-9][0-9]{0,5}")
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """One crawl: its id, what it is called, and its first and last day as the catalogue gives them, or ""."""
+    """One crawl: its id, its name, and as the catalogue gives them, or "": its first and last day, its CDX API."""
 
     id: str
     name: str
     first: str = ""
     last: str = ""
+    api: str = ""
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,7 @@ def _crawl(row: object) -> Crawl:
     if not isinstance(name, str) or not _ID.fullmatch(name):
         raise ValueError(f"expected an id such as CC-MAIN-2024-10, got {reprlib.repr(name)}")
     texts = []
-    for field in ("name", "from", "to"):
+    for field in ("name", "from", "to", "cdx-api"):
         text = row.get(field)
         text = " ".join(text.split()) if isinstance(text, str) else "" if text is None else None
         if text is None or not text.isprintable():

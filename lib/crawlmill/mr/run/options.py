@@ -120,12 +120,11 @@ def add_storage(add: Add) -> None:
         f"tasks on EMR {RETRIES_ON_EMR}, about ten minutes)")  # fmt: skip
     add("--max-requests-per-second", type=positive("a number"), metavar="N",
         help="most requests a second to one HTTP or S3 host, from all processes together; on a cluster, each of N "
-        "running tasks gets an Nth of it (default: 5 to data.commoncrawl.org, 1 to index.commoncrawl.org, else "
+        "running tasks gets an Nth of it (default: 5 to data.commoncrawl.org, 1 to CDX APIs, else "
         "no limit)")  # fmt: skip
     add("--max-connections-per-host", type=whole_number(1), metavar="N",
-        help="most connections to one HTTP or S3 host, from all processes together; on a cluster, no more tasks "
-        "than that run at a time (default: 8 to data.commoncrawl.org, 2 to index.commoncrawl.org, else "
-        "no limit)")  # fmt: skip
+        help="most connections to one HTTP or S3 host, from all processes; on a cluster, no more tasks "
+        "than that run at a time (default: 8 to data.commoncrawl.org, 2 to CDX APIs, else no limit)")  # fmt: skip
     add("--s3-requester-pays", action="store_true", help="pay for requests to S3 buckets that require it")
     add("--s3-sse", choices=SSE,
         help="ask S3 to encrypt what is written, for buckets that demand the header (default: the bucket's own "
@@ -183,7 +182,7 @@ def add_running(add: Add) -> None:
 def add_lookup(add: Add) -> None:
     """Which captures of which indexes are wanted."""
     add("--index", action="append", default=[], metavar="INDEX",
-        help="where to look up: a file, a cluster or a crawl (may be repeated)")  # fmt: skip
+        help="where to look up: a file, a cluster, a crawl or a CDX API (may be repeated)")  # fmt: skip
     add("--match", choices=MATCHES,
         help="what a pattern means, whatever its wildcards (default: as they say, or exact)")  # fmt: skip
     add("--key", action="store_true", help="patterns are urlkeys, as com,example)/path")

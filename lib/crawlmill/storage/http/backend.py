@@ -10,11 +10,12 @@ Spec: RFC 9110 sections 8.8 (validators), 13.1.5 (If-Range), 14 (ranges).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import BinaryIO, TypeVar
 
 from crawlmill.errors import SourceError, UsageError
+from crawlmill.storage.http.asking import Reply, ask
 from crawlmill.storage.http.client import Answer, HttpClient
 from crawlmill.storage.interface import Stream
 from crawlmill.storage.locations import redact
@@ -136,17 +137,23 @@ class HttpBackend:
             )
         )
 
+    def ask(
+        self, kind: str, location: str, accept: Callable[[Reply], Result], *, source: str, retries: int | None = None
+    ) -> Result:
+        """As `Storage.ask`."""
+        return ask(self._client, self._policy, location, kind, accept, source=source, retries=retries)
+
     def size(self, location: str) -> int:
         """As `Backend.size`."""
 
-        def ask() -> int:
+        def ask_size() -> int:
             body = open_http_body(self._client, location, 0, 1, None)
             body.close()
             if body.identity.total is None:
                 raise Failure("the server does not say how large the object is")
             return body.identity.total
 
-        return retrying(self._attempts(location), ask)
+        return retrying(self._attempts(location), ask_size)
 
     def exists(self, location: str) -> bool:
         """As `Backend.exists`."""

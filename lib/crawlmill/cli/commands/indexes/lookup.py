@@ -3,14 +3,17 @@
 PATTERN is a URL; `*.example.com` means a domain and all below it, a `*` at the end all URLs that begin so; `-` reads
 patterns from stdin, a line each. INDEX is a sorted CDX or CDXJ file (plain or gzip), the folder or cluster.idx of a
 cluster, a crawl (CC-MAIN-2024-10), latest, latest:3, or a year; local, HTTP, S3 or HDFS: only the ranges that are
-needed are read. Several patterns are answered one after another, each as if alone; several indexes are merged. What is
-printed is an input list for any job. What could not be read is said in a line on stderr, and the exit code is 2.
+needed are read. It can also be a CDX API: a URL that ends in -index, /cdx or /index, api:URL, or api:CC-MAIN-2024-10;
+two connections and a request a second are allowed to one, unless you say otherwise. Several patterns are answered one
+after another, each as if alone; several indexes are merged. What is printed is an input list for any job. What could
+not be read is said in a line on stderr, and the exit code is 2.
 
 Examples:
   crawlmill lookup '*.example.com' --index captures.cdxj
   crawlmill lookup 'https://example.com/news/*' --index CC-MAIN-2024-10 --filter =status:200 --newest
   crawlmill lookup - --index DIR --output json --fields url,timestamp < urls.txt
   crawlmill lookup '*.example.com' --index s3://bucket/cluster/ --plan
+  crawlmill lookup '*.example.com' --index api:CC-MAIN-2024-10 --checkpoint pages/
 """
 
 from __future__ import annotations
@@ -19,14 +22,16 @@ import argparse
 import sys
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
 
 from crawlmill.cli.arguments import make_storage
 from crawlmill.cli.capture_output import FORMATS, make_printer
 from crawlmill.errors import UsageError
+from crawlmill.indexes.cdx_api.index import ApiOptions
 from crawlmill.indexes.index import Index
 from crawlmill.indexes.lookup import look_up
 from crawlmill.indexes.query import SORTS, Query
-from crawlmill.inputs.indexes import find_indexes, open_indexes
+from crawlmill.inputs.indexes import IndexPlace, find_indexes, open_indexes
 from crawlmill.mr.run.lookup import Losses, queries_of
 from crawlmill.mr.run.options import add_lookup, whole_number
 from crawlmill.terminal.text import tell
@@ -45,9 +50,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="cdxj: lines as they are stored (default); json: objects; tsv; list: file, offset, length")  # fmt: skip
     add("--fields", metavar="A,B", help="only these fields, in this order")
     add("--count", action="store_true", help="print the number of captures instead; of several patterns, one per line")
-    add("--plan", action="store_true", help="print how much would be read, in blocks and bytes, and read none of it")
-    add("--checkpoint", metavar="FOLDER", help="of a CDX API: go on where an earlier look-up ended")
-    add("--page-size", type=whole_number(1), metavar="N", help="of a CDX API: blocks per page")
+    add(
+        "--plan",
+        action="store_true",
+        help="print how much would be read, and read none of it",
+    )
+    add("--checkpoint", metavar="FOLDER",
+        help="of a CDX API: keep its pages in FOLDER, and go on where an earlier look-up ended")  # fmt: skip
+    add("--page-size", type=whole_number(1), metavar="N",
+        help="of a CDX API: blocks of a page (default: as the server likes it)")  # fmt: skip
+    add("--verbose", action="store_true", help="say what of the answers cannot be proven")
     add("--base-url", metavar="LOCATION",
         help="where the clusters of crawls lie (default: https://data.commoncrawl.org/)")  # fmt: skip
 
@@ -64,7 +76,11 @@ def run(options: argparse.Namespace) -> int:
     storage = make_storage(options)
     losses = Losses(_say)
     places = find_indexes(options.index, storage, base_url=options.base_url, index_url=options.index_url)
-    indexes = open_indexes(places, storage, losses.add)
+    _check_api_options(options, places)
+    folder = Path(options.checkpoint) if options.checkpoint else None
+    indexes = open_indexes(places, storage, losses.add, ApiOptions(options.page_size, folder))
+    if options.verbose:
+        _tell_unproven(indexes)
     several = len(options.patterns) > 1 or "-" in options.patterns
     every = chain([] if first is None else [first], queries)
     try:
@@ -85,13 +101,26 @@ def run(options: argparse.Namespace) -> int:
 
 def _plan(indexes: list[Index], queries: Iterator[Query]) -> None:
     wanted = list(queries)
-    plans = [index.plan(wanted) for index in indexes]
-    totals = {
-        "blocks": sum(plan.blocks for plan in plans),
-        "bytes": sum(plan.bytes for plan in plans),
-        "requests": sum(plan.requests for plan in plans),
-    }
-    sys.stdout.write("".join(f"{name} {number}\n" for name, number in totals.items()))
+    totals: dict[str, int] = {}
+    for index in indexes:
+        for name, number in index.plan(wanted).totals().items():
+            totals[name] = totals.get(name, 0) + number
+    order = [name for name in ("pages", "blocks", "bytes", "requests") if name in totals]
+    sys.stdout.write("".join(f"{name} {totals[name]}\n" for name in order))
+
+
+def _check_api_options(options: argparse.Namespace, places: list[IndexPlace]) -> None:
+    if any(place.api for place in places):
+        return
+    for name, value in (("--checkpoint", options.checkpoint), ("--page-size", options.page_size)):
+        if value is not None:
+            raise UsageError(f"{name} is of CDX APIs, and none of the indexes is one")
+
+
+def _tell_unproven(indexes: list[Index]) -> None:
+    for index in indexes:
+        if index.format == "cdx-api":
+            _say(f"{index.name} is a CDX API: its answers cannot be proven, a page may end early without a sign")
 
 
 def _count(indexes: list[Index], queries: Iterator[Query], losses: Losses, *, several: bool) -> None:

@@ -1,0 +1,92 @@
+"""Work that is done ahead by a few threads, and taken in its order.
+
+The threads are shared by all that is asked of one host, so that whoever asks first is served first, and are daemons: a
+run that is interrupted does not wait for a server that is silent.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
+
+__all__ = ["Workers"]
+
+T = TypeVar("T")
+
+
+class _Job(Generic[T]):
+    """Something to be done once; `take` waits for it."""
+
+    def __init__(self, do: Callable[[], T]) -> None:
+        self._do = do
+        self._done = threading.Event()
+        self._error: BaseException | None = None
+        self._result: T
+        self.cancelled = False
+
+    def run(self) -> None:
+        try:
+            if not self.cancelled:
+                self._result = self._do()
+        except BaseException as error:  # noqa: BLE001 - raised again where the result is taken
+            self._error = error
+        finally:
+            self._done.set()
+
+    def take(self) -> T:
+        self._done.wait()
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
+class Workers:
+    """`number` threads, begun when they are needed; with one, the caller's own thread does the work."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._queue: SimpleQueue[_Job[Any]] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+
+    def in_order(self, work: Iterable[Callable[[], T]]) -> Generator[Callable[[], T]]:
+        """For each piece of work, in order, what waits for its result or raises its error.
+
+        As many pieces as there are threads, and one more, are begun before they are taken.
+        """
+        if self.number == 1:
+            yield from work
+            return
+        jobs: deque[_Job[T]] = deque()
+        coming = iter(work)
+        try:
+            while True:
+                while len(jobs) <= self.number:
+                    with suppress(StopIteration):
+                        jobs.append(self._begin(next(coming)))
+                        continue
+                    break
+                if not jobs:
+                    return
+                yield jobs.popleft().take
+        finally:
+            for job in jobs:
+                job.cancelled = True
+
+    def _begin(self, do: Callable[[], T]) -> _Job[T]:
+        job = _Job(do)
+        with self._lock:
+            if len(self._threads) < self.number:
+                thread = threading.Thread(target=self._serve, name="crawlmill-cdx-api", daemon=True)
+                self._threads.append(thread)
+                thread.start()
+        self._queue.put(job)
+        return job
+
+    def _serve(self) -> None:
+        while True:
+            self._queue.get().run()

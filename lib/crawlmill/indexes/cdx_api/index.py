@@ -1,0 +1,249 @@
+"""A CDX API as an index: the number of pages first, then the pages, in order, a few of them ahead.
+
+Without a page a server gives the first one alone, silently; past the last one it refuses. A page may be empty, also the
+first and the last one. What the server does not divide is asked for whole, or, at Wayback, by resume keys.
+
+An API's own matching decides what a pattern means. A page may end early with status 200 and a whole line, so that an
+answer cannot be proven. Where the server lists the blocks of its index (`showPagedIndex`) and no capture is left out,
+each page must hold the captures that its blocks begin with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from crawlmill.errors import FormatError, SourceError
+from crawlmill.indexes.cdx_api.ahead import Workers
+from crawlmill.indexes.cdx_api.answer import Count
+from crawlmill.indexes.cdx_api.asking import Asked, Service
+from crawlmill.indexes.cdx_api.kept import KeptPages
+from crawlmill.indexes.cdx_api.page import Page
+from crawlmill.indexes.cdx_api.plan import PagePlan, pages_of
+from crawlmill.indexes.cdx_api.request import label_of
+from crawlmill.indexes.index import Found, OnProblem
+from crawlmill.indexes.lines import Chunk
+from crawlmill.indexes.plan import Part, Plan
+from crawlmill.indexes.query import Query
+
+__all__ = ["API_OPTIONS", "ApiOptions", "CdxApi"]
+
+_WAYBACK: Final = re.compile(r"/cdx/search/cdx/?(\?|\Z)")
+_MAX_LOST_IN_A_ROW: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ApiOptions:
+    """How a CDX API is asked.
+
+    Args:
+        page_size: Blocks of a page; None: as the server likes it.
+        checkpoint: The folder in which pages are kept.
+        each: Tell of every query that a server which does not answer has lost, not once for all of them.
+    """
+
+    page_size: int | None = None
+    checkpoint: Path | None = None
+    each: bool = False
+
+
+API_OPTIONS: Final = ApiOptions()
+"""As a server likes it, nothing kept."""
+
+
+class CdxApi:
+    """A CDX API as an `Index`. `workers`: what asks ahead, shared by all indexes of one host."""
+
+    format = "cdx-api"
+    reads_through = False
+    shares_blocks = False
+
+    def __init__(self, service: Service, on_problem: OnProblem, workers: Workers, options: ApiOptions) -> None:
+        self._service, self._on_problem, self._workers, self._options = service, on_problem, workers, options
+        self._wayback = _WAYBACK.search(service.url) is not None
+        self._divides: bool | None = None  # its answers into pages; None: not known yet
+        self._gone: SourceError | None = None
+        self._failed_in_a_row = 0
+
+    @property
+    def name(self) -> str:
+        """As `Index.name`."""
+        return self._service.name
+
+    def plan(self, queries: Sequence[Query]) -> PagePlan:
+        """As `Index.plan`. A server that does not say how many pages there are has one page of no blocks."""
+        parts: list[Part] = []
+        for query in queries:
+            count = self._asked(query).count(self._options.page_size)
+            if count.wayback and count.pages:  # which has pages, but none that are complete
+                count = Count(None, wayback=True)
+            parts += pages_of(label_of(query), count)
+        return PagePlan(tuple(parts))
+
+    def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:
+        """As `Index.captures`, query by query. What is lost is told by query and page."""
+        by_label: dict[str, list[Part]] = {}
+        for part in plan.parts if plan is not None else ():
+            by_label.setdefault(part.file, []).append(part)
+        for number, query in enumerate(queries):
+            timed = _Timed(query)
+            parts: Sequence[Part | None] = [None] if plan is None else by_label.get(label_of(query), [])
+            for each in parts:
+                for chunk in self._of_part(query, each):
+                    if taken := timed(chunk):
+                        yield number, taken
+
+    def _of_part(self, query: Query, part: Part | None) -> Iterator[Chunk]:
+        if self._gone is not None:
+            if self._options.each:
+                self._lose(self._gone, query)
+            return
+        asked = self._asked(query)
+        if part is not None and part.lengths != (0,):
+            yield from self._pages(asked, range(part.offset, part.offset + len(part.lengths)), None)
+            return
+        try:
+            count = self._count(asked)
+        except SourceError as error:
+            self._failed_in_a_row += 1
+            if error.reason != "unavailable" or self._failed_in_a_row >= _MAX_LOST_IN_A_ROW:
+                self._gone = error
+            self._lose(error, query)
+            return
+        self._failed_in_a_row = 0
+        if count.pages is None:
+            yield from self._chain(asked)
+            return
+        pages = count.pages
+        if count.blocks and count.page_size and pages * count.page_size < count.blocks:
+            self._lose(
+                FormatError(
+                    "the server counts too few pages", reason="bad-length",
+                    expected=f"pages of {count.page_size} blocks for {count.blocks} blocks", actual=f"{pages} pages",
+                ),
+                query,
+            )  # fmt: skip
+            pages = -(-count.blocks // count.page_size)
+        yield from self._pages(asked, range(pages), count)
+
+    def _asked(self, query: Query) -> Asked:
+        return Asked(self._service, query, page_size=self._options.page_size, wayback=self._wayback)
+
+    def _kept(self, asked: Asked) -> KeptPages | None:
+        folder = self._options.checkpoint
+        return None if folder is None else KeptPages(folder, [self._service.url, *asked.identity()])
+
+    def _count(self, asked: Asked) -> Count:
+        """How many pages to ask for. Raises: SourceError."""
+        if self._wayback or self._divides is False:
+            return Count(None)
+        kept = self._kept(asked)
+        before = kept.count() if kept is not None else None
+        if kept is not None and before is not None and all(map(kept.has, range(before.pages or 0))):
+            return before
+        count = asked.count(self._options.page_size)
+        if count.pages is None or count.wayback:
+            self._divides, self._wayback = False, count.wayback
+            asked.wayback = count.wayback
+            return Count(None)
+        if kept is not None:
+            kept.set_count(count)
+        return count
+
+    def _pages(self, asked: Asked, numbers: range, count: Count | None) -> Iterator[Chunk]:
+        """The captures of some pages; `count` is None where all of them are a part of a plan."""
+        kept, lost_in_a_row = self._kept(asked), 0
+        blocks = asked.blocks(numbers, count)
+
+        def fetch(number: int, starts: list[bytes]) -> Page:
+            page = kept.page(number) if kept is not None else None
+            if page is None:
+                page = asked.page(number, starts, count.page_size if count else None)
+                if kept is not None and page.missing is None:
+                    kept.keep(number, page)
+            return page
+
+        def starts(number: int) -> list[bytes]:
+            return [] if kept is not None and kept.has(number) else blocks(number)
+
+        work = (partial(fetch, number, starts(number)) for number in numbers)
+        with closing(self._workers.in_order(work)) as results:
+            for number, take in zip(numbers, results, strict=True):
+                try:
+                    page = take()
+                except SourceError as error:
+                    lost_in_a_row += 1
+                    rest = range(number + 1, numbers.stop)
+                    if lost_in_a_row < _MAX_LOST_IN_A_ROW or not rest:
+                        self._lose(error, asked.query, f"page {number}")
+                        continue
+                    self._lose(error, asked.query, f"pages {number} to {rest[-1]}")
+                    return
+                lost_in_a_row = 0
+                if page.missing is not None:
+                    self._lose(_ends_early(page.missing), asked.query, f"page {number}", lost="is not whole")
+                yield from page.chunks()
+                page.close()
+
+    def _chain(self, asked: Asked) -> Iterator[Chunk]:
+        """The captures of a server that gives them all, or each time a key by which to go on."""
+        kept, number, resume = self._kept(asked), 0, None
+        seen: set[str] = set()
+        while True:
+            page = kept.page(number) if kept is not None else None
+            if page is None:
+                try:
+                    page = asked.rest(resume)
+                except SourceError as error:
+                    where = "all captures" if resume is None else f"all captures from {resume}"
+                    self._lose(error, asked.query, where, lost="are lost")
+                    return
+                if kept is not None:
+                    kept.keep(number, page)
+            yield from page.chunks()
+            number, resume = number + 1, page.resume
+            page.close()
+            if resume is None:
+                return
+            if resume in seen:
+                again = FormatError("the server gives a resume key again", reason="bad-header", actual=resume[:80])
+                self._lose(again, asked.query)
+                return
+            seen.add(resume)
+
+    def _lose(self, error: FormatError | SourceError, query: Query, where: str = "", *, lost: str = "is lost") -> None:
+        told = f"{where} of {query.pattern.text}" if where else query.pattern.text
+        what = f"{told} {lost}: {error.what}"
+        kind = type(error)
+        self._on_problem(
+            kind(what, reason=error.reason or "", source=self.name, expected=error.expected, actual=error.actual)
+        )
+
+
+class _Timed:
+    """Takes of chunks the lines of a query's time, where nobody else does: of a single key, ranges usually say it."""
+
+    def __init__(self, query: Query) -> None:
+        exact = query.pattern.match == "exact"
+        self._start = (query.start or "").encode() if exact else b""
+        self._end = (query.end or "").encode() if exact else b""
+
+    def __call__(self, chunk: Chunk) -> Chunk:
+        if not (self._start or self._end):
+            return chunk
+        return b"".join(line + b"\n" for line in bytes(chunk).split(b"\n") if line and self._is_in_time(line))
+
+    def _is_in_time(self, line: bytes) -> bool:
+        time = line.split(b" ", 2)[1]
+        return time[: len(self._start)] >= self._start and (not self._end or time[: len(self._end)] <= self._end)
+
+
+def _ends_early(missing: str) -> FormatError:
+    return FormatError(
+        f"it lacks the capture {missing}, with which a block of the server's index begins", reason="truncated"
+    )

@@ -1,0 +1,128 @@
+"""Lines of a CDX API's answer, as lines of CDXJ: the names and the order of the disk, and nothing of the server.
+
+    com,example)/ 20240101000000 {"url": …, "mime": …, …, "source": "coll"}            pywb
+    com,example)/ 20240101000000 {"url": …, …, "languages": "eng", "encoding": "UTF-8"} Common Crawl's deployment
+    {"urlkey": "com,example)/", "timestamp": "20240101000000", "url": …}                with output=json
+    com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 4096            Wayback: 7 columns
+    com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 - - 4096 1 x    CDX 9 and 11
+
+Most lines need little: whole pages are mended and proven by a few regular expressions. What these do not know is
+parsed. A value that is `-` or null is none; `source`, `source-coll` and `is_fuzzy` are the server's; other keys that
+are not known stay, at the end. A line of a fuzzy match is left out: nobody asked for it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from crawlmill.errors import FormatError
+from crawlmill.indexes.capture import ALIASES, FIELDS, parse_capture
+
+__all__ = ["canonical_lines", "canonical_rows"]
+
+_VALUE: Final = rb'"(?!-")[ !#-\[\]-~]*+"'
+_ORDER: Final = FIELDS[2:]
+_PLAIN: Final = re.compile(
+    rb'(?:[!-~]++ [0-9]{14} \{"url": ' + _VALUE
+    + b"".join(rb'(?:, "%s": %s)?+' % (name.encode(), _VALUE) for name in (*_ORDER[1:], "recordid", "last-modified"))
+    + rb"\}\n)*+"
+)  # fmt: skip
+"""Lines that stand on disk as they are."""
+
+_SERVERS: Final = re.compile(rb', "source(?:-coll)?": "[^"\\\n]*+"')
+_SWAPPED: Final = re.compile(rb'(, "languages": "[^"\\\n]*+")(, "charset": "[^"\\\n]*+")')
+_ABSENT: Final = re.compile(rb', "[a-z-]+": "-"')
+_WAYBACK: Final = ("url", "mime", "status", "digest", "length")
+_OF_SERVER: Final = ("source", "source-coll", "is_fuzzy", "urlkey", "timestamp")
+_TIMESTAMP: Final = re.compile(r"[0-9]{14}")
+
+
+def canonical_lines(text: bytes) -> bytes:
+    """The lines of CDXJ that whole lines of an answer stand for.
+
+    Raises:
+        FormatError: `bad-header`, `bad-json`: a line is no capture.
+    """
+    if (end := _plain(text)) == len(text):
+        return text
+    if b'": "' in text:
+        # Unescaped quotes delimit strings, so these are names and values, never parts of a value.
+        text = _SERVERS.sub(b"", text)
+        text = text.replace(b', "encoding": "', b', "charset": "')
+        text = _SWAPPED.sub(rb"\2\1", text)
+        text = _ABSENT.sub(b"", text)
+        end = 0
+    found: list[bytes] = []
+    while end < len(text):
+        start = end
+        end = _plain(text, start)
+        if end > start:
+            found.append(text[start:end])
+        if end < len(text):
+            start, end = end, (text.find(b"\n", end) + 1) or len(text)
+            if line := text[start:end].rstrip(b"\r\n"):
+                found.append(_of_line(line))
+    return b"".join(found)
+
+
+def canonical_rows(rows: list[Any]) -> bytes:
+    """The lines of CDXJ that rows of columns stand for, under a row of their names.
+
+    Raises:
+        FormatError: `bad-header`: a row is no capture.
+    """
+    if not rows:
+        return b""
+    names, found = rows[0], []
+    for row in rows[1:]:
+        if not isinstance(names, list) or not isinstance(row, list) or len(row) != len(names):
+            raise _no_capture(repr(row))
+        found.append(_of_fields(dict(zip(map(str, names), row, strict=True))))
+    return b"".join(found)
+
+
+def _plain(text: bytes, start: int = 0) -> int:
+    found = _PLAIN.match(text, start)
+    return found.end() if found else start
+
+
+def _of_line(line: bytes) -> bytes:
+    if line.startswith(b"{"):
+        return _of_fields(_parsed(line))
+    parts = line.split(b" ")
+    if len(parts) == 2 + len(_WAYBACK) and not parts[2].startswith(b"{"):
+        columns = [part.decode("utf-8", "surrogateescape") for part in parts]
+        return _of_fields(dict(zip(("urlkey", "timestamp", *_WAYBACK), columns, strict=True)))
+    capture = parse_capture(line)
+    return _of_fields({**capture.fields, "urlkey": capture.urlkey, "timestamp": capture.timestamp})
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict):
+        raise _no_capture(line.decode("utf-8", "backslashreplace"))
+    return fields
+
+
+def _of_fields(fields: dict[str, Any]) -> bytes:
+    key, time = fields.get("urlkey"), fields.get("timestamp")
+    if not isinstance(key, str) or not key or " " in key or not isinstance(time, str) or not _TIMESTAMP.fullmatch(time):
+        raise _no_capture(json.dumps(fields))
+    if fields.get("is_fuzzy"):
+        return b""
+    kept = {ALIASES.get(name, name): value for name, value in fields.items() if value is not None and value != "-"}
+    for name in _OF_SERVER:
+        kept.pop(name, None)
+    ordered = {name: kept.pop(name) for name in _ORDER if name in kept}
+    return f"{key} {time} {json.dumps(ordered | kept)}\n".encode("utf-8", "surrogateescape")
+
+
+def _no_capture(shown: str) -> FormatError:
+    return FormatError(
+        "the answer holds a line that is not a capture", reason="bad-header", actual=repr(shown[:60])
+    )  # fmt: skip

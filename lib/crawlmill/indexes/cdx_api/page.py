@@ -1,0 +1,57 @@
+"""A page of captures: lines of CDXJ that a server has given, or a folder has kept, whole; large ones lie in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from tempfile import SpooledTemporaryFile
+from typing import Final
+
+from crawlmill.indexes.lines import Chunk
+
+__all__ = ["Page"]
+
+_HELD_BYTES: Final = 16 << 20
+
+
+class Page:
+    """The lines of a page, written once, then read once.
+
+    `resume`: the key by which the next page is asked for. `missing`: a capture that should be in it and is not.
+    """
+
+    def __init__(self, resume: str | None = None) -> None:
+        self.resume = resume
+        self.missing: str | None = None
+        self.lines = 0
+        self._chunks: list[bytes] = []
+        self._held = 0
+        self._file: SpooledTemporaryFile[bytes] | None = None
+        self._lengths: list[int] = []
+
+    def add(self, chunk: bytes) -> None:
+        """Add whole lines."""
+        if not chunk:
+            return
+        self.lines += chunk.count(b"\n")
+        self._lengths.append(len(chunk))
+        if self._file is None and self._held + len(chunk) <= _HELD_BYTES:
+            self._chunks.append(chunk)
+            self._held += len(chunk)
+            return
+        if self._file is None:
+            self._file = SpooledTemporaryFile(max_size=1)  # noqa: SIM115 - closed by `close`
+        self._file.write(chunk)
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All lines, in chunks."""
+        yield from self._chunks
+        if self._file is not None:
+            self._file.seek(0)
+            for length in self._lengths[len(self._chunks) :]:
+                yield self._file.read(length)
+
+    def close(self) -> None:
+        """Let go of the lines."""
+        self._chunks.clear()
+        if self._file is not None:
+            self._file.close()

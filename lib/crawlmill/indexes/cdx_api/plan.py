@@ -1,0 +1,42 @@
+"""The plan of a query at a CDX API: which of its pages are to be read.
+
+A part is of one query (`file` is its label): `offset` is the number of its first page, and `lengths` are the blocks of
+each page. A page of no blocks stands for all that the server gives, by whatever requests that takes.
+"""
+
+from __future__ import annotations
+
+from crawlmill.indexes.cdx_api.answer import Count
+from crawlmill.indexes.plan import Part, Plan
+
+__all__ = ["PagePlan", "all_of", "pages_of"]
+
+
+class PagePlan(Plan):
+    """Pages to be read."""
+
+    def totals(self) -> dict[str, int]:
+        """As `Plan.totals`."""
+        return {"pages": self.blocks, "blocks": self.bytes, "requests": self.requests}
+
+    @property
+    def requests(self) -> int:
+        """One request for each page."""
+        return self.blocks
+
+
+def all_of(label: str) -> Part:
+    """The part that stands for all of a query."""
+    return Part(label, 0, (0,))
+
+
+def pages_of(label: str, count: Count) -> tuple[Part, ...]:
+    """The parts of a query of so many pages."""
+    if count.pages is None or count.wayback:
+        return (all_of(label),)
+    size = count.page_size or 1
+    blocks = max(count.blocks or 0, count.pages)
+    lengths = [size] * count.pages
+    if lengths and blocks <= size * count.pages:
+        lengths[-1] = max(blocks - size * (count.pages - 1), 1)
+    return (Part(label, 0, tuple(lengths)),) if lengths else ()

@@ -1,0 +1,88 @@
+"""What a CDX API is asked: the parameters of a query.
+
+The server may give more than is wanted, since all times and filters are applied to its answer again, but never less.
+So only what means the same to every server is sent: times cut to whole units, and filters on fields whose names and
+values are the same everywhere. (`charset` is `encoding` at Common Crawl, a missing value may be `-` or an empty text,
+and a URL may be escaped or not when a server compares it.)
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import quote, urlencode
+
+from crawlmill.indexes.query import Filter, Query
+from crawlmill.urls.patterns import url_of
+
+__all__ = ["Parameters", "is_whole", "label_of", "locate", "parameters_of"]
+
+Parameters = list[tuple[str, str]]
+
+_SAME_FIELDS: Final = ("mime", "status", "digest", "mime-detected", "url")
+_WAYBACK_FIELDS: Final = {"mime": "mimetype", "status": "statuscode", "digest": "digest"}
+_LITERAL: Final = re.compile(r"[A-Za-z0-9/_]+")  # what means itself in every kind of regular expression
+
+
+def parameters_of(query: Query, *, wayback: bool) -> Parameters:
+    """The parameters that all requests of a query have in common."""
+    found = [("url", url_of(query.pattern)), ("matchType", query.pattern.match)]
+    if not wayback:
+        found.append(("allowFuzzy", "0"))
+    for name, time in (("from", query.start), ("to", query.end)):
+        if time and (cut := _whole_units(time)):
+            found.append((name, cut))
+    sent = _wayback_filter if wayback else _same_filter
+    return found + [("filter", text) for each in query.filters if (text := sent(each))]
+
+
+def is_whole(query: Query) -> bool:
+    """Whether the server gives all captures of the pattern: no time and no filter leaves any out."""
+    return not (query.start or query.end or query.filters)
+
+
+def label_of(query: Query) -> str:
+    """What a plan calls a query."""
+    return f"{query.pattern.match} {query.pattern.text}"
+
+
+def locate(url: str, parameters: Parameters, *, resume: str | None = None) -> str:
+    """The location of a request. A resume key is sent as the server has written it: it is escaped already."""
+    text = urlencode(parameters, errors="surrogateescape")
+    if resume is not None:
+        text += f"&resumeKey={quote(resume, safe='%+!*()-._~')}"
+    return f"{url}{'&' if '?' in url else '?'}{text}"
+
+
+def _whole_units(time: str) -> str:
+    """The longest beginning of a timestamp that is a year, month, day, hour, minute or second."""
+    return time[: len(time) // 2 * 2] if len(time) >= 4 else ""
+
+
+def _same_filter(each: Filter) -> str | None:
+    """The filter as pywb takes it, if it means to the server what it means here."""
+    if each.field not in _SAME_FIELDS or not _is_same_for_none(each):
+        return None
+    if each.field == "url" and (each.how == "~" or not each.value.isascii() or "%" in each.value):
+        return None
+    return f"{'!' if each.inverted else ''}{each.how}{each.field}:{each.value}"
+
+
+def _wayback_filter(each: Filter) -> str | None:
+    """The filter as Wayback takes it: a regular expression that must match all of the value."""
+    name = _WAYBACK_FIELDS.get(each.field or "")
+    if name is None or each.how == "~" or not _LITERAL.fullmatch(each.value) or not _is_same_for_none(each):
+        return None
+    value = each.value if each.how == "=" else f".*{each.value}.*"
+    return f"{'!' if each.inverted else ''}{name}:{value}"
+
+
+def _is_same_for_none(each: Filter) -> bool:
+    """Whether it makes no difference how a server writes that there is no value."""
+
+    def hit(value: str) -> bool:
+        if each.expression is not None:
+            return each.expression.match(value) is not None
+        return value == each.value if each.how == "=" else each.value in value
+
+    return hit("") == hit("-")
