@@ -85,11 +85,13 @@ class Inputs:
     """The distinct inputs, in the order of the lists, and how many lines repeated one of them.
 
     `beside`: locations at the default base of files that exist beside their list too, with the folder of that list.
+    `kind`: the kind of web service (`storage.limits.KINDS`) that their locations are; None: they are files.
     """
 
     items: list[Input]
     repeated: int = 0
     beside: dict[str, str] = field(default_factory=dict)
+    kind: str | None = None
 
     def __len__(self) -> int:
         return len(self.items)

@@ -109,7 +109,11 @@ class _Launch:
                 work.write_to(output)
                 work.warm_up()
                 inputs = self._read_inputs()
-                self._limit_tasks(work, inputs, self._write_tasks(inputs))
+                tasks = self._write_tasks(inputs)
+                if (preview := self.job.preview(tasks)) is not None:
+                    self.job.stdout.write(preview.encode())
+                    return 0
+                self._limit_tasks(work, inputs, tasks)
                 code = self._to_the_end(work, output)
                 if self.lost:
                     self.console.say(
@@ -150,7 +154,7 @@ class _Launch:
             "local_keys": not self.engine.on_aws,
         }  # fmt: skip
         lists = list(self.options.lists)
-        if self.options.looks_up:
+        if self.options.looks_up and not self.job.searches:
             from crawlmill.mr.run.lookup import read_captures_of  # noqa: PLC0415 - few runs need it
 
             inputs, self.lost = read_captures_of(self.options.parsed, lists, self.storage, self.console.say, **given)
@@ -167,6 +171,13 @@ class _Launch:
         self.inputs = inputs.ledger_order()
         ranks = {id(item): rank for rank, item in enumerate(self.inputs)}
         # Who says how many inputs a task has wants whole ones.
+        own = self.job.cut_tasks([(ranks[id(item)], item) for item in inputs], self.storage, self.console.say)
+        if own is not None:
+            with (self.scratch / "tasks.jsonl").open("wb") as file:
+                file.writelines(line + b"\n" for line in own)
+            self.lost += self.job.lost
+            self.progress.inputs = len(inputs)
+            return len(own)
         cut_up = (lambda item: [item]) if self.options.inputs_per_task else partial(units_of, storage=self.storage)
         ranked = ((ranks[id(item)], unit) for item in inputs for unit in cut_up(item))
         number = 0
@@ -183,7 +194,7 @@ class _Launch:
         if self.engine.here:
             return
         most, host = most_tasks(
-            (item.location for item in inputs), self.options.max_running_tasks, self.storage.options
+            (item.location for item in inputs), self.options.max_running_tasks, self.storage.options, kind=inputs.kind
         )
         if most is None:
             return

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from crawlmill.storage.interface import StorageOptions
-from crawlmill.storage.limits import HostLimits, limited_name, limits_of
+from crawlmill.storage.limits import HostLimits, limited_name, limits_of, name_of
 from crawlmill.storage.locations import current
 
 __all__ = ["MAX_TASKS", "most_tasks"]
@@ -19,8 +19,12 @@ MAX_TASKS = 20
 """Tasks that read from web servers at a time, unless the user says how many."""
 
 
-def most_tasks(locations: Iterable[str], wanted: int | None, options: StorageOptions) -> tuple[int | None, str | None]:
+def most_tasks(
+    locations: Iterable[str], wanted: int | None, options: StorageOptions, *, kind: str | None = None
+) -> tuple[int | None, str | None]:
     """How many tasks may read these inputs at a time, and the host on whose account they are fewer than wanted.
+
+    `kind` is that of the web services (one of `limits.KINDS`) that the locations are, if they are none of files.
 
     None: as many as the engine runs; none of the inputs is on a web server, and no limit is given that another holds.
     """
@@ -32,7 +36,7 @@ def most_tasks(locations: Iterable[str], wanted: int | None, options: StorageOpt
     hosts = {_host(origin) for origin in origins}
     most, because = wanted or MAX_TASKS, None
     for host in sorted(filter(None, hosts)):
-        allowed = limits_of(host, given).connections
+        allowed = limits_of(name_of(host, kind), given).connections
         if allowed is not None and allowed < most:
             most, because = allowed, host
     return most, because

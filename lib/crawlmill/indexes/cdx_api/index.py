@@ -24,17 +24,19 @@ from crawlmill.indexes.cdx_api.answer import Count
 from crawlmill.indexes.cdx_api.asking import Asked, Service
 from crawlmill.indexes.cdx_api.kept import KeptPages
 from crawlmill.indexes.cdx_api.page import Page
-from crawlmill.indexes.cdx_api.plan import PagePlan, pages_of
+from crawlmill.indexes.cdx_api.plan import PagePlan, all_of, pages_of
 from crawlmill.indexes.cdx_api.request import label_of
 from crawlmill.indexes.index import Found, OnProblem
 from crawlmill.indexes.lines import Chunk
 from crawlmill.indexes.plan import Part, Plan
 from crawlmill.indexes.query import Query
+from crawlmill.indexes.shares import Share, even
 
 __all__ = ["API_OPTIONS", "ApiOptions", "CdxApi"]
 
 _WAYBACK: Final = re.compile(r"/cdx/search/cdx/?(\?|\Z)")
 _MAX_LOST_IN_A_ROW: Final = 3
+_MAX_PAGES: Final = 50  # of a share
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,38 @@ class CdxApi:
                 count = Count(None, wayback=True)
             parts += pages_of(label_of(query), count)
         return PagePlan(tuple(parts))
+
+    def shares(self, queries: Sequence[Query]) -> list[Share]:
+        """As `Shareable.shares`. A URL is mostly one page: it is counted where it is read, as is what fails here."""
+        parts: list[tuple[int, Part]] = []
+        whole: list[int] = []
+        for number, query in enumerate(queries):
+            planned: tuple[Part, ...] = (all_of(label_of(query)),)
+            if query.pattern.match != "exact" and self._gone is None:
+                try:
+                    planned = pages_of(label_of(query), self._count(self._asked(query)))
+                except SourceError as error:
+                    if error.reason != "unavailable":
+                        self._gone = error
+            for part in planned:
+                (whole.append(number) if part.lengths == (0,) else parts.append((number, part)))
+        pages = even(sum(len(part.lengths) for _, part in parts), 1, _MAX_PAGES)
+        found = [
+            Share((piece,), (number,))
+            for number, part in parts
+            for piece in (
+                Part(part.file, at, part.lengths[at : at + pages]) for at in range(0, len(part.lengths), pages)
+            )
+        ]
+        size = even(len(whole), 1, _MAX_PAGES)
+        for at in range(0, len(whole), size):
+            numbers = tuple(whole[at : at + size])
+            found.append(Share(tuple(all_of(label_of(queries[number])) for number in numbers), numbers))
+        return found
+
+    def concerned(self, error: FormatError | SourceError, queries: Sequence[Query]) -> list[int]:  # noqa: ARG002
+        """As `Shareable.concerned`: a task asks for one query after another."""
+        return list(range(len(queries)))
 
     def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:
         """As `Index.captures`, query by query. What is lost is told by query and page."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from operator import le
 from typing import Final
 
 from crawlmill.errors import FormatError, SourceError
@@ -16,10 +17,12 @@ from crawlmill.indexes.bisection import Blocks, OutOfOrderError
 from crawlmill.indexes.cluster.members import MAX_MEMBER, read_members
 from crawlmill.indexes.cluster.places import Shards
 from crawlmill.indexes.cluster.rows import Row, parse_row, parse_rows, row_key
+from crawlmill.indexes.cluster.shares import concerned_by, cut_rows
 from crawlmill.indexes.index import Found, Losses, OnProblem
 from crawlmill.indexes.lines import first_line, key_and_time, last_line
 from crawlmill.indexes.plan import Part, Plan
 from crawlmill.indexes.query import Query
+from crawlmill.indexes.shares import Share
 from crawlmill.indexes.source import Files, Source
 from crawlmill.indexes.sweep import Sweep, union
 from crawlmill.urls.patterns import KeyRange
@@ -64,6 +67,56 @@ class Cluster:
             except OutOfOrderError as error:
                 self._sort(error)
         return Plan(tuple(make_parts(self._rows(self._lines_of_sorted(ranges)))))
+
+    def shares(self, queries: Sequence[Query]) -> list[Share]:
+        """As `Shareable.shares`. For very many queries `cluster.idx` is read as a whole, not bisected."""
+        ranges = union(queries)
+        if self._sorted is None and len(ranges) * self._blocks.block_bytes > self._size < _SORTABLE_BYTES:
+            self._read_rows()
+        lines: list[bytes] = []
+        if self._sorted is None:
+            try:
+                lines = list(self._lines(ranges))
+            except OutOfOrderError as error:
+                self._sort(error)
+        if self._sorted is not None:
+            lines = list(self._lines_of_sorted(ranges))
+        good: list[bytes] = []
+        rows: list[Row] = []
+        for line in lines:
+            for row in self._rows([line]):
+                good.append(line)
+                rows.append(row)
+        return cut_rows(good, rows, queries, make_parts)
+
+    def concerned(self, error: FormatError | SourceError, queries: Sequence[Query]) -> list[int]:
+        """As `Shareable.concerned`: those that mean lines of the members that are lost with it."""
+        ranges = union(queries)
+        try:
+            lines = list(self._lines(ranges) if self._sorted is None else self._lines_of_sorted(ranges))
+            rows = [parse_row(line) for line in lines]
+        except (OutOfOrderError, FormatError, SourceError):
+            return list(range(len(queries)))
+        starts: list[bytes | None] = [*(row.start for row in rows), None]
+        lost = [
+            (row.start, starts[number + 1])
+            for number, row in enumerate(rows)
+            if row.shard == error.source
+            and (error.offset is None or row.offset == error.offset
+                 or (error.reason == "truncated" and row.offset > error.offset))
+        ]  # fmt: skip
+        return concerned_by(lost, queries) if lost else list(range(len(queries)))
+
+    def _read_rows(self) -> None:
+        """Read all of `cluster.idx`, if it is in order; if it is not, bisection finds that out, and tells it."""
+        with self._idx.open() as stream:
+            pieces = iter(lambda: stream.read(1 << 20), b"")
+            lines = list(parse_rows(pieces))
+        if all(map(le, map(row_key, lines), map(row_key, lines[1:]))):
+            self._sorted = lines
+        else:
+            number = next(n for n in range(1, len(lines)) if row_key(lines[n]) < row_key(lines[n - 1]))
+            self._sort(OutOfOrderError(0, row_key(lines[number]), row_key(lines[number - 1])))
 
     def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:
         """As `Index.captures`."""

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 from crawlmill.errors import FormatError, UsageError
 from crawlmill.formats.record import Record
 from crawlmill.formats.selection import Selection
-from crawlmill.inputs.lists import Inputs
+from crawlmill.inputs.lists import Input, Inputs
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.mr.compat import MRJob, MRJobRunner, MRStep, RawValueProtocol
 from crawlmill.mr.job.command_line import declare_options, pass_on, raise_usage_error, storage_of
@@ -98,6 +98,12 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     surveys: ClassVar[bool] = False
     """Whether all inputs are looked at (`survey`, `conclude`) before they are processed."""
 
+    searches: ClassVar[bool] = False
+    """Whether the lists are of patterns, which the job looks up in the indexes that `--index` names."""
+
+    lost = 0
+    """How much was lost where the launcher cut the work (`cut_tasks`)."""
+
     monitor: Monitor
     task_files: TaskFiles | None
     """Where this task's files go; None in a task that has no launcher."""
@@ -141,6 +147,21 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     def read_lists(self, lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs]) -> Inputs:  # noqa: ARG002
         """The inputs of the lists that the user gave, by `read` or otherwise. Runs in the launcher."""
         return read(lists)
+
+    def cut_tasks(
+        self, ranked: list[tuple[int, Input]], storage: Storage, say: Callable[[str], None]
+    ) -> list[bytes] | None:
+        """The lines of the task list, by a job whose tasks are no runs of files; None: they are. Runs in the launcher.
+
+        Each line is one of `task_list`, to which a job may add what its `mapper` knows; every input, which comes with
+        its rank, must be in one of them, or all its units in several.
+        """
+        del ranked, storage, say  # of jobs that cut
+        return None
+
+    def preview(self, tasks: int) -> str | None:  # noqa: ARG002
+        """What is printed in place of a run of so many tasks; None: the job runs. Runs in the launcher."""
+        return None
 
     def survey(self, reading: Any) -> Iterator[Pair]:
         """What is to be known of an input before any is processed, as pairs for `conclude`."""

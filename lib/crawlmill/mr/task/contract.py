@@ -39,6 +39,8 @@ class Job(Protocol):
     writes_files: ClassVar[bool]
     publishes_pairs: ClassVar[bool]
     surveys: ClassVar[bool]
+    searches: ClassVar[bool]
+    lost: int
 
     def output_protocol(self) -> Any:
         """What reads and writes the lines of the last step."""
@@ -52,6 +54,12 @@ class Job(Protocol):
 
     def read_lists(self, lists: list[str], storage: Storage, read: Any) -> Inputs:
         """The inputs of the lists that the user gave."""
+
+    def cut_tasks(self, ranked: Any, storage: Storage, say: Any) -> list[bytes] | None:
+        """The lines of the task list, by a job that cuts its work itself."""
+
+    def preview(self, tasks: int) -> str | None:
+        """What is printed in place of a run."""
 
     def sandbox(self, stdin: Any = None, stdout: Any = None, stderr: Any = None) -> Any:
         """Use these in place of the process' own streams."""

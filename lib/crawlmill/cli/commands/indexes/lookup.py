@@ -25,11 +25,11 @@ from itertools import chain
 from pathlib import Path
 
 from crawlmill.cli.arguments import make_storage
-from crawlmill.cli.capture_output import FORMATS, make_printer
 from crawlmill.errors import UsageError
 from crawlmill.indexes.cdx_api.index import ApiOptions
 from crawlmill.indexes.index import Index
 from crawlmill.indexes.lookup import look_up
+from crawlmill.indexes.output import FORMATS, make_printer
 from crawlmill.indexes.query import SORTS, Query
 from crawlmill.inputs.indexes import IndexPlace, find_indexes, open_indexes
 from crawlmill.mr.run.lookup import Losses, queries_of

@@ -1,0 +1,60 @@
+"""Shares: what tasks of their own must read for many queries, cut evenly, whatever the queries mean.
+
+An index that can be cut gives shares; of others, whole queries are shared out. A query may be in several shares, if
+what it means is in several, but no block is in two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol, runtime_checkable
+
+from crawlmill.errors import FormatError, SourceError
+from crawlmill.indexes.index import Index
+from crawlmill.indexes.plan import Part
+from crawlmill.indexes.query import Query
+
+__all__ = ["SHARES", "Share", "Shareable", "batches", "can_be_cut", "even"]
+
+SHARES: Final = 64
+"""Into how many shares all of the work is cut, if it is worth it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Parts of an index, and the numbers of the queries that they serve."""
+
+    parts: tuple[Part, ...]
+    queries: tuple[int, ...]
+
+
+@runtime_checkable
+class Shareable(Index, Protocol):
+    """An index that can be cut."""
+
+    def shares(self, queries: Sequence[Query]) -> list[Share]:
+        """What must be read to answer queries, which come in the order of their keys.
+
+        Raises:
+            SourceError, FormatError: It cannot be found out.
+        """
+
+    def concerned(self, error: FormatError | SourceError, queries: Sequence[Query]) -> list[int]:
+        """The numbers of the queries of which something was lost with an error that reading has told."""
+
+
+def can_be_cut(query: Query) -> bool:
+    """Whether the captures of a query can be found in pieces: none is chosen by what the others are."""
+    return query.limit is None and not query.newest and query.distinct is None and query.sort == "key"
+
+
+def even(total: int, least: int, most: int) -> int:
+    """How much of so much is in a share, between these bounds."""
+    return min(max(-(-total // SHARES), least), most)
+
+
+def batches(queries: Sequence[Query], most: int) -> list[tuple[int, ...]]:
+    """The numbers of queries in runs of about the same length."""
+    size = even(len(queries), 1, most)
+    return [tuple(range(start, min(start + size, len(queries)))) for start in range(0, len(queries), size)]

@@ -1,0 +1,137 @@
+"""Find the captures of many URLs in URL indexes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from crawlmill.errors import FormatError, SourceError, UsageError
+from crawlmill.indexes.capture import parse_capture
+from crawlmill.indexes.lines import Chunk
+from crawlmill.indexes.output import make_printer
+from crawlmill.indexes.query import Query, parse_filter
+from crawlmill.inputs.lists import Input, Inputs
+from crawlmill.mr.job.base import CrawlJob
+from crawlmill.mr.run.lookup import Losses
+from crawlmill.mr.run.options import whole_number
+from crawlmill.mr.run.pattern_lists import read_pattern_lists
+from crawlmill.mr.run.searching import Lost, Search, SearchTask, cut_search
+from crawlmill.mr.task.pairs import ENCODED
+from crawlmill.mr.task.rows import Pair
+from crawlmill.storage import Storage
+from crawlmill.storage.limits import CDX_API
+from crawlmill.urls.patterns import parse_pattern
+
+__all__ = ["FindCaptures"]
+
+_FORMATS: Final = ("cdxj", "json", "list")
+_ANY: Final = parse_pattern("http://a/")
+
+
+class FindCaptures(CrawlJob):
+    """Find the captures of many URLs in URL indexes: `crawlmill lookup` for lists of patterns.
+
+    A list has a pattern per line, as `crawlmill lookup` takes it, perhaps with a tab and exact, prefix, host or domain.
+    --index names what is searched: a cluster, a file, a crawl or a CDX API. The work is cut by what must be read,
+    blocks of a cluster or pages of an API, so that a large domain is many tasks, and many single URLs are few.
+
+    Prints captures, an input list for any job. The ledger has a row for each pattern.
+    """
+
+    searches = True
+    items = object
+
+    def configure_args(self) -> None:
+        """Declare how captures are printed."""
+        super().configure_args()
+        self.add_passthru_arg("--output-format", choices=_FORMATS, default="cdxj",
+            help="cdxj: lines as they are stored (default); json: objects; list: file, offset, length")  # fmt: skip
+        self.add_passthru_arg("--with-pattern", action="store_true",
+            help="print each pattern, a tab and its capture as an object")  # fmt: skip
+        add = self.arg_parser.add_argument
+        add("--plan", action="store_true", help="print how many tasks would read how much, and read none of it")
+        add("--page-size", type=whole_number(1), metavar="N",
+            help="of a CDX API: blocks of a page (default: as the server likes it)")  # fmt: skip
+
+    def load_args(self, args: list[str]) -> None:
+        """Parse the command line."""
+        super().load_args(args)
+        if self.is_task() or self.options.worker is not None:
+            return
+        if not self.options.index:
+            raise UsageError("no index given: name one with --index, such as a file, a folder or a crawl")
+        if self.options.with_pattern and self.options.output_format == "list":
+            raise UsageError("--with-pattern prints objects: it cannot be combined with --output-format list")
+
+    # In the launcher: lists of patterns, cut into tasks
+
+    def read_lists(self, lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs]) -> Inputs:  # noqa: ARG002
+        """The patterns as inputs."""
+        from crawlmill.inputs.indexes import find_indexes  # noqa: PLC0415 - no task needs it
+
+        options = self.options
+        filters = tuple(map(parse_filter, options.filter))
+        like = Query(_ANY, options.start, options.end, filters, options.newest, options.distinct, limit=options.limit)
+        queries, repeated = read_pattern_lists(
+            lists, storage, self.stdin, like, is_key=options.key, match=options.match
+        )
+        places = find_indexes(options.index, storage, base_url=options.base_url, index_url=options.index_url)
+        self._search = Search(tuple(places), like, options.key, options.match, options.page_size)
+        location = places[0].location
+        kind = CDX_API if any(place.api for place in places) else None
+        return Inputs([Input(line, location) for line in queries], repeated, kind=kind)
+
+    def cut_tasks(self, ranked: list[tuple[int, Input]], storage: Storage, say: Callable[[str], None]) -> list[bytes]:
+        """The tasks, by what must be read."""
+        lost: Lost = []
+        try:
+            lines, self._totals = cut_search(self._search, ranked, storage, lost)
+        except (SourceError, FormatError) as error:
+            raise UsageError(f"cannot use this index: {error}") from error
+        losses = Losses(say)
+        for each in lost:
+            losses.add(each)
+        losses.end()
+        self.lost = losses.number
+        return lines
+
+    def preview(self, tasks: int) -> str | None:  # noqa: ARG002
+        """What would be read, for `--plan`."""
+        if not self.options.plan:
+            return None
+        return "".join(f"{name} {number}\n" for name, number in self._totals.items())
+
+    # In the tasks
+
+    def mapper(self, _key: None, line: str) -> Iterator[Pair]:
+        """The captures of a task's patterns, and a ledger row for each."""
+        task = SearchTask(line, self.storage)
+        shown = self._printer()
+        with self.monitor.alive(lambda: task.reached):
+            for pattern, chunk in task.chunks():
+                yield ENCODED, shown(pattern, chunk)
+        for rank, row in task.rows:
+            yield from self.monitor.account(rank, row)
+
+    def _printer(self) -> Callable[[str, Chunk], Any]:
+        if self.options.with_pattern:
+            return _with_pattern
+        printer = make_printer(self.options.output_format, None)
+        return lambda _, chunk: bytes(printer(chunk, _pass_over))
+
+
+def _with_pattern(pattern: str, chunk: Chunk) -> bytes:
+    name = json.dumps(pattern)
+    lines = bytes(chunk).split(b"\n")[:-1]
+    return "".join(f"{name}\t{json.dumps(parse_capture(line).to_json())}\n" for line in lines).encode(
+        "utf-8", "surrogateescape"
+    )
+
+
+def _pass_over(_: FormatError | SourceError) -> None:
+    """Lines that are no captures never come here: they are lost where they are read."""
+
+
+if __name__ == "__main__":
+    FindCaptures.run()

@@ -1,0 +1,85 @@
+"""Lists of patterns: one per line, perhaps with a tab and what it means; blank lines and comments are skipped."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import BinaryIO, Final
+
+from crawlmill.errors import SourceError, UsageError
+from crawlmill.indexes.query import Query
+from crawlmill.storage import Storage, redact
+from crawlmill.urls.patterns import MATCHES, parse_pattern
+
+__all__ = ["query_of_line", "read_pattern_lists"]
+
+_GZIP: Final = b"\x1f\x8b"
+_MAX_BYTES: Final = 4 << 30
+_BINARY: Final = b"\0"
+
+
+def read_pattern_lists(
+    lists: list[str], storage: Storage, stdin: BinaryIO | None, like: Query, *, is_key: bool, match: str | None
+) -> tuple[dict[str, Query], int]:
+    """The queries of the distinct lines of some lists, in their order, and how many lines were repeated.
+
+    Args:
+        lists: Locations, plain or gzip; `-` is stdin.
+        storage: Opens them.
+        stdin: Where `-` reads.
+        like: A query with all options, of any pattern.
+        is_key: Patterns are urlkeys.
+        match: What they mean, where a line does not say it.
+
+    Raises:
+        UsageError: A list cannot be read, a line means nothing (with its number), or there is no pattern at all.
+    """
+    if not lists:
+        raise UsageError("no list of patterns given: name a file with one URL per line, or `-` for stdin")
+    found: dict[str, Query] = {}
+    repeated = 0
+    for name in lists:
+        for number, line in _lines(name, storage, stdin):
+            if line in found:
+                repeated += 1
+                continue
+            try:
+                found[line] = query_of_line(line, like, is_key=is_key, match=match)
+            except UsageError as error:
+                raise UsageError(f"{redact(name)}, line {number}: {error}") from None
+    if not found:
+        raise UsageError(f"no pattern in {' '.join(map(redact, lists))}: the list is empty")
+    return found, repeated
+
+
+def query_of_line(line: str, like: Query, *, is_key: bool, match: str | None) -> Query:
+    """The query of a line, `PATTERN` or `PATTERN<TAB>MATCH`, with the options of another one. Raises: UsageError."""
+    text, tab, word = line.partition("\t")
+    if tab and word.strip() not in MATCHES:
+        raise UsageError("a match", expected=", ".join(MATCHES), actual=repr(word[:40]))
+    return replace(like, pattern=parse_pattern(text, word.strip() if tab else match, is_key=is_key))
+
+
+def _lines(name: str, storage: Storage, stdin: BinaryIO | None) -> Iterator[tuple[int, str]]:
+    try:
+        if name == "-":
+            if stdin is None:
+                raise UsageError("no standard input to read patterns from")
+            data = stdin.read()
+        else:
+            data = storage.read_all(name, limit=_MAX_BYTES)
+        if data.startswith(_GZIP):
+            data = gzip.decompress(data)
+    except SourceError as error:
+        raise UsageError(f"cannot read the list of patterns {redact(name)}: {error}") from error
+    except (EOFError, OSError, zlib.error) as error:
+        raise UsageError(f"the list of patterns {redact(name)} is damaged: {error}") from error
+    if _BINARY in data[:4096] or data.startswith((b"WARC/", b"filedesc://", b"SEQ")):
+        raise UsageError(f"{redact(name)} is not a list of patterns: it is a crawl file, or binary")
+    for number, raw in enumerate(io.BytesIO(data), 1):
+        line = raw.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
+        if line.strip() and not line.startswith("#"):
+            yield number, line

@@ -1,0 +1,222 @@
+"""Many look-ups as tasks: cut in the launcher, by what must be read; answered in the tasks.
+
+A line of the task list has, beside its inputs, what is to be searched:
+
+    {"v": 1, "inputs": […], "search": {"like": query, "is_key": …, "match": …, "page_size": …,
+                                       "indexes": [[location, laid_out, api], …], "parts": [part, …] | null}}
+
+With `parts` they are those of the one index, and all that the task reads; each input is a unit if others read for it
+too. Without, the task looks up its patterns in all indexes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from crawlmill.errors import FormatError, Problem, SourceError, UsageError
+from crawlmill.indexes.cdx_api.index import ApiOptions
+from crawlmill.indexes.index import Index
+from crawlmill.indexes.lines import Chunk
+from crawlmill.indexes.lookup import look_up
+from crawlmill.indexes.plan import Part, Plan
+from crawlmill.indexes.query import Query
+from crawlmill.indexes.select import Selector
+from crawlmill.indexes.shares import Share, Shareable, batches, can_be_cut
+from crawlmill.inputs.indexes import IndexPlace, open_indexes
+from crawlmill.inputs.lists import Input, Unit
+from crawlmill.ledger.row import LedgerRow
+from crawlmill.mr.run.pattern_lists import query_of_line
+from crawlmill.mr.task.task_list import decode_task, encode_task
+from crawlmill.storage import Storage
+
+__all__ = ["Search", "SearchTask", "cut_search"]
+
+_MAX_PATTERNS: Final = 1000  # of a task that looks them up one by one
+
+Lost = list[FormatError | SourceError]
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is searched. `like`: a query with all options, of any pattern."""
+
+    places: tuple[IndexPlace, ...]
+    like: Query
+    is_key: bool
+    match: str | None
+    page_size: int | None
+
+    def open(self, storage: Storage, lost: Lost) -> list[Index]:
+        """The indexes; of what cannot be opened it is told why. Raises: UsageError."""
+        return open_indexes(self.places, storage, lost.append, ApiOptions(self.page_size, each=True))
+
+    def to_json(self) -> dict[str, Any]:
+        """What `from_json` makes the same of."""
+        return {
+            "like": self.like.to_json(), "is_key": self.is_key, "match": self.match, "page_size": self.page_size,
+            "indexes": [[place.location, place.laid_out, place.api] for place in self.places],
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, given: dict[str, Any]) -> Search:
+        """What `to_json` wrote."""
+        places = tuple(IndexPlace(*each) for each in given["indexes"])
+        return cls(places, Query.from_json(given["like"]), given["is_key"], given["match"], given["page_size"])
+
+
+def cut_search(
+    search: Search, ranked: Sequence[tuple[int, Input]], storage: Storage, lost: Lost
+) -> tuple[list[bytes], dict[str, int]]:
+    """The lines of the task list, and how much they read, by what it is called.
+
+    Raises:
+        UsageError: An index is not there, or is none.
+        SourceError, FormatError: It cannot be found out what must be read.
+    """
+    queries = [query_of_line(item.given, search.like, is_key=search.is_key, match=search.match) for _, item in ranked]
+    order = sorted(range(len(queries)), key=lambda number: queries[number].pattern.ranges)
+    ranked, queries = [ranked[number] for number in order], [queries[number] for number in order]
+    indexes = search.open(storage, lost)
+    totals: dict[str, int] = {}
+    shares: list[tuple[int | None, Share]] = []
+    if can_be_cut(search.like) and all(isinstance(index, Shareable) for index in indexes):
+        for number, index in enumerate(indexes):
+            assert isinstance(index, Shareable)
+            shares += [(number, share) for share in index.shares(queries)]
+            _count(totals, index, [share for at, share in shares if at == number])
+        left = set(range(len(queries))) - {number for _, share in shares for number in share.queries}
+        if left:
+            shares.append((None if not indexes else 0, Share((), tuple(sorted(left)))))
+    else:
+        whole = len(queries) if any(index.reads_through for index in indexes) else _MAX_PATTERNS
+        runs = batches(queries, whole) if whole == _MAX_PATTERNS else [tuple(range(len(queries)))]
+        shares = [(None, Share((), numbers)) for numbers in runs]
+        for index in indexes if len(indexes) and not any(index.format == "cdx-api" for index in indexes) else ():
+            for name, number in index.plan(queries).totals().items():
+                totals[name] = totals.get(name, 0) + number
+    return list(_lines(search, ranked, shares)), {"tasks": len(shares), **totals}
+
+
+def _count(totals: dict[str, int], index: Index, shares: list[Share]) -> None:
+    blocks = sum(len(part.lengths) for share in shares for part in share.parts)
+    lengths = sum(part.bytes for share in shares for part in share.parts)
+    names = ("pages", "blocks") if index.format == "cdx-api" else ("members", "bytes")
+    for name, number in zip(names, (blocks, lengths), strict=True):
+        totals[name] = totals.get(name, 0) + number
+
+
+def _lines(
+    search: Search, ranked: Sequence[tuple[int, Input]], shares: list[tuple[int | None, Share]]
+) -> Iterator[bytes]:
+    counts = [0] * len(ranked)
+    for _, share in shares:
+        for number in share.queries:
+            counts[number] += 1
+    done = [0] * len(ranked)
+    for index, share in shares:
+        task: list[tuple[int, Input]] = []
+        for number in share.queries:
+            rank, item = ranked[number]
+            if counts[number] > 1:
+                item = replace(item, unit=Unit(done[number], counts[number], 0, 0))
+                done[number] += 1
+            task.append((rank, item))
+        places = search.places if index is None else (search.places[index],)
+        what = replace(search, places=places).to_json()
+        what["parts"] = None if index is None else [part.to_json() for part in share.parts]
+        yield encode_task(task)[:-1] + b',"search":' + json.dumps(what, separators=(",", ":")).encode("ascii") + b"}"
+
+
+class SearchTask:
+    """One line of the task list. `rows`: a ledger row for each pattern, by its rank, filled by `chunks`."""
+
+    def __init__(self, line: str, storage: Storage) -> None:
+        given = json.loads(line[line.index("{") :])["search"]
+        self._search, self._storage = Search.from_json(given), storage
+        self._parts: list[Part] | None = None if given["parts"] is None else list(map(Part.from_json, given["parts"]))
+        self._inputs = decode_task(line)
+        self.rows = [(rank, LedgerRow.of(item)) for rank, item in self._inputs]
+        self.reached = 0
+
+    def chunks(self) -> Iterator[tuple[str, Chunk]]:
+        """Each pattern, without its match word, and lines of its captures, in chunks."""
+        lost: Lost = []
+        search = self._search
+        queries = [
+            query_of_line(item.given, search.like, is_key=search.is_key, match=search.match) for _, item in self._inputs
+        ]
+        try:
+            indexes = search.open(self._storage, lost)
+        except UsageError as error:
+            indexes = []
+            lost.append(SourceError(str(error), reason="not-found"))
+        for _, row in self.rows:
+            row.format = indexes[0].format if indexes else None
+            row.verified = bool(indexes) and all(index.format != "cdx-api" for index in indexes)
+        self._lose(lost, range(len(queries)))
+        one_by_one = any(index.format == "cdx-api" for index in indexes)
+        if self._parts is None:
+            found = self._looked_up(indexes, queries, lost, one_by_one=one_by_one)
+        else:
+            found = self._read(indexes, queries, self._parts, lost, one_by_one=one_by_one)
+        for number, chunk in found:
+            row = self.rows[number][1]
+            row.records += chunk.count(b"\n")
+            row.bytes += len(chunk)
+            self.reached += len(chunk)
+            yield queries[number].pattern.text, chunk
+
+    def _read(
+        self, indexes: list[Index], queries: list[Query], parts: list[Part], lost: Lost, *, one_by_one: bool
+    ) -> Iterator[tuple[int, Chunk]]:
+        """The captures in parts of one index."""
+        for index in indexes:
+            if one_by_one:
+                for number, (query, part) in enumerate(zip(queries, parts, strict=True) if parts else ()):
+                    for _, chunk in index.captures([query], Plan((part,))):
+                        if taken := self._selectors([query], index, [number])[0](chunk):
+                            yield number, taken
+                    self._lose(lost, [number])
+                continue
+            select = self._selectors(queries, index, range(len(queries)))
+            for number, chunk in index.captures(queries, Plan(tuple(parts))):
+                if taken := select[number](chunk):
+                    yield number, taken
+            if isinstance(index, Shareable):
+                for error in list(lost):
+                    self._lose([error], index.concerned(error, queries))
+                lost.clear()
+            self._lose(lost, range(len(queries)))
+
+    def _looked_up(
+        self, indexes: list[Index], queries: list[Query], lost: Lost, *, one_by_one: bool
+    ) -> Iterator[tuple[int, Chunk]]:
+        """The captures of whole queries in all indexes."""
+        for number, query in enumerate(queries) if one_by_one else ():
+            for _, chunks in look_up(indexes, [query], lost.append):
+                yield from ((number, chunk) for chunk in chunks)
+            self._lose(lost, [number])
+        if one_by_one:
+            return
+        for number, (_, chunks) in enumerate(look_up(indexes, queries, lost.append)):
+            yield from ((number, chunk) for chunk in chunks)
+        for error in lost:
+            concerned = {
+                n for index in indexes if isinstance(index, Shareable) for n in index.concerned(error, queries)
+            }
+            self._lose([error], sorted(concerned) or range(len(queries)))
+
+    def _selectors(self, queries: Sequence[Query], index: Index, numbers: Sequence[int]) -> list[Selector]:
+        return [
+            Selector(query, index.name, lambda error, row=self.rows[number][1]: row.lose(Problem.of(error)))  # type: ignore[misc]
+            for query, number in zip(queries, numbers, strict=True)
+        ]
+
+    def _lose(self, lost: Lost, numbers: Sequence[int]) -> None:
+        for error in lost:
+            for number in numbers:
+                self.rows[number][1].lose(Problem.of(error))
+        lost.clear()
