@@ -134,3 +134,17 @@ def test_stream_that_was_forgotten_ends_its_thread() -> None:
     thread.join(10)
     assert not thread.is_alive()
     assert body.closed == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"retries": -1}, "retries: expected 0 or more, got -1"),
+        ({"max_connections_per_host": 0}, "connections per host: expected 1 or more, got 0"),
+        ({"read_timeout_s": 0.0}, "read time-out: expected a number of seconds above 0, got 0.0"),
+    ],
+)
+def test_number_that_means_nothing_is_told_with_what_was_expected(given, said):
+    with pytest.raises(UsageError) as error:
+        StorageOptions(**given)
+    assert str(error.value) == said

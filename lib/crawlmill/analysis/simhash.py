@@ -69,7 +69,7 @@ def package_simhash(text: str) -> int:
 
     """
     try:
-        from simhash import Simhash  # noqa: PLC0415
+        from simhash import Simhash  # noqa: PLC0415 - optional
     except ImportError as error:
         raise MissingDependency(
             "hashing as the package simhash does needs it installed: pip install simhash"
@@ -168,7 +168,7 @@ def _array_tables(np: Any) -> tuple[Any, Any]:
 def _numpy() -> Any:
     """The module numpy, or None where it is not installed."""
     try:
-        import numpy as np  # noqa: PLC0415
+        import numpy as np  # noqa: PLC0415 - optional
     except ImportError:
         return None
     return np

@@ -149,15 +149,17 @@ class StorageOptions:
     def __post_init__(self) -> None:
         """Raises: UsageError for a number, a URL or a region that means nothing."""
         if not 0 < self.read_timeout_s < float("inf"):
-            raise UsageError("read time-out: expected a number of seconds above 0", actual=str(self.read_timeout_s))
+            raise UsageError("read time-out", expected="a number of seconds above 0", actual=str(self.read_timeout_s))
         if self.retries < 0:
-            raise UsageError("retries: expected 0 or more", actual=self.retries)
+            raise UsageError("retries", expected="0 or more", actual=self.retries)
         if self.max_requests_per_second is not None and not self.max_requests_per_second > 0:
-            raise UsageError("requests per second: expected a number above 0", actual=str(self.max_requests_per_second))
+            raise UsageError(
+                "requests per second", expected="a number above 0", actual=str(self.max_requests_per_second)
+            )
         if self.max_connections_per_host is not None and self.max_connections_per_host < 1:
-            raise UsageError("connections per host: expected 1 or more", actual=self.max_connections_per_host)
+            raise UsageError("connections per host", expected="1 or more", actual=self.max_connections_per_host)
         if self.share < 1:
-            raise UsageError("tasks that share the limits: expected 1 or more", actual=self.share)
+            raise UsageError("tasks that share the limits", expected="1 or more", actual=self.share)
         for what, url in (("the endpoint of S3", self.s3_endpoint), ("the address of WebHDFS", self.webhdfs)):
             if url and not re.match(r"https?://[^\s/]", url, re.IGNORECASE):
                 raise UsageError(what, expected="a URL of http or https", actual=redact(url))

@@ -72,7 +72,7 @@ def list_version() -> str:
 @cache
 def _suffixes(private: bool, unknown: bool) -> Any:
     try:
-        from publicsuffixlist import PublicSuffixList  # noqa: PLC0415
+        from publicsuffixlist import PublicSuffixList  # noqa: PLC0415 - optional
     except ImportError as error:
         raise MissingDependency("domains need the package publicsuffixlist: pip install publicsuffixlist") from error
     return PublicSuffixList(only_icann=not private, accept_unknown=unknown)

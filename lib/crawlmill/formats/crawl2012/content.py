@@ -155,14 +155,8 @@ def _document(fields: Mapping[str, Any]) -> Document:
 def _feed(kind: str, fields: Mapping[str, Any]) -> Feed:
     return Feed(
         kind=kind,
-        title=typed(fields, "title", str),
-        description=typed(fields, "description", str),
-        links=_links(fields, "link"),
-        authors=_authors(fields),
-        categories=_texts(fields, "categories"),
+        **_entry(fields),
         generator=typed(fields, "generator", str),
-        published_ms=typed(fields, "published", int),
-        updated_ms=typed(fields, "updated", int),
         ttl_minutes=typed(fields, "ttl", int),
         items=tuple(map(_item, _objects(fields, "items"))),
         unknown=_others(fields, _FEED_KEYS),
@@ -171,20 +165,27 @@ def _feed(kind: str, fields: Mapping[str, Any]) -> Feed:
 
 def _item(fields: Mapping[str, Any]) -> FeedItem:
     return FeedItem(
-        title=typed(fields, "title", str),
-        description=typed(fields, "description", str),
-        links=_links(fields, "link"),
+        **_entry(fields),
         self_links=_links(fields, "self"),
         replies=_links(fields, "replies"),
-        authors=_authors(fields),
-        categories=_texts(fields, "categories"),
         comments_url=typed(fields, "comments", str),
-        published_ms=typed(fields, "published", int),
-        updated_ms=typed(fields, "updated", int),
         guid=typed(fields, "guid", str),
         documents=tuple(map(_document, _objects(fields, "content"))),
         unknown=_others(fields, _ITEM_KEYS),
     )
+
+
+def _entry(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What feeds and their items have alike."""
+    return {
+        "title": typed(fields, "title", str),
+        "description": typed(fields, "description", str),
+        "links": _links(fields, "link"),
+        "authors": _authors(fields),
+        "categories": _texts(fields, "categories"),
+        "published_ms": typed(fields, "published", int),
+        "updated_ms": typed(fields, "updated", int),
+    }
 
 
 def _meta_tag(attributes: dict[str, str]) -> MetaTag:

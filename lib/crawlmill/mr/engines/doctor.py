@@ -87,7 +87,7 @@ def examine_hadoop(conf_paths: list[str], storage: Storage, _: dict[str, Any]) -
 
 def examine_spark(conf_paths: list[str], _storage: Storage, _: dict[str, Any]) -> Iterator[Finding]:
     """What `-r spark` needs."""
-    from crawlmill.mr.job.base import CrawlJob  # noqa: PLC0415
+    from crawlmill.mr.job.base import CrawlJob  # noqa: PLC0415 - to examine other engines it is not needed
 
     runner = runner_class("spark")(mrjob_cls=CrawlJob, conf_paths=conf_paths, local_tmp_dir=tempfile.gettempdir())
     try:

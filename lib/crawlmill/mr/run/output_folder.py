@@ -21,7 +21,6 @@ from pathlib import Path, PurePosixPath
 
 from crawlmill.errors import CrawlmillError, SourceError, UsageError
 from crawlmill.mr.run.owned_folders import OwnedFolder, remove_abandoned
-from crawlmill.mr.run.results import copy_to
 from crawlmill.storage import Storage, is_remote, redact
 from crawlmill.storage.locations import absolute, join, local_path
 
@@ -63,21 +62,15 @@ class OutputFolder:
             raise UsageError(f"cannot write to the output folder {redact(location)}: {error}") from error
 
     def put(self, name: str, content: bytes | Path | str) -> None:
-        """Add a file: these bytes, or a local file or one at a location, which may be moved."""
-        if self.work is not None and isinstance(content, Path) and self.work in content.parents:
-            content.rename(self.work / name)
-            return
-        if self.remote_work is not None and isinstance(content, str) and content.startswith(f"{self.remote_work}/"):
-            self._storage.rename(content, join(self._staging, name))
-            return
-        if isinstance(content, str):
-            self._storage.copy(content, join(self._staging, name))
-            return
-        with self._storage.write(join(self._staging, name)) as file:
-            if isinstance(content, bytes):
+        """Add a file: these bytes, or a local file or one at a location, which is moved if it lies in this folder."""
+        target = join(self._staging, name)
+        if isinstance(content, bytes):
+            with self._storage.write(target) as file:
                 file.write(content)
-            else:
-                copy_to(file, content, self._storage)
+        elif (ours := self.work or self.remote_work) is not None and str(content).startswith(f"{ours}/"):
+            self._storage.rename(str(content), target)
+        else:
+            self._storage.copy(str(content), target)
 
     def publish(
         self, parts: Sequence[Path | str], files: Mapping[str, Path | str], extras: Mapping[str, bytes | Path]

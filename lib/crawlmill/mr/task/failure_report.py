@@ -73,7 +73,7 @@ def _report_exception(kind: type[BaseException], error: BaseException, trace: Tr
 
 def _put_on_s3(location: str, query: str, content: bytes) -> None:
     """Raises: OSError."""
-    import subprocess  # noqa: PLC0415
+    import subprocess  # noqa: PLC0415 - only tasks that fail need it
 
     options = [f"--{option}" for option in filter(None, query.split("&"))]
     command = ["aws", "s3", "cp", "--only-show-errors", *options, "-", location]
@@ -88,7 +88,7 @@ def _put_on_s3(location: str, query: str, content: bytes) -> None:
 
 def _put(url: str, content: bytes | None) -> str | None:
     """One PUT; gives where it leads to. Raises: OSError, HTTPException, ValueError."""
-    import http.client  # noqa: PLC0415
+    import http.client  # noqa: PLC0415 - only tasks that fail need it
 
     parts = urlsplit(url)
     connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
