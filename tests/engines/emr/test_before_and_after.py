@@ -26,6 +26,7 @@ from tests.mr.helpers import PROJECT, Ended, run
 from crawlmill.errors import CrawlmillError, SourceError, UsageError
 from crawlmill.mr.engines.emr.aws import Aws, AwsError
 from crawlmill.mr.engines.emr.cancel import cancel
+from crawlmill.mr.engines.emr.logs import ClusterLogs
 from crawlmill.mr.engines.emr.record import EmrRun, Step, marker_of
 from crawlmill.mr.engines.emr.runner import EmrRunner
 from crawlmill.mr.engines.emr.watch import EmrWatch, failure_of_task
@@ -494,6 +495,21 @@ def test_job_that_hadoop_does_not_take_is_told_in_hadoops_words(idle_emr, lst):
     assert "tag_count: Step 1 of 1 failed: Invalid resource request! Cannot; logs, " in result.err
     assert "Traceback" not in result.err
     assert idle_emr.left == []
+
+
+def test_driver_that_loses_its_job_is_told_in_its_last_words(tmp_path):
+    (tmp_path / "j-1" / "steps" / "s-1").mkdir(parents=True)
+    (tmp_path / "j-1" / "steps" / "s-1" / "syslog").write_text(
+        "2026-01-01 00:00:00,000 INFO impl.YarnClientImpl: Submitted application application_1_0001\n"
+        "2026-01-01 00:00:01,000 INFO mapreduce.Job:  map 0% reduce 0%\n"
+        "2026-01-01 00:00:02,000 ERROR streaming.StreamJob: Error Launching job : Connection refused\n"
+    )
+    run = EmrRun(RunInfo("x", "emr", [], 0.0), "X.1", "s3://tmp/", "", "us-east-1", None, str(tmp_path),
+                 own_cluster=False, cluster="j-1")  # fmt: skip
+    with Storage() as storage:
+        log = ClusterLogs(storage, run, lambda: None, 0.0)
+        assert log.of_step(Step("s-1", "Step 1 of 1")) == "the job ended: Connection refused"
+        assert log.of_step(Step("s-2", "Step 1 of 1")) == ""
 
 
 @pytest.mark.parametrize("fleets", [True, False])

@@ -45,11 +45,13 @@ class ClusterLogs:
         lines = self._lines(posixpath.join("steps", step.id, "syslog"), within_s=self._within_s)
         for line in [*lines, *self._lines(posixpath.join("steps", step.id, "stderr"))]:
             log.feed(line)
-        if log.ended or log.application or log.phase != "submitting":
+        if log.ended:
             failures = [failure for failure in log.failures if failure.task == log.culprit]
-            return f"the job {log.ended}" + (f": {failures[-1].said}" if failures else "") if log.ended else ""
+            return f"the job {log.ended}" + (f": {failures[-1].said}" if failures else "")
         said = log.complaint()
-        return "" if said == "no word from it" else said
+        if said == "no word from it":
+            return ""
+        return f"the job ended: {said}" if log.application else said
 
     def of_bootstrap(self, cluster: dict[str, Any]) -> str:
         """The last word of the bootstrap action that ended a cluster, or nothing."""
