@@ -11,15 +11,15 @@ HAS_CARGO := command -v cargo >/dev/null 2>&1
 
 .PHONY: demo test test-quick pythons lint docs bench wheel pex matrix emr-smoke picture rooms clean hadoop-up hadoop-down spark
 
-demo: $(VENV)/.native
+demo: $(VENV)/.native $(VENV)/.serve
 	@bash tools/demo.sh
 
 # Engines that are not installed (Java, Maven, Spark) are named skips, or failures with CRAWLMILL_REQUIRE_ENGINES=1.
-test: $(VENV)/.tested $(VENV)/.native
+test: $(VENV)/.tested $(VENV)/.native $(VENV)/.serve
 	@echo "== running all tests: a few minutes, or a quarter of an hour with Java and Maven, on real engines; now and then a line says what is running"
 	@$(BIN)/python -m pytest -m "" $(WITH_ENGINES) $(TESTS)
 
-test-quick: $(VENV)/.tested $(VENV)/.native
+test-quick: $(VENV)/.tested $(VENV)/.native $(VENV)/.serve
 	@echo "== running the tests that need no Hadoop and no Spark"
 	@$(BIN)/python -m pytest -n $(CORES) $(TESTS)
 
@@ -93,6 +93,14 @@ $(VENV)/.installed: $(VENV)/.made $(SETTINGS)
 $(VENV)/.tested: $(VENV)/.installed
 	@echo "== installing what the tests need"
 	@$(BIN)/pip install -q --disable-pip-version-check -e '.[test,lint]'
+	@touch $@
+
+# pywb, for `crawlmill serve`: other versions of packages than ours, so an environment of its own, within ours.
+$(VENV)/.serve: $(VENV)/.made
+	@echo "== installing pywb, for crawlmill serve, into $(VENV)/serve"
+	@{ $(BIN)/python -m venv $(VENV)/serve && \
+		$(VENV)/serve/bin/pip install -q --disable-pip-version-check 'pywb >= 2.9' 'setuptools < 81'; } >$(VENV)/serve.log 2>&1 || \
+		{ rm -rf $(VENV)/serve; echo "== it could not be installed, and all else does without: see $(VENV)/serve.log"; }
 	@touch $@
 
 # Optional: where there is no cargo, or it fails, Python does the same work.

@@ -22,6 +22,7 @@ from crawlmill.sample import write_sample
 __all__ = ["COMBINED", "JOBS", "LISTS", "Case", "Outcome", "Run", "cases", "code_of", "measure", "write_inputs"]
 
 JOBS: Final = {
+    "extract_records": "records",
     "tag_count": "warc",
     "server_count": "wat",
     "word_count": "wet",
@@ -54,6 +55,7 @@ _OPTIONS: Final = {
 _NOT_OK: Final = ("damaged", COMBINED)
 _COUNTING: Final = ("tag_count", "server_count", "word_count", "metadata_statistics")
 _MORE: Final = {
+    "extract_records": ("--max-size", "100KB", "--prefix", "r"),
     "word_count": ("--document-frequency",),
     "near_duplicates": ("--hash", "package"),
     "url_index": ("--shards", "3", "--lines", "20"),
@@ -116,7 +118,7 @@ def write_inputs(folder: Path) -> None:
     for name, pages, files in (("whole", 60, 3), ("small", 200, 200)):
         write_sample(folder / name, pages=pages, files=files, formats=formats)
         _write_pairs(folder / name / "pairs", pages, files)
-    for kind in sorted(set(JOBS.values())):
+    for kind in sorted(set(JOBS.values()) - {"records"}):
         home = folder / kind
         home.mkdir()
         found = {name: _gather(folder / name, home, kind) for name in ("whole", "small")}
@@ -125,6 +127,25 @@ def write_inputs(folder: Path) -> None:
             half = len(text) // 2
             packed = gzip.compress(text[:half], mtime=0) + gzip.compress(text[half:], mtime=0)
             (home / f"{name}.paths").write_bytes(packed if name in ("gz", COMBINED) else text)
+    _write_record_lists(folder / "warc", folder / "records")
+
+
+def _write_record_lists(warc: Path, home: Path) -> None:
+    """The lists of WARC files once more, as ranges of three records: of damaged files as they were before."""
+    home.mkdir()
+    intact = {"cut": "whole-001", "flipped": "whole-001", "missing": "whole-001"}
+    for path in sorted(warc.glob("*.paths")):
+        data, lines = path.read_bytes(), []
+        for line in (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).decode().splitlines():
+            if not line or line.startswith("#"):
+                lines.append(line)
+                continue
+            name, *span = line.split("\t")
+            bounds = [] if span else _bounds((warc / intact.get(name, name)).read_bytes())
+            spans = [span] if span else [[str(start), str(end - start)] for start, end in pairwise(bounds)]
+            lines += ["\t".join((f"../warc/{name}", *each)) for each in spans]
+        text = "".join(f"{line}\n" for line in lines).encode()
+        (home / path.name).write_bytes(gzip.compress(text, mtime=0) if path.stem in ("gz", COMBINED) else text)
 
 
 def cases(folder: Path) -> Iterator[Case]:
@@ -142,12 +163,13 @@ def measure(run_job: Run, case: Case, folder: Path) -> Outcome:
     ledger.unlink(missing_ok=True)
     output = folder / "output"
     shutil.rmtree(output, ignore_errors=True)
-    more = ("--output-dir", output) if case.job in _FILES else ()
+    files = "r*.cdxj" if case.job == "extract_records" else _FILES.get(case.job)
+    more = ("--output-dir", output) if files else ()
     began = time.monotonic()
     ended = run_job(case.script, *case.options, *more, "--ledger", ledger, case.path)
     wall_s = time.monotonic() - began
-    if more:
-        ended = replace(ended, out=_listed(output, _FILES[case.job]))
+    if files:
+        ended = replace(ended, out=_listed(output, files))
     (folder / "results").write_text(ended.out)
     (folder / "stderr").write_text(ended.err)
     rows = [_essence(json.loads(line)) for line in ledger.read_bytes().splitlines()] if ledger.exists() else None

@@ -13,7 +13,7 @@ from crawlmill.formats.record import Record
 from crawlmill.indexes.cdx.fields import stored_length
 from crawlmill.urls.surt import urlkey
 
-__all__ = ["QuickLine", "QuickLines"]
+__all__ = ["QuickLine", "QuickLines", "place_fields", "quick_start"]
 
 _PEEKED: Final = 4 << 10  # in which the HTTP header of a usual response ends
 _MAX_METADATA: Final = 64 << 10
@@ -37,6 +37,20 @@ class QuickLine(NamedTuple):
         return f"{self.urlkey} {self.timestamp} {self.front}{between}{self.back}}}"
 
 
+def quick_start(record: Record, start: Any) -> tuple[Any, ...] | None:
+    """What `start`, the native core's `capture_start`, says of a record; None of an unusual one."""
+    kind = record.type
+    if kind not in ("response", "revisit") or record.format != "warc" or record.block.streamed:
+        return None
+    found: tuple[Any, ...] | None = start(record.head, record.block.peek(_PEEKED), kind == "revisit")
+    return found
+
+
+def place_fields(length: str | int, offset: str | int, filename: str) -> str:
+    """The fields of a line that say where its record is, between `front` and `back`; `filename` is JSON."""
+    return f', "length": "{length}", "offset": "{offset}", "filename": {filename}'
+
+
 class QuickLines:
     """Makes the lines of one archive.
 
@@ -51,15 +65,12 @@ class QuickLines:
 
     def take(self, record: Record, exchanges: Exchanges[Any]) -> bool:
         """Hand the line of a record to those that wait for metadata; False, and nothing is done, if it is unusual."""
-        kind = record.type
-        if kind not in ("response", "revisit") or record.format != "warc" or record.block.streamed:
-            return False
-        found = self._start(record.head, record.block.peek(_PEEKED), kind == "revisit")
+        found = quick_start(record, self._start)
         if found is None:
             return False
         key, timestamp, front, back, url, own, other = found
-        front += f', "length": "{stored_length(record)}", "offset": "{record.offset}", "filename": {self._filename}'
-        line = QuickLine(urlkey(url) if key is None else key, timestamp, front, back)
+        place = place_fields(stored_length(record), record.offset, self._filename)
+        line = QuickLine(urlkey(url) if key is None else key, timestamp, front + place, back)
         exchanges.wait(line, url, [each for each in (own, other) if each])
         return True
 

@@ -6,6 +6,7 @@ object in ASCII:
     {"v": 1, "inputs": [[rank, given, location, offset, length], …]}
 
 A unit of an input has four numbers more: its own number, that of all units, and offset and length of its bytes.
+A task that its job has cut may have a `label`, right after the version, which only the job understands.
 
 `rank` is the input's place in the ledger; it goes with the input's row through the engine and back.
 """
@@ -13,6 +14,7 @@ A unit of an input has four numbers more: its own number, that of all units, and
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple
 from typing import Any, Final
@@ -21,7 +23,16 @@ from crawlmill.errors import FormatError
 from crawlmill.inputs.lists import Input, Unit
 from crawlmill.storage.coalesce import COALESCE, group_ranges
 
-__all__ = ["MAX_TASKS_HERE", "MAX_TASKS_ON_ENGINES", "Task", "cut", "decode_task", "encode_task", "limited"]
+__all__ = [
+    "MAX_TASKS_HERE",
+    "MAX_TASKS_ON_ENGINES",
+    "Task",
+    "cut",
+    "decode_task",
+    "encode_task",
+    "limited",
+    "task_label",
+]
 
 MAX_TASKS_HERE: Final = 2_000
 """Tasks of whole files on one machine: enough to keep its cores busy; each costs some milliseconds."""
@@ -30,6 +41,7 @@ MAX_TASKS_ON_ENGINES: Final = 50_000
 """Tasks of whole files on an engine: a crawl's files one by one, but not what an application master cannot hold."""
 
 _VERSION: Final = 1
+_LABEL: Final = re.compile(rf'\A[^{{]*\{{"v":{_VERSION},"label":("(?:[^"\\]|\\.)*")')
 _RUNNING_MAPS: Final = "mapreduce.job.running.map.limit"
 _MIN_RANGE_TASKS: Final = 64
 _MAX_RANGES: Final = 1000
@@ -67,13 +79,20 @@ def cut(
         yield from _batches_of_neighbours(by_file, min(least, _MAX_RANGES), gap)
 
 
-def encode_task(task: Task) -> bytes:
-    """The line of a task, without its line end."""
+def encode_task(task: Task, label: str | None = None) -> bytes:
+    """The line of a task, without its line end; `label` is for the job that has cut it (`task_label`)."""
     inputs = [
         (rank, item.given, item.location, item.offset, item.length, *(astuple(item.unit) if item.unit else ()))
         for rank, item in task
     ]
-    return json.dumps({"v": _VERSION, "inputs": inputs}, separators=(",", ":")).encode("ascii")
+    line = {"v": _VERSION, **({} if label is None else {"label": label}), "inputs": inputs}
+    return json.dumps(line, separators=(",", ":")).encode("ascii")
+
+
+def task_label(line: str) -> str | None:
+    """The label of a task's line, if its job has given it one."""
+    found = _LABEL.search(line)
+    return None if found is None else str(json.loads(found[1]))
 
 
 def decode_task(line: str) -> Task:

@@ -1,0 +1,207 @@
+"""Proves the bytes of a range and finds what is to be copied: whole members as they are, plain records one by one.
+
+Nearly every range is one gzip member that holds one WARC record; that is decided here at once. Everything else is read
+as any job reads it, by `Reading`, whose verdict is the one reported. A range of which anything is lost is not copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO, Final
+
+from crawlmill.codecs.gzip_member import MAGIC
+from crawlmill.codecs.inflate import inflate_whole
+from crawlmill.errors import FormatError, Problem, SourceError
+from crawlmill.extraction.held import HeldRange
+from crawlmill.extraction.lines import EVERY_TYPE, CaptureLine, QuickCapture, line_of
+from crawlmill.extraction.listed import Listed
+from crawlmill.extraction.ranges import Fetched
+from crawlmill.formats.record import Block, Record
+from crawlmill.formats.selection import Selection
+from crawlmill.formats.warc.record import WarcRecord, classify, quick_head
+from crawlmill.indexes.capture import Capture
+from crawlmill.indexes.cdx.archive import archive_captures
+from crawlmill.inputs.lists import Input
+from crawlmill.inputs.reading import Reading, ReadOptions
+from crawlmill.ledger.row import LedgerRow
+from crawlmill.storage import redact
+from crawlmill.storage.interface import Opener
+
+__all__ = ["FORMATS", "Member", "Proven", "Seen", "prove"]
+
+FORMATS: Final = ("warc", "arc", "wat", "wet")
+_END: Final = b"\r\n\r\n"
+_EVERYTHING: Final = Selection(frozenset(FORMATS))
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a provenance record says of a record: its target URI, date as written, and id."""
+
+    uri: str | None
+    date: str | None
+    id: str | None
+
+    @classmethod
+    def of(cls, record: Record) -> Seen:
+        """What a record says of itself."""
+        name = record.get("WARC-Record-ID") if isinstance(record, WarcRecord) else None
+        return cls(record.uri, record.date, name)
+
+
+@dataclass(slots=True)
+class Member:
+    """What is copied: `length` bytes of the range from `start`, a gzip member as it is or a plain record.
+
+    A plain record has its line ends added in `closing`, where the range does not have them.
+    """
+
+    start: int
+    length: int
+    is_arc: bool
+    closing: bytes | None = None
+    lines: list[QuickCapture | CaptureLine] = field(default_factory=list)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is to be compressed."""
+        return self.closing is not None
+
+
+@dataclass(slots=True)
+class Proven:
+    """What became of a range: its row of the ledger, and what is copied of it.
+
+    `data` are the bytes that members are parts of.
+    """
+
+    row: LedgerRow
+    members: list[Member] = field(default_factory=list)
+    _first: Seen | Record | None = None
+    data: bytes | BinaryIO = b""
+
+    @property
+    def first(self) -> Seen | None:
+        """What its first record says of itself."""
+        if isinstance(self._first, Record):
+            self._first = Seen.of(self._first)
+        return self._first
+
+    @property
+    def url(self) -> str | None:
+        """The target URI of its first record."""
+        if self.members and (lines := self.members[0].lines):
+            return lines[0].url
+        return None if self.first is None else self.first.uri
+
+    def lose(self, error: FormatError | SourceError) -> None:
+        """Copy nothing of it, for this reason."""
+        self.row.lose(Problem.of(error))
+        self.row.records, self.members = 0, []
+
+    def close(self) -> None:
+        """Let go of the bytes."""
+        if not isinstance(self.data, bytes):
+            self.data.close()
+
+
+def prove(item: Input, listed: Listed, fetched: Fetched, storage: Opener, options: ReadOptions) -> Proven:
+    """What is to be copied of a range.
+
+    Args:
+        item: The range.
+        listed: What its line says of it.
+        fetched: Its bytes.
+        storage: Opens its file again, where the range does not say enough.
+        options: How it is read.
+    """
+    row = LedgerRow.of(item)
+    if isinstance(fetched, SourceError):
+        unread = Proven(row)
+        unread.lose(fetched.located(source=redact(item.location)))
+        return unread
+    proven: Proven | None = None
+    if isinstance(fetched, bytes) and len(fetched) == item.length and not options.verify:
+        proven = _usual(row, item, fetched)
+    if proven is None:
+        proven = _read(item, fetched, storage, options)
+    proven.data = fetched
+    if proven.members and not listed.is_of(proven.url):
+        error = SourceError("the record here is of another URL than the listed one", reason="not-found",
+                            expected=listed.url or listed.key, actual=proven.url,
+                            offset=item.offset, source=redact(item.location))  # fmt: skip
+        proven.lose(error)
+    return proven
+
+
+def _usual(row: LedgerRow, item: Input, data: bytes) -> Proven | None:
+    """Of a range that is one member, which holds one WARC record and nothing else; None of any other."""
+    content = inflate_whole(data) if data.startswith(MAGIC) else None
+    head = quick_head(content) if content is not None else None
+    if content is None or head is None:
+        return None
+    kind, start, length = head
+    if start + length + 4 != len(content) or not content.endswith(_END) or kind == "warcinfo":
+        return None
+    block = Block(length, content, start)
+    record = WarcRecord(kind, bytes(content[:start]), block, offset=item.offset or 0, length=len(data))
+    try:
+        line = line_of(record)
+    except FormatError:
+        return None  # read again, it is reported as everywhere
+    row.format, row.records, row.bytes = classify(record), 1, len(data)
+    return Proven(row, [Member(0, len(data), is_arc=False, lines=[line] if line else [])], record)
+
+
+def _read(item: Input, fetched: bytes | BinaryIO, storage: Opener, options: ReadOptions) -> Proven:
+    reading = Reading(item, HeldRange(item, fetched, storage), options, _EVERYTHING, streamed=True)
+    passing = _Passing(reading)
+    captures: dict[str, list[Capture]] = {}
+    for capture in archive_captures(passing, "", EVERY_TYPE):
+        captures.setdefault(capture.fields["offset"], []).append(capture)
+    row, start = reading.row, item.offset or 0
+    proven = Proven(row, [], passing.first)
+    if row.lost:
+        row.records = 0
+        return proven
+    for member in passing.members:
+        member.lines += [CaptureLine(capture) for capture in captures.get(str(member.start), [])]
+        member.start -= start
+        proven.members.append(member)
+    return proven
+
+
+class _Passing:
+    """The records of a reading, which notes where they are; they are not held."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self.members: list[Member] = []
+        self.first: Seen | None = None
+
+    def __iter__(self) -> Iterator[Record]:
+        for record in self._reading:
+            self.first = self.first or Seen.of(record)
+            yield record
+            closing = record.closing if record.is_plain else None
+            if closing is not None or not self.members or self.members[-1].start != record.offset:
+                is_arc = not isinstance(record, WarcRecord)
+                self.members.append(Member(record.offset, -1, is_arc, closing))
+            # A streamed record knows its length once it was read.
+            if record.length is not None:
+                self.members[-1].length = record.length
+            else:
+                self._late(record)
+
+    def _late(self, record: Record) -> None:
+        if self._reading.is_whole(record) and record.length is not None:
+            self.members[-1].length = record.length
+
+    def is_whole(self, record: Record) -> bool:
+        """As `Reading.is_whole`."""
+        return self._reading.is_whole(record)
+
+    def lose(self, error: FormatError, record: Record) -> None:
+        """As `Reading.lose`."""
+        self._reading.lose(error, record)

@@ -1,0 +1,210 @@
+"""Takes the WAT or WET records of listed pages out of the files beside the listed ones, each read once.
+
+`…/warc/NAME.warc.gz` has `…/wat/NAME.warc.wat.gz` and `…/wet/NAME.warc.wet.gz` beside it; without a folder `warc`, all
+three are in one folder. The record that describes a listed one is found
+
+* in a WAT file by the offset that it names, where it names the listed file; else by URL and date, if it describes a
+  page (a response, a revisit or a resource);
+* in a WET file by URL and date: a conversion.
+
+URLs are compared by their urlkeys; a date that the list does not say is not compared.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import groupby
+from typing import Final
+
+from crawlmill.errors import FormatError, Problem, SourceError
+from crawlmill.extraction.lines import line_of
+from crawlmill.extraction.listed import Listed, listed_of
+from crawlmill.extraction.members import Member, Proven, Seen, prove
+from crawlmill.extraction.output import OutputFile
+from crawlmill.extraction.ranges import fetch_ranges
+from crawlmill.extraction.tee import Tee
+from crawlmill.formats.record import Record
+from crawlmill.formats.selection import Selection
+from crawlmill.indexes.cdx.archive import DEFAULT_TYPES
+from crawlmill.indexes.cdx.fields import timestamp_of
+from crawlmill.inputs.lists import Input
+from crawlmill.inputs.reading import Reading, ReadOptions
+from crawlmill.ledger.row import LedgerRow
+from crawlmill.storage import Storage, redact
+from crawlmill.urls.surt import urlkey
+
+__all__ = ["extract_siblings", "sibling_of"]
+
+_TYPES: Final = {"wat": "metadata", "wet": "conversion"}
+_NAME: Final = re.compile(r"(?P<folder>.*/)?(?P<name>[^/?]*)\.warc(?P<gz>\.gz)?(?P<query>\?.*)?", re.DOTALL)
+_FOLDER: Final = re.compile(r"(.*/)?warc/", re.DOTALL)
+
+
+def sibling_of(location: str, kind: str) -> str | None:
+    """Where the WAT or WET file of a WARC file is; None if its name is not that of a WARC file."""
+    found = _NAME.fullmatch(location)
+    if found is None:
+        return None
+    folder, gz, query = found["folder"] or "", found["gz"] or "", found["query"] or ""
+    if inside := _FOLDER.fullmatch(folder):
+        folder = f"{inside[1] or ''}{kind}/"
+    return f"{folder}{found['name']}.warc.{kind}{gz}{query}"
+
+
+def extract_siblings(
+    task: list[tuple[int, Input]], storage: Storage, options: ReadOptions, kind: str, output: OutputFile
+) -> Iterator[tuple[int, LedgerRow]]:
+    """Copy the records of the pages of a task's captures.
+
+    Args:
+        task: The captures, by their ranks; those of a file follow each other.
+        storage: Opens the files.
+        options: How they are read.
+        kind: `wat` or `wet`.
+        output: Where the records go.
+
+    Returns:
+        The ledger rows: of a capture whose page has no such record, 0 records.
+    """
+    for location, group in groupby(task, key=lambda pair: pair[1].location):
+        captures = list(group)
+        sibling = sibling_of(location, kind)
+        if sibling is None:
+            error = SourceError(f"the name of this file does not say where its {kind.upper()} file is",
+                                reason="not-found", expected="NAME.warc.gz", source=redact(location))  # fmt: skip
+            yield from ((rank, _lost(item, [Problem.of(error)])) for rank, item in captures)
+            continue
+        wanted, rows = _Wanted(kind, location), []
+        for rank, item, listed, failed in _known(captures, storage, options, by_place=kind == "wat"):
+            if failed is not None:
+                rows.append((rank, item, failed))
+                continue
+            row = LedgerRow.of(item)
+            row.format = kind
+            rows.append((rank, item, row))
+            wanted.add(item, listed, row)
+        problems = _copy(sibling, storage, options, wanted, output) if wanted else []
+        for rank, item, row in rows:
+            missing = problems and not row.records and not row.lost
+            yield rank, _lost(item, problems) if missing else row
+
+
+def _known(
+    captures: list[tuple[int, Input]], storage: Storage, options: ReadOptions, *, by_place: bool
+) -> Iterator[tuple[int, Input, Listed, LedgerRow | None]]:
+    """What is known of each capture; where the list does not say the page, its own record does.
+
+    The row is that of a capture of which this cannot be learnt.
+    """
+    asked: list[tuple[int, Input]] = []
+    for rank, item in captures:
+        listed = listed_of(item)
+        if listed.names_page or by_place:
+            yield rank, item, listed, None
+        else:
+            asked.append((rank, item))
+    for rank, item, fetched in fetch_ranges(asked, storage):
+        with closing(prove(item, Listed(), fetched, storage, options)) as proven:
+            first = proven.first
+            if first is None or not proven.members:
+                yield rank, item, Listed(), proven.row
+            else:
+                yield rank, item, Listed(url=first.uri, timestamp=timestamp_of(first.date)), None
+
+
+class _Wanted:
+    """The captures of one file whose records are still to be found."""
+
+    def __init__(self, kind: str, location: str) -> None:
+        self.kind, self._name = kind, location.partition("?")[0].rpartition("/")[2]
+        self._by_key: dict[str, list[tuple[Input, Listed, LedgerRow]]] = {}
+        self._by_offset: dict[int, tuple[Input, Listed, LedgerRow]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._by_offset)
+
+    def add(self, item: Input, listed: Listed, row: LedgerRow) -> None:
+        """Look for the record of a capture, too."""
+        found = (item, listed, row)
+        self._by_offset[item.offset or 0] = found
+        if (key := listed.urlkey) is not None:
+            self._by_key.setdefault(key, []).append(found)
+
+    def take(self, record: Record) -> tuple[Input, Listed, LedgerRow] | None:
+        """The capture that a record is of; it is not looked for again."""
+        uri = record.uri
+        same_page = self._by_key.get(urlkey(uri)) if uri else None
+        date = record.date
+        if self.kind == "wat":
+            if not same_page and self._by_key and len(self._by_key) == len(self._by_offset):
+                return None  # all are known by their pages: spare the JSON of the others
+            described = _described(record, self._name)
+            if described is None:
+                return None
+            offset, date = described
+            if offset is not None:
+                found = self._by_offset.get(offset)
+                return found if found is not None and not found[2].records else None
+        stamp = timestamp_of(date)
+        for found in same_page or ():
+            _, listed, row = found
+            if not row.records and listed.timestamp in (None, stamp):
+                return found
+        return None
+
+
+def _described(record: Record, name: str) -> tuple[int | None, str | None] | None:
+    """Offset and date of the record that a WAT record describes; None if it describes none that is looked for.
+
+    The offset is None where the WAT record names another file than `name`, or no offset.
+    """
+    try:
+        said = json.loads(record.block.tail(0, record.max_body))
+        container = said.get("Container") or {}
+        envelope = said["Envelope"]
+        header = envelope.get("WARC-Header-Metadata") or envelope.get("ARC-Header-Metadata") or {}
+        kind, date = header.get("WARC-Type", "response"), header.get("WARC-Date", header.get("Date"))
+        offset, of_file = container.get("Offset"), str(container.get("Filename", "")).rpartition("/")[2]
+    except (FormatError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    if of_file == name and isinstance(offset, str) and offset.isdecimal():
+        return int(offset), None
+    return (None, date if isinstance(date, str) else None) if kind in DEFAULT_TYPES else None
+
+
+def _copy(sibling: str, storage: Storage, options: ReadOptions, wanted: _Wanted, output: OutputFile) -> list[Problem]:
+    """Copy the wanted records of a file; gives what was lost of it."""
+    tee = Tee(storage, sibling)
+    item = Input(sibling, sibling)
+    selection = Selection(None, frozenset({_TYPES[wanted.kind]}))
+    reading = Reading(item, tee, options, selection)
+    for record in reading:
+        found = wanted.take(record)
+        if found is None:
+            tee.forget(record.offset)
+            continue
+        row = found[2]
+        length = record.length or 0
+        try:
+            data = tee.bytes_at(record.offset, length)
+            line = line_of(record)
+        except (FormatError, SourceError) as error:
+            row.lose(Problem.of(error.located(source=redact(sibling))))
+            continue
+        member = Member(0, length, is_arc=False, closing=record.closing if record.is_plain else None,
+                        lines=[line] if line else [])  # fmt: skip
+        proven = Proven(row, [member], Seen.of(record), data)
+        output.index(output.add(Input(sibling, sibling, record.offset, length), Listed(), proven))
+        row.records, row.bytes = 1, length
+        tee.forget(record.offset + length)
+    return reading.row.problems
+
+
+def _lost(item: Input, problems: list[Problem]) -> LedgerRow:
+    row = LedgerRow.of(item)
+    for problem in problems:
+        row.lose(problem)
+    return row

@@ -1,0 +1,87 @@
+"""Storage that keeps what was read of a file of late, so that a record can be copied without reading it again."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Final, Self
+
+from crawlmill.storage import Storage
+from crawlmill.storage.interface import Stream
+from crawlmill.storage.resume import Identity
+
+__all__ = ["Tee"]
+
+_MAX_KEPT: Final = 64 << 20
+
+
+class Tee:
+    """Opens one file, whose bytes it keeps until they are forgotten; everything else as `Storage` does."""
+
+    def __init__(self, storage: Storage, location: str) -> None:
+        self._storage, self._location = storage, location
+        self._kept, self._start = bytearray(), 0
+
+    def open_stream(self, location: str, start: int = 0, length: int | None = None) -> Stream:
+        """A stream over a span; see `Storage.open_stream`. Raises: SourceError."""
+        stream = self._storage.open_stream(location, start, length)
+        return stream if location != self._location else _TeeStream(stream, self, start)
+
+    def keep(self, offset: int, piece: bytes) -> None:
+        """Keep bytes that were read at an offset of the file."""
+        end = self._start + len(self._kept)
+        if not self._start <= offset <= end or len(self._kept) > _MAX_KEPT:
+            self._kept, self._start = bytearray(piece), offset  # it was read again from elsewhere, or nobody forgets
+        elif offset + len(piece) > end:
+            self._kept += memoryview(piece)[end - offset :]
+
+    def forget(self, offset: int) -> None:
+        """What is before this offset is not needed any more."""
+        if 0 < offset - self._start <= len(self._kept):
+            del self._kept[: offset - self._start]
+            self._start = offset
+
+    def bytes_at(self, offset: int, length: int) -> bytes:
+        """Bytes of the file; read again if they are not kept. Raises: SourceError, FormatError."""
+        at = offset - self._start
+        if at >= 0 and at + length <= len(self._kept):
+            return bytes(memoryview(self._kept)[at : at + length])
+        return self._storage.read_range(self._location, offset, length)
+
+
+class _TeeStream:
+    """A stream whose bytes are kept."""
+
+    def __init__(self, stream: Stream, tee: Tee, start: int) -> None:
+        self._stream, self._tee, self._start = stream, tee, start
+        self.tell, self.pause, self.close = stream.tell, stream.pause, stream.close
+        self._at = 0
+
+    @property
+    def size(self) -> int | None:
+        """As `Stream.size`."""
+        return self._stream.size
+
+    @property
+    def identity(self) -> Identity:
+        """As `Stream.identity`."""
+        return self._stream.identity
+
+    def read(self, n: int = -1, /) -> bytes:
+        """As `Stream.read`."""
+        piece = self._stream.read(n)
+        self._tee.keep(self._start + self._at, piece)
+        self._at += len(piece)
+        return piece
+
+    def seek(self, offset: int, /) -> int:
+        """As `Stream.seek`."""
+        self._at = self._stream.seek(offset)
+        return self._at
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        self.close()

@@ -1,0 +1,99 @@
+"""Copy the listed records into WARC and ARC files of bounded size."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+from crawlmill.errors import UsageError
+from crawlmill.extraction.headers import RunInfo
+from crawlmill.extraction.listed import listed_of
+from crawlmill.extraction.members import FORMATS, prove
+from crawlmill.extraction.output import KINDS, OutputFile, check_prefix, file_stem
+from crawlmill.extraction.plan import DEFAULT_SIZE, parse_size, plan_files
+from crawlmill.extraction.ranges import fetch_ranges
+from crawlmill.extraction.siblings import extract_siblings
+from crawlmill.inputs.lists import Input
+from crawlmill.mr.job.base import CrawlJob
+from crawlmill.mr.task.rows import Pair
+from crawlmill.mr.task.task_list import decode_task, encode_task, task_label
+from crawlmill.storage import Storage, redact
+
+__all__ = ["ExtractRecords"]
+
+
+class ExtractRecords(CrawlJob):
+    """Copy the records of captures, byte for byte, into WARC and ARC files in --output-dir.
+
+    The lists name captures: lines of CDXJ, as `crawlmill lookup` prints them, or LOCATION, OFFSET and LENGTH. Records
+    are copied as they are stored, once they are proven to be whole and of the listed URL; beside each output file is
+    its index, a sorted CDXJ file. Which record goes into which file is planned from the lists alone.
+    """
+
+    formats = FORMATS
+    writes_files = True
+    publishes_pairs = False
+
+    def configure_args(self) -> None:
+        """Declare what is written."""
+        super().configure_args()
+        add = self.add_passthru_arg
+        add("--max-size", type=_size, default=DEFAULT_SIZE, metavar="SIZE",
+            help="the size of an output file, at most, such as 100KB, 20MB or 2GB (default 1GB)")  # fmt: skip
+        add("--prefix", type=_prefix, default="records", metavar="P", help="what the names of files begin with "
+            "(default records: records-00000.warc.gz)")  # fmt: skip
+        add("--provenance", action="store_true", help="write a metadata record for each: its source file and offset")
+        add("--kind", choices=tuple(KINDS), default="warc",
+            help="wat or wet: copy the records of the same pages from the WAT or WET files beside")  # fmt: skip
+
+    def load_args(self, args: list[str]) -> None:
+        """Parse the command line."""
+        super().load_args(args)
+        if not self.is_task() and self.options.worker is None and not self.options.output_dir:
+            raise UsageError("--output-dir is needed: records are copied into a folder of files")
+
+    def cut_tasks(
+        self, ranked: list[tuple[int, Input]], storage: Storage, say: Callable[[str], None]
+    ) -> list[bytes] | None:
+        """A task for each output file, which is planned from the list alone."""
+        del storage, say
+        options = self.options
+        named = [f"{name} in {' '.join(options.index)}" for name in options.args] if options.index else options.args
+        info = RunInfo.now([redact(name) for name in named])
+        files = plan_files(ranked, options.max_size, notes=options.provenance)
+        return [encode_task(file.inputs, info.label(file.number)) for file in files]
+
+    def mapper(self, _key: None, line: str) -> Iterator[Pair]:
+        """Write an output file; gives a ledger row for each of its inputs."""
+        task, options = decode_task(line), self.options
+        number, info = RunInfo.of_label(task_label(line) or "")
+        stem = file_stem(options.prefix, number)
+        with OutputFile(stem, self.write_file, info, kind=options.kind, notes=options.provenance) as output:
+            if options.kind != "warc":
+                for rank, row in extract_siblings(task, self.storage, self.read_options, options.kind, output):
+                    yield from self.monitor.account(rank, row)
+                return
+            for rank, item, fetched in fetch_ranges(task, self.storage):
+                listed = listed_of(item)
+                with closing(prove(item, listed, fetched, self.storage, self.read_options)) as proven:
+                    output.index(output.add(item, listed, proven))
+                yield from self.monitor.account(rank, proven.row)
+
+
+def _size(text: str) -> int:
+    try:
+        return parse_size(text)
+    except ValueError:
+        raise ArgumentTypeError(f"expected a size such as 100KB, 20MB or 2GB: {text!r}") from None
+
+
+def _prefix(text: str) -> str:
+    try:
+        return check_prefix(text)
+    except ValueError:
+        raise ArgumentTypeError(f"expected letters, digits and ._=+- : {text!r}") from None
+
+
+if __name__ == "__main__":
+    ExtractRecords.run()

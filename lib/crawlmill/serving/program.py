@@ -1,0 +1,130 @@
+"""pywb as a program of its own: found, started, waited for, and stopped with its children.
+
+pywb needs other versions of packages than Crawlmill does, so it has an environment of its own: `make` installs it as
+`serve` within Crawlmill's. One that is installed beside Crawlmill is taken too, or the one whose Python is named by
+`CRAWLMILL_PYWB`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from crawlmill.errors import MissingDependency, UsageError
+from crawlmill.serving.collection import COLLECTION
+
+__all__ = ["PYTHON", "address", "check_port", "find_pywb", "serving"]
+
+PYTHON: Final = "CRAWLMILL_PYWB"
+"""The environment variable that names the Python of an environment with pywb."""
+
+_MAX_PORT: Final = 65535
+_START_S: Final = 60.0
+_STOP_S: Final = 5.0
+_POLL_S: Final = 0.1
+
+
+def find_pywb() -> str:
+    """The Python of an environment that has pywb.
+
+    Raises:
+        MissingDependency: There is none.
+    """
+    named = os.environ.get(PYTHON)
+    own = Path(sys.prefix, "serve", "bin", "python")
+    if named:
+        if not os.access(named, os.X_OK):
+            raise UsageError(f"{PYTHON} names no program", actual=named)
+        return named
+    if own.exists():
+        return str(own)
+    if find_spec("pywb") is not None:
+        return sys.executable
+    raise MissingDependency(
+        "pywb is not installed: run `make` in a clone of the project, or install crawlmill[serve] into an environment "
+        f"of its own and name its Python by {PYTHON}"
+    )
+
+
+def check_port(host: str, port: int) -> None:
+    """Look whether an address is free. Raises: UsageError."""
+    if port > _MAX_PORT:
+        raise UsageError("cannot listen there: no such port", expected=f"at most {_MAX_PORT}", actual=port)
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen on {host}, port {port}: {getattr(error, 'strerror', None) or error}"
+        ) from error
+
+
+@contextmanager
+def serving(python: str, work: Path, host: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Pywb on the collection in a folder, within this block; it answers when the block begins.
+
+    Raises:
+        UsageError: It ended, or does not answer.
+    """
+    command = [python, "-m", "pywb.apps.cli", "--port", str(port), "--bind", host, "--directory", str(work)]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    log = work / "pywb.log"
+    with log.open("wb") as file:
+        # In a session of its own, so that Ctrl-C comes here alone, and all that it starts can be stopped together.
+        process = subprocess.Popen(
+            command, cwd=work, env={**environment, "PYTHONWARNINGS": "ignore"}, stdin=subprocess.DEVNULL, stdout=file,
+            stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+    try:
+        _wait_for(process, f"{address(host, port)}/{COLLECTION}/cdx?url=http://localhost/", log)
+        yield process
+    finally:
+        _stop(process)
+
+
+def _wait_for(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    deadline = time.monotonic() + _START_S
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        try:
+            with opener.open(url, timeout=10):
+                return
+        except urllib.error.HTTPError as error:
+            error.close()
+            return
+        except OSError:
+            time.sleep(_POLL_S)
+    said = log.read_text(errors="replace").strip().rpartition("\n")[2]
+    raise UsageError(f"pywb did not start: {said}" if said else "pywb did not start")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+        try:
+            process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def address(host: str, port: int) -> str:
+    """The address of the server; where it listens on all of this machine's, one that reaches it."""
+    if host in ("0.0.0.0", "::", ""):  # noqa: S104 - what the user asked for
+        host = "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
