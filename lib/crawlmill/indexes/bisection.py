@@ -6,12 +6,11 @@ requests, and the next bisections find the blocks at the top of the tree at hand
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError
+from crawlmill.indexes.held_blocks import HeldBlocks
 from crawlmill.indexes.lines import MAX_LINE, find_line
 from crawlmill.indexes.source import Source
 
@@ -19,7 +18,6 @@ __all__ = ["Blocks", "OutOfOrderError"]
 
 _REMOTE_BYTES: Final = 32 << 10
 _LOCAL_BYTES: Final = 8 << 10
-_HELD_BYTES: Final = 16 << 20
 
 
 class OutOfOrderError(Exception):
@@ -30,7 +28,7 @@ class OutOfOrderError(Exception):
         self.offset, self.line, self.before = offset, line, before
 
 
-class Blocks:
+class Blocks(HeldBlocks):
     """The blocks of a file of `size` bytes, and its lines by bisection.
 
     Args:
@@ -43,11 +41,9 @@ class Blocks:
     def __init__(
         self, source: Source, size: int, *, key: Callable[[bytes], bytes] = lambda line: line, persistent: bool = False
     ) -> None:
-        self.source, self.size = source, size
-        self.block_bytes = _REMOTE_BYTES if source.remote else _LOCAL_BYTES
+        store = source.store() if persistent and source.remote else None
+        super().__init__(source, size, _REMOTE_BYTES if source.remote else _LOCAL_BYTES, store=store)
         self._key = key
-        self._store = source.store() if persistent and source.remote else None
-        self._held: OrderedDict[int, bytes] = OrderedDict()
         self._primed: bytes | None = None
         self._first: dict[int, tuple[int, bytes] | None] = {}
 
@@ -91,7 +87,7 @@ class Blocks:
         while at > 0:
             number = (at - 1) // self.block_bytes
             start = number * self.block_bytes
-            block = self._block(number)[: at - start]
+            block = self.block(number)[: at - start]
             end = len(block) - 1 if at == offset else len(block)  # the line end before `offset` is not the one sought
             found = block.rfind(b"\n", 0, max(end, 0))
             if found >= 0:
@@ -110,71 +106,39 @@ class Blocks:
         size = self.block_bytes
         number, last = start // size, -(-end // size)
         while number < last:
-            block = self._at_hand(number)
+            block = self.at_hand(number)
             if block is not None:
                 yield self._cut(number, block, start, end)
                 number += 1
                 continue
             stop = number + 1
-            while stop < last and self._at_hand(stop) is None:
+            while stop < last and self.at_hand(stop) is None:
                 stop += 1
             with self.source.open(number * size, min(stop * size, self.size) - number * size) as stream:
                 while number < stop:
-                    block = self._read(stream, number)
+                    block = self.read(stream, number)
                     yield self._cut(number, block, start, end)
                     number += 1
 
     def first_bytes(self) -> bytes:
         """The first block."""
-        return self._block(0) if self.size else b""
+        return self.block(0) if self.size else b""
 
     def _cut(self, number: int, block: bytes, start: int, end: int) -> bytes:
         offset = number * self.block_bytes
         return block[max(start - offset, 0) : max(end - offset, 0)]
 
-    def _block(self, number: int) -> bytes:
-        block = self._at_hand(number)
-        if block is None:
-            length = min(self.block_bytes, self.size - number * self.block_bytes)
-            with self.source.open(number * self.block_bytes, length) as stream:
-                block = self._read(stream, number)
-        return block
-
-    def _at_hand(self, number: int) -> bytes | None:
-        block = self._held.get(number)
+    def at_hand(self, number: int) -> bytes | None:
+        """As `HeldBlocks.at_hand`. Raises: OutOfOrderError."""
         if number == 0 and self._primed is not None:
             block, self._primed = self._primed, None
-            self._hold(0, block)
-        if block is not None:
-            self._held.move_to_end(number)
-        elif self._store is not None and (block := self._store.get(number)) is not None:
-            if len(block) != min(self.block_bytes, self.size - number * self.block_bytes):
-                return None
-            self._hold(number, block)
-        return block
+            self.hold(0, block)
+        return super().at_hand(number)
 
-    def _read(self, stream: ByteSource, number: int) -> bytes:
-        length = min(self.block_bytes, self.size - number * self.block_bytes)
-        pieces, left = [], length
-        while left and (piece := stream.read(left)):
-            pieces.append(piece)
-            left -= len(piece)
-        if left:
-            raise FormatError(
-                "the file ends before the size it had", reason="truncated", source=self.source.name,
-                offset=number * self.block_bytes + length - left, expected=f"{self.size} bytes",
-            )  # fmt: skip
-        block = b"".join(pieces)
-        if self._store is not None:
-            self._store.put(number, block)
-        self._hold(number, block)
-        return block
-
-    def _hold(self, number: int, block: bytes) -> None:
+    def hold(self, number: int, block: bytes) -> None:
+        """As `HeldBlocks.hold`. Raises: OutOfOrderError."""
         self._check_order(number, block)
-        self._held[number] = block
-        while len(self._held) * self.block_bytes > _HELD_BYTES:
-            self._held.popitem(last=False)
+        super().hold(number, block)
 
     def _check_order(self, number: int, block: bytes) -> None:
         """Raises: OutOfOrderError where whole lines of a block are not in order."""
@@ -200,7 +164,7 @@ class Blocks:
         return None
 
     def _find_first(self, number: int) -> tuple[int, bytes] | None:
-        block, start = self._block(number), number * self.block_bytes
+        block, start = self.block(number), number * self.block_bytes
         at = block.find(b"\n") + 1 if number else 0
         if number and not at:
             return None
@@ -217,7 +181,7 @@ class Blocks:
         pieces = []
         at, length = offset - number * self.block_bytes, 0
         while number * self.block_bytes < self.size:
-            block = self._block(number)
+            block = self.block(number)
             end = block.find(b"\n", at)
             pieces.append(block[at : end if end >= 0 else len(block)])
             if end >= 0:
@@ -236,7 +200,7 @@ class Blocks:
         """The first line not less than a text: it begins in this block, at the end of it, or is the next one behind."""
         if number * self.block_bytes >= self.size:
             return self.size
-        block, start = self._block(number), number * self.block_bytes
+        block, start = self.block(number), number * self.block_bytes
         at = block.find(b"\n") + 1 if number else 0
         end = block.rfind(b"\n") + 1
         if at < end and b"\r" not in block:

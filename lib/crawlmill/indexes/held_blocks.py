@@ -1,0 +1,92 @@
+"""Blocks of a file that is read by ranges: held in memory, kept in a store from run to run, or fetched."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final
+
+from crawlmill.codecs.source import ByteSource
+from crawlmill.errors import FormatError
+from crawlmill.indexes.source import BlockStore, Source
+
+__all__ = ["HeldBlocks"]
+
+_HELD_BYTES: Final = 16 << 20
+
+
+class HeldBlocks:
+    """The blocks of a file, the last of which may be shorter. Those that were used last are held, 16 MiB at most.
+
+    Args:
+        source: The file.
+        size: Its size in bytes.
+        block_bytes: Bytes of a block.
+        origin: Where the first block begins.
+        store: Keeps blocks from run to run, if there is one.
+    """
+
+    def __init__(
+        self, source: Source, size: int, block_bytes: int, *, origin: int = 0, store: BlockStore | None = None
+    ) -> None:
+        self.source, self.size, self.block_bytes, self.origin = source, size, block_bytes, origin
+        self._store = store
+        self._held: OrderedDict[int, bytes] = OrderedDict()
+
+    def block(self, number: int, *, ahead: int = 0) -> bytes:
+        """A block; if it has to be fetched, so many more after it come by the same request.
+
+        Raises:
+            SourceError: The file cannot be read.
+            FormatError: `truncated`: it ends before.
+        """
+        block = self.at_hand(number)
+        if block is None:
+            stop = number + 1
+            while stop <= number + ahead and self._place(stop)[1] and self.at_hand(stop) is None:
+                stop += 1
+            begin, (last, length) = self._place(number)[0], self._place(stop - 1)
+            with self.source.open(begin, last + length - begin) as stream:
+                block = self.read(stream, number)
+                for each in range(number + 1, stop):
+                    self.read(stream, each)
+        return block
+
+    def at_hand(self, number: int) -> bytes | None:
+        """A block that need not be fetched."""
+        block = self._held.get(number)
+        if block is not None:
+            self._held.move_to_end(number)
+        elif self._store is not None and (block := self._store.get(number)) is not None:
+            if len(block) != self._place(number)[1]:
+                return None
+            self.hold(number, block)
+        return block
+
+    def read(self, stream: ByteSource, number: int) -> bytes:
+        """The block that a stream gives next. Raises: as `block` does."""
+        offset, length = self._place(number)
+        pieces, left = [], length
+        while left and (piece := stream.read(left)):
+            pieces.append(piece)
+            left -= len(piece)
+        if left:
+            raise FormatError(
+                "the file ends before the size it had", reason="truncated", source=self.source.name,
+                offset=offset + length - left, expected=f"{self.size} bytes",
+            )  # fmt: skip
+        block = b"".join(pieces)
+        if self._store is not None:
+            self._store.put(number, block)
+        self.hold(number, block)
+        return block
+
+    def hold(self, number: int, block: bytes) -> None:
+        """Keep a block at hand."""
+        self._held[number] = block
+        while len(self._held) * self.block_bytes > _HELD_BYTES and len(self._held) > 1:
+            self._held.popitem(last=False)
+
+    def _place(self, number: int) -> tuple[int, int]:
+        """Where a block begins, and how many bytes it has."""
+        offset = self.origin + number * self.block_bytes
+        return offset, max(min(self.block_bytes, self.size - offset), 0)
