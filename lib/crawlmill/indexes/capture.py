@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from crawlmill.errors import FormatError
+from crawlmill.indexes.prefix_tree.items import published_fields
 
 __all__ = ["ALIASES", "FIELDS", "Capture", "disk_name", "parse_capture"]
 
@@ -71,12 +72,15 @@ class Capture:
         return value if value is None or isinstance(value, str) else json.dumps(value)
 
     def to_json(self) -> dict[str, Any]:
-        """A flat object: `urlkey`, `timestamp`, and the fields by their names on disk; what is `-` is left out."""
+        """A flat object: `urlkey`, `timestamp`, and the fields by their names on disk; what is `-` is left out.
+
+        A capture of the index of 2012 (it has a `key`) has the five fields too which that was published with.
+        """
         flat = {"urlkey": self.urlkey, "timestamp": self.timestamp}
         for name, value in self.fields.items():
             if value is not None and value != "-":
                 flat.setdefault(ALIASES.get(name, name), value)
-        return flat
+        return flat | published_fields(self.fields) if "key" in self.fields else flat
 
 
 def parse_capture(line: bytes) -> Capture:

@@ -10,6 +10,7 @@ from crawlmill.errors import FormatError
 from crawlmill.indexes.cdx.read_through import begins_line
 from crawlmill.indexes.cluster.rows import parse_row
 from crawlmill.indexes.lines import is_header
+from crawlmill.indexes.prefix_tree.index_blocks import begins_tree
 
 __all__ = ["HEAD_BYTES", "detect_index"]
 
@@ -17,16 +18,26 @@ HEAD_BYTES: Final = 32 << 10
 """Bytes of a file by which it is known what it is."""
 
 _GZIP: Final = b"\x1f\x8b"
+_TREE: Final = re.compile(r"(?:.*/)?(?:url-index\.[^/.]+|[^/]+\.pbtree)")
 _CDXJ: Final = re.compile(rb"[^ \n]+ [0-9]{14} \{")
 
 
 def detect_index(head: bytes, name: str) -> tuple[str, bool]:
-    """`cdx`, `cdxj` or `cluster` (a `cluster.idx`), and whether it is gzipped. An empty file is an empty CDXJ.
+    """`cdx`, `cdxj`, `cluster` (a `cluster.idx`) or `prefix-tree`, and whether it is gzipped.
+
+    An empty file is an empty CDXJ, unless its name says that it is the index of 2012.
 
     Raises:
         FormatError: `unknown-format`.
     """
     gzipped = head.startswith(_GZIP)
+    if not gzipped and begins_tree(head):
+        return "prefix-tree", False
+    if _TREE.fullmatch(name):
+        raise FormatError(
+            "not an index of 2012", reason="unknown-format", source=name, expected="a prefix B-tree",
+            actual=repr(head[:24])[2:-1] or "0 bytes",
+        )  # fmt: skip
     text = _inflated(head) if gzipped else head
     lines = (line.rstrip(b"\r") for line in text.split(b"\n"))
     line = next((line for line in lines if line), b"")
@@ -45,7 +56,7 @@ def detect_index(head: bytes, name: str) -> tuple[str, bool]:
             return "cluster", False
     raise FormatError(
         "not an index", reason="unknown-format", source=name,
-        expected="CDX, CDXJ (plain or gzip), or the cluster.idx of a cluster",
+        expected="CDX, CDXJ (plain or gzip), the cluster.idx of a cluster, or a prefix B-tree",
         actual=repr(line[:60].decode("utf-8", "backslashreplace")),
     )  # fmt: skip
 

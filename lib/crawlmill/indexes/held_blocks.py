@@ -23,13 +23,21 @@ class HeldBlocks:
         block_bytes: Bytes of a block.
         origin: Where the first block begins.
         store: Keeps blocks from run to run, if there is one.
+        stored_from: The number that the first block has there.
     """
 
     def __init__(
-        self, source: Source, size: int, block_bytes: int, *, origin: int = 0, store: BlockStore | None = None
+        self,
+        source: Source,
+        size: int,
+        block_bytes: int,
+        *,
+        origin: int = 0,
+        store: BlockStore | None = None,
+        stored_from: int = 0,
     ) -> None:
         self.source, self.size, self.block_bytes, self.origin = source, size, block_bytes, origin
-        self._store = store
+        self._store, self._stored_from = store, stored_from
         self._held: OrderedDict[int, bytes] = OrderedDict()
 
     def block(self, number: int, *, ahead: int = 0) -> bytes:
@@ -56,7 +64,7 @@ class HeldBlocks:
         block = self._held.get(number)
         if block is not None:
             self._held.move_to_end(number)
-        elif self._store is not None and (block := self._store.get(number)) is not None:
+        elif self._store is not None and (block := self._store.get(self._stored_from + number)) is not None:
             if len(block) != self._place(number)[1]:
                 return None
             self.hold(number, block)
@@ -76,7 +84,7 @@ class HeldBlocks:
             )  # fmt: skip
         block = b"".join(pieces)
         if self._store is not None:
-            self._store.put(number, block)
+            self._store.put(self._stored_from + number, block)
         self.hold(number, block)
         return block
 

@@ -30,7 +30,11 @@ class Index(Protocol):
 
     @property
     def format(self) -> str:
-        """As ledgers call it: `cdx`, `cdxj`, `cluster`, `cdx-api`."""
+        """As ledgers call it: `cdx`, `cdxj`, `cluster`, `cdx-api`, `prefix-tree`."""
+
+    @property
+    def in_line_order(self) -> bool:
+        """Whether the lines of a query come in the order of their bytes; others are sorted where that matters."""
 
     @property
     def reads_through(self) -> bool:

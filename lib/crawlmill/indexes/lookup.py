@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from tempfile import SpooledTemporaryFile
+from pathlib import Path
+from tempfile import SpooledTemporaryFile, TemporaryDirectory
 from typing import Final, Self
 
 from crawlmill.errors import FormatError, SourceError
@@ -18,6 +19,7 @@ from crawlmill.indexes.index import Index, OnProblem
 from crawlmill.indexes.lines import Chunk
 from crawlmill.indexes.query import Query
 from crawlmill.indexes.select import Selector
+from crawlmill.sorting import sort_lines
 
 __all__ = ["look_up"]
 
@@ -25,6 +27,7 @@ _BATCH: Final = 10_000
 _FEW_BLOCKS: Final = 8
 _FEW_BYTES: Final = 4 << 20
 _HELD_BYTES: Final = 16 << 20
+_SORT_BYTES: Final = 64 << 20
 
 
 def look_up(
@@ -47,12 +50,24 @@ def look_up(
                     together.stream(query, place) or _select(index, query, on_problem)
                     for place, index in enumerate(indexes)
                 ]
-                yield query, arrange(merge(streams), query)
+                yield query, arrange(merge(_in_order(indexes, streams, query)), query)
 
 
 def _select(index: Index, query: Query, on_problem: OnProblem) -> Iterator[Chunk]:
     select = Selector(query, index.name, on_problem)
     return select.take(chunk for _, chunk in index.captures([query]))
+
+
+def _in_order(indexes: Sequence[Index], streams: list[Iterator[Chunk]], query: Query) -> list[Iterator[Chunk]]:
+    """The streams of a query, sorted where they are not and something depends on it."""
+    if len(indexes) == 1 and query.sort == "key" and not query.newest and not query.distinct:
+        return streams
+    return [stream if index.in_line_order else _sorted(stream) for index, stream in zip(indexes, streams, strict=True)]
+
+
+def _sorted(stream: Iterator[Chunk]) -> Iterator[Chunk]:
+    with TemporaryDirectory() as folder, sort_lines(map(bytes, stream), Path(folder), _SORT_BYTES) as lines:
+        yield from lines.chunks()
 
 
 def _is_small(query: Query, indexes: Sequence[Index]) -> bool:

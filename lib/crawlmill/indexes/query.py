@@ -122,7 +122,8 @@ class Query:
         """What `from_json` makes the same query of."""
         pattern = self.pattern
         return {
-            "pattern": pattern.text, "match": pattern.match, "key": pattern.key.decode("ascii", "surrogateescape"),
+            "pattern": pattern.text, "is_key": pattern.is_key, "match": pattern.match,
+            "key": pattern.key.decode("ascii", "surrogateescape"),
             "from": self.start, "to": self.end, "filters": [each.text for each in self.filters], "newest": self.newest,
             "distinct": self.distinct, "sort": self.sort, "closest": self.closest, "limit": self.limit,
         }  # fmt: skip
@@ -131,7 +132,7 @@ class Query:
     def from_json(cls, given: dict[str, Any]) -> Query:
         """The query that `to_json` wrote."""
         pattern = parse_pattern(given["key"], given["match"], is_key=True)
-        named = Pattern(given["pattern"], pattern.match, pattern.key, pattern.ranges, pattern.port)
+        named = dataclasses.replace(pattern, text=given["pattern"], is_key=given["is_key"])
         filters = tuple(map(parse_filter, given["filters"]))
         return cls(named, given["from"], given["to"], filters, given["newest"], given["distinct"], given["sort"],
                    given["closest"], given["limit"])  # fmt: skip

@@ -18,9 +18,7 @@ class Selector:
 
     def __init__(self, query: Query, source: str, on_problem: OnProblem) -> None:
         self._query, self._source, self._on_problem = query, source, on_problem
-        exact = query.pattern.match == "exact"  # then the ranges say all about times
-        self._start = b"" if exact else (query.start or "").encode()
-        self._end = b"" if exact else (query.end or "").encode()
+        self._start, self._end = (query.start or "").encode(), (query.end or "").encode()
         self._ported = query.pattern.port is not None
         self._whole = not (self._start or self._end or self._ported or query.filters or query.distinct)
 

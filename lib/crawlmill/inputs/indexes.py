@@ -1,6 +1,7 @@
 """Indexes by name: a file, a cluster, a crawl or several; opened, and made out by their first bytes.
 
 captures.cdxj  https://host/x.cdx  x.cdxj.gz             a file of CDX or CDXJ lines
+url-index.1356128792  x.pbtree                           the prefix B-tree of the 2012 crawl
 DIR  https://host/DIR/  s3://…/cluster.idx               a cluster: its folder, or its cluster.idx
 CC-MAIN-2024-10  latest  latest:3  2024                  crawls, by their clusters below the base URL
 https://host/x-index  …/cdx  …/index  api:URL            a CDX API
@@ -24,6 +25,7 @@ from crawlmill.indexes.cluster.cluster import Cluster
 from crawlmill.indexes.cluster.verify import ClusterCheck
 from crawlmill.indexes.detect import HEAD_BYTES, detect_index
 from crawlmill.indexes.index import Index, OnProblem
+from crawlmill.indexes.prefix_tree.tree import PrefixTree
 from crawlmill.inputs.common_crawl.catalogue import INDEX_URL, load_catalogue
 from crawlmill.inputs.index_files import FolderFiles, StoredFile, WebService
 from crawlmill.inputs.lists import COMMON_CRAWL, Input, is_absolute
@@ -113,9 +115,15 @@ def _apis(name: str, storage: Storage, index_url: str | None) -> list[IndexPlace
 
 
 def open_indexes(
-    places: Sequence[IndexPlace], storage: Storage, on_problem: OnProblem, api: ApiOptions = API_OPTIONS
+    places: Sequence[IndexPlace],
+    storage: Storage,
+    on_problem: OnProblem,
+    api: ApiOptions = API_OPTIONS,
+    value_bytes: int | None = None,
 ) -> list[Index]:
-    """The indexes that can be opened; of the others it is told why not. `api`: how CDX APIs are asked.
+    """The indexes that can be opened; of the others it is told why not.
+
+    `api`: how CDX APIs are asked; `value_bytes`: of an index of 2012, bytes of a value.
 
     Raises:
         UsageError: One is not there, or is no index.
@@ -129,7 +137,7 @@ def open_indexes(
                 shared = workers.setdefault(place.location.split("/")[2], Workers(number))
                 found.append(CdxApi(WebService(place.location, storage), on_problem, shared, api))
             else:
-                found.append(open_index(place, storage, on_problem))
+                found.append(open_index(place, storage, on_problem, value_bytes))
         except (SourceError, FormatError) as error:
             if error.reason in ("not-found", "unknown-format"):
                 raise UsageError(f"cannot use this index: {error}") from error
@@ -137,13 +145,14 @@ def open_indexes(
     return found
 
 
-def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem) -> Index:
+def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem, value_bytes: int | None = None) -> Index:
     """The index at a place.
 
     Args:
         place: Where it is.
         storage: Opens its files.
         on_problem: Called with what is lost while it is read.
+        value_bytes: Of an index of 2012: bytes of a value; None: found out.
 
     Raises:
         SourceError: It cannot be read.
@@ -167,6 +176,8 @@ def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem) -> In
         cluster = Cluster(file, size, FolderFiles(place.location, storage), loc, on_problem)
         cluster.prime(head)
         return cluster
+    if form == "prefix-tree" and size is not None:
+        return PrefixTree(file, size, head, on_problem, value_bytes)
     if gzipped or size is None:
         return FileReadThrough(file, form, on_problem, gzipped=gzipped)
     index = SortedFile(file, size, form, on_problem)

@@ -14,7 +14,7 @@ alone. A prefix is one of keys: it begins with a whole host, and never reaches i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from crawlmill.errors import UsageError
@@ -45,6 +45,7 @@ class Pattern:
         key: The key of it: of the URL, its beginning, or its host.
         ranges: The lines of an index that may be meant, rising and apart from each other.
         port: Only keys of hosts at this port are meant; None: the ranges say all.
+        is_key: The text is a key of an index, not a URL.
     """
 
     text: str
@@ -52,6 +53,7 @@ class Pattern:
     key: bytes
     ranges: tuple[KeyRange, ...]
     port: bytes | None = None
+    is_key: bool = False
 
     def accepts(self, key: bytes) -> bool:
         """Whether a key within the ranges is meant."""
@@ -66,24 +68,24 @@ def parse_pattern(text: str, match: str | None = None, *, is_key: bool = False) 
     Args:
         text: A URL, with wildcards unless `match` is given; without a scheme, `http://` is put before it.
         match: One of `MATCHES`.
-        is_key: The text is a urlkey.
+        is_key: The text is a urlkey, or a key of the index of 2012.
 
     Raises:
         UsageError: The text names no URL, or none of this match.
     """
     if match is not None and match not in MATCHES:
         raise UsageError("match", expected=", ".join(MATCHES), actual=match)
-    match, given = _cut(text, match)
+    match, given = _cut(text, match, strip=not is_key)
     key = given if is_key else _key_of(given, match)
-    if not key or b" " in key or b"\n" in key or (match in ("host", "domain") and key.startswith((b")", b"/"))):
+    if not key or b"\n" in key or (match in ("host", "domain") and key.startswith((b")", b"/"))):
         raise UsageError(
             "this pattern names no URL", expected="a URL, or a host as *.example.com", actual=repr(text[:_SHOWN])
         )
     if match == "exact":
-        return Pattern(text, match, key, (KeyRange(key + b" ", key + b"!"),))
+        return Pattern(text, match, key, (KeyRange(key + b" ", key + b"!"),), is_key=is_key)
     if match == "prefix":
-        return Pattern(text, match, key, (KeyRange(key, _behind(key)),))
-    return _of_host(text, match, key)
+        return Pattern(text, match, key, (KeyRange(key, _behind(key)),), is_key=is_key)
+    return replace(_of_host(text, match, key), is_key=is_key)
 
 
 def url_of(pattern: Pattern) -> str:
@@ -102,9 +104,9 @@ def url_of(pattern: Pattern) -> str:
     return _url_of_key(pattern.key).decode("utf-8", "surrogateescape")
 
 
-def _cut(text: str, match: str | None) -> tuple[str, bytes]:
+def _cut(text: str, match: str | None, *, strip: bool = True) -> tuple[str, bytes]:
     """The match of a text, given or said by its wildcards, and the text without these."""
-    given = text.strip().encode("utf-8", "surrogateescape")
+    given = (text.strip() if strip else text).encode("utf-8", "surrogateescape")
     if match in (None, "domain") and (wild := _WILD_DOMAIN.match(given)):
         rest = given[wild.end() :]
         return "domain", rest.removesuffix(b"*") if match is None else rest

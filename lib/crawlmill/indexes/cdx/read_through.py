@@ -36,6 +36,7 @@ def begins_line(head: bytes | bytearray) -> bool:
 class FileReadThrough:
     """A file that is read through as an `Index`."""
 
+    in_line_order = True
     reads_through = True
     shares_blocks = True
 

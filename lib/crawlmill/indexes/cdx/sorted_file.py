@@ -31,6 +31,7 @@ def out_of_order(offset: int, line: bytes, before: bytes, source: str | None = N
 class SortedFile:
     """A sorted file as an `Index`."""
 
+    in_line_order = True
     reads_through = False
     shares_blocks = True
 

@@ -62,6 +62,7 @@ class CdxApi:
     """A CDX API as an `Index`. `workers`: what asks ahead, shared by all indexes of one host."""
 
     format = "cdx-api"
+    in_line_order = True
     reads_through = False
     shares_blocks = False
 

@@ -39,6 +39,7 @@ class Cluster:
     """A cluster as an `Index`."""
 
     format = "cluster"
+    in_line_order = True
     reads_through = False
     shares_blocks = True
 

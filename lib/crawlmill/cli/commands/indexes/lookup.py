@@ -2,11 +2,11 @@
 
 PATTERN is a URL; `*.example.com` means a domain and all below it, a `*` at the end all URLs that begin so; `-` reads
 patterns from stdin, a line each. INDEX is a sorted CDX or CDXJ file (plain or gzip), the folder or cluster.idx of a
-cluster, a crawl (CC-MAIN-2024-10), latest, latest:3, or a year; local, HTTP, S3 or HDFS: only the ranges that are
-needed are read. It can also be a CDX API: a URL that ends in -index, /cdx or /index, api:URL, or api:CC-MAIN-2024-10;
-two connections and a request a second are allowed to one, unless you say otherwise. Several patterns are answered one
-after another, each as if alone; several indexes are merged. What is printed is an input list for any job. What could
-not be read is said in a line on stderr, and the exit code is 2.
+cluster, the prefix B-tree of the 2012 crawl, a crawl (CC-MAIN-2024-10), latest, latest:3, or a year; local, HTTP, S3 or
+HDFS: only the ranges that are needed are read. It can also be a CDX API: a URL that ends in -index, /cdx or /index,
+api:URL, or api:CC-MAIN-2024-10; two connections and a request a second are allowed to one, unless you say otherwise.
+Several patterns are answered one after another, each as if alone; several indexes are merged. What is printed is an
+input list for any job. What could not be read is said in a line on stderr, and the exit code is 2.
 
 Examples:
   crawlmill lookup '*.example.com' --index captures.cdxj
@@ -30,6 +30,7 @@ from crawlmill.indexes.cdx_api.index import ApiOptions
 from crawlmill.indexes.index import Index
 from crawlmill.indexes.lookup import look_up
 from crawlmill.indexes.output import FORMATS, make_printer
+from crawlmill.indexes.prefix_tree.tree import TREE_FIELDS, PrefixTree
 from crawlmill.indexes.query import SORTS, Query
 from crawlmill.inputs.indexes import IndexPlace, find_indexes, open_indexes
 from crawlmill.mr.run.lookup import Losses, queries_of
@@ -60,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--page-size", type=whole_number(1), metavar="N",
         help="of a CDX API: blocks of a page (default: as the server likes it)")  # fmt: skip
     add("--verbose", action="store_true", help="say what of the answers cannot be proven")
+    add("--values", type=int, choices=(28, 32), help="of an index of 2012: bytes of a value (default: found out)")
     add("--base-url", metavar="LOCATION",
         help="where the clusters of crawls lie (default: https://data.commoncrawl.org/)")  # fmt: skip
 
@@ -78,9 +80,14 @@ def run(options: argparse.Namespace) -> int:
     places = find_indexes(options.index, storage, base_url=options.base_url, index_url=options.index_url)
     _check_api_options(options, places)
     folder = Path(options.checkpoint) if options.checkpoint else None
-    indexes = open_indexes(places, storage, losses.add, ApiOptions(options.page_size, folder))
+    indexes = open_indexes(places, storage, losses.add, ApiOptions(options.page_size, folder), options.values)
     if options.verbose:
         _tell_unproven(indexes)
+    if trees := [index for index in indexes if isinstance(index, PrefixTree)]:
+        if options.output == "list" and not all(tree.has_lengths for tree in trees):
+            raise UsageError("this index of 2012 does not say how long records are: there is no input list of them")
+        if options.output == "cdxj" and len(trees) == len(indexes):
+            printer = make_printer("cdxj", options.fields or ",".join(TREE_FIELDS))
     several = len(options.patterns) > 1 or "-" in options.patterns
     every = chain([] if first is None else [first], queries)
     try:

@@ -1,0 +1,56 @@
+"""The index blocks of a prefix tree, and its header.
+
+header        `<II`: bytes of a block, number of index blocks; block n begins at 8 + n · bytes
+index block   `<I` pointer, then (prefix NUL `<I` pointer)*, NUL to its end; it may be full to its last byte
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+__all__ = ["HEADER", "MAX_BLOCK", "MIN_BLOCK", "POINTER", "begins_tree", "pack_index_block", "parse_index_block"]
+
+HEADER: Final = struct.Struct("<II")
+POINTER: Final = struct.Struct("<I")
+
+MIN_BLOCK: Final = 36
+"""Bytes of the smallest block: a key of one byte and a value of 32 bytes need nearly as much."""
+
+MAX_BLOCK: Final = 1 << 24
+"""Bytes of the largest block: more is not read into memory, whatever a header says."""
+
+
+def begins_tree(head: bytes) -> bool:
+    """Whether a file that begins so may be a prefix tree: the first block of the next level is the root's neighbour."""
+    if len(head) < HEADER.size + POINTER.size:
+        return False
+    block_bytes, index_blocks = HEADER.unpack_from(head)
+    (pointer,) = POINTER.unpack_from(head, HEADER.size)
+    sound = pointer == 1 if index_blocks > 1 else pointer > 0  # those to data blocks may be wrong
+    return bool(MIN_BLOCK <= block_bytes <= MAX_BLOCK and index_blocks and sound)
+
+
+def parse_index_block(block: bytes) -> tuple[list[bytes], list[int]]:
+    """The prefixes of an index block and its pointers, one more; as much of them as is within the block."""
+    prefixes: list[bytes] = []
+    at, end = POINTER.size, len(block)
+    if end < at:
+        return prefixes, []
+    pointers: list[int] = [POINTER.unpack_from(block)[0]]
+    while at < end and block[at]:
+        stop = block.find(b"\0", at)
+        if stop < 0 or stop + 1 + POINTER.size > end:
+            break
+        prefixes.append(block[at:stop])
+        pointers.append(POINTER.unpack_from(block, stop + 1)[0])
+        at = stop + 1 + POINTER.size
+    return prefixes, pointers
+
+
+def pack_index_block(prefixes: list[bytes], pointers: list[int]) -> bytes:
+    """The block of prefixes and pointers, without what it is filled up with."""
+    packed = [POINTER.pack(pointers[0])]
+    for prefix, pointer in zip(prefixes, pointers[1:], strict=True):
+        packed += prefix, b"\0", POINTER.pack(pointer)
+    return b"".join(packed)

@@ -1,0 +1,190 @@
+"""The items of a data block: keys, and where the ARC records of 2012 are that they stand for.
+
+    data block   (key NUL value)*, NUL to its end; an empty key ends it; it may be full to its last byte
+    value        `<QQIQI`: id of the segment, date of the file in ms, partition, offset, compressed size; the older
+                 `<QQIQ` lacks the size
+
+Values hold NULs, so an item is skipped by its length. Nothing says of which kind the values of a file are: only values
+without a size leave, read as such, nothing but printable keys in order.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from operator import le
+from typing import Any, Final
+
+from crawlmill.errors import FormatError
+
+__all__ = [
+    "LONG",
+    "MAX_KEY",
+    "PUBLISHED",
+    "SHORT",
+    "DataBlock",
+    "Item",
+    "Place",
+    "first_key",
+    "is_of_short_values",
+    "pack",
+    "parse_place",
+    "published_fields",
+]
+
+MAX_KEY: Final = 1 << 24
+"""No key is longer: it fits into a block."""
+
+LONG: Final = struct.Struct("<QQIQI")
+"""Values of 32 bytes."""
+
+PUBLISHED: Final = ("arcSourceSegmentId", "arcFileDate", "arcFilePartition", "arcFileOffset", "compressedSize")
+"""What the index of 2012 was published with, in the order of its values."""
+
+SHORT: Final = struct.Struct("<QQIQ")
+"""Values of 28 bytes, without the compressed size."""
+
+_PRINTABLE: Final = re.compile(rb"[^\x00-\x20\x7f]+")
+_FILE: Final = re.compile(r"(?:.*/)?([0-9]{1,20})/([0-9]{1,20})_([0-9]{1,10})\.arc\.gz")
+_LIMITS: Final = (1 << 64, 1 << 64, 1 << 32, 1 << 64, 1 << 32)
+_ITEMS: Final = {
+    values.size: (
+        re.compile(rb"(?:[^\0]+\0.{%d})*" % values.size, re.DOTALL),
+        re.compile(rb"([^\0]+)\0(.{%d})" % values.size, re.DOTALL),
+    )
+    for values in (SHORT, LONG)
+}
+"""For values of a size: all items of a block, and one."""
+
+_MAX_MS: Final = 253_402_300_799_999  # the last millisecond of the year 9999
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where the record of a capture is. `length` is the compressed size in bytes; None in values that lack it."""
+
+    segment: int
+    date_ms: int
+    partition: int
+    offset: int
+    length: int | None = None
+
+    @property
+    def filename(self) -> str:
+        """The key of the ARC file."""
+        return f"common-crawl/parse-output/segment/{self.segment}/{self.date_ms}_{self.partition}.arc.gz"
+
+    @property
+    def timestamp(self) -> str:
+        """The date of the file, as 14 digits; `00000000000000` if it is none."""
+        if self.date_ms > _MAX_MS:
+            return "0" * 14
+        return datetime.fromtimestamp(self.date_ms // 1000, UTC).strftime("%Y%m%d%H%M%S").zfill(14)
+
+
+_NOWHERE: Final = Place(0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One item of a data block."""
+
+    key: bytes
+    place: Place
+
+
+def published_fields(fields: Mapping[str, Any]) -> dict[str, int]:
+    """The fields of a capture under the names of the index of 2012; none if it is not in that crawl."""
+    try:
+        length = fields.get("length")
+        place = parse_place(str(fields["filename"]), int(fields["offset"]), None if length is None else int(length))
+    except (FormatError, KeyError, ValueError):
+        return {}
+    numbers = (place.segment, place.date_ms, place.partition, place.offset, place.length)
+    return {name: number for name, number in zip(PUBLISHED, numbers, strict=True) if number is not None}
+
+
+def pack(place: Place, values: struct.Struct) -> bytes:
+    """The value of a place, whose length is known if the value has it."""
+    numbers = (place.segment, place.date_ms, place.partition, place.offset)
+    return values.pack(*numbers) if values is SHORT else values.pack(*numbers, place.length)
+
+
+def parse_place(filename: str, offset: int, length: int | None) -> Place:
+    """The place of a record of the 2012 crawl.
+
+    Args:
+        filename: The ARC file: `…/SEGMENT/DATE_PARTITION.arc.gz`.
+        offset: Where the record begins, in bytes.
+        length: Its compressed size, if that is known.
+
+    Raises:
+        FormatError: `bad-header`: it is no file of that crawl, or a number is too large for a value.
+    """
+    found = _FILE.fullmatch(filename)
+    if found is None:
+        raise FormatError(
+            "the capture is not in a file of the 2012 crawl", reason="bad-header",
+            expected="…/SEGMENT/DATE_PARTITION.arc.gz", actual=repr(filename[-80:]),
+        )  # fmt: skip
+    numbers = (*map(int, found.groups()), offset, length or 0)
+    if not all(0 <= number < limit for number, limit in zip(numbers, _LIMITS, strict=True)):
+        raise FormatError("a number is too large for the index of 2012", reason="bad-header", actual=str(numbers))
+    return Place(numbers[0], numbers[1], numbers[2], offset, length)
+
+
+class DataBlock:
+    """The items of a data block, as far as it is sound.
+
+    Args:
+        data: The block.
+        values: How values are laid out.
+
+    Attributes:
+        keys: The keys, in the order of the block.
+        damaged: Whether it holds more, which is no item.
+    """
+
+    def __init__(self, data: bytes, values: struct.Struct) -> None:
+        self._values = values
+        whole, item = _ITEMS[values.size]
+        found = whole.match(data)
+        end = found.end() if found is not None else 0
+        items = item.findall(data, 0, end)
+        self.keys = [key for key, _ in items]
+        self._packed = [value for _, value in items]
+        self.damaged = end < len(data) and data[end] != 0
+        self.is_sorted = all(map(le, self.keys, islice(self.keys, 1, None)))
+
+    def within(self, low: bytes, high: bytes) -> Iterator[Item]:
+        """The items with keys from `low` up to, not including, `high`."""
+        keys = self.keys
+        if self.is_sorted:
+            places: Iterable[int] = range(bisect_left(keys, low), bisect_left(keys, high))
+        else:
+            places = (place for place, key in enumerate(keys) if low <= key < high)
+        for place in places:
+            yield Item(keys[place], Place(*self._values.unpack(self._packed[place])))
+
+
+def first_key(data: bytes) -> bytes:
+    """The first key of a data block; empty if it has none."""
+    return data[: data.find(b"\0")]
+
+
+def is_of_short_values(data: bytes) -> bool:
+    """Whether a data block, read as one of values without a size, holds printable keys in order and nothing else."""
+    block = DataBlock(data, SHORT)
+    end = sum(map(len, block.keys)) + len(block.keys) * (1 + SHORT.size)
+    places = block.within(b"", b"\xff" * MAX_KEY) if block.is_sorted else iter(())
+    return (
+        block.is_sorted
+        and not any(data[end:])
+        and all(map(_PRINTABLE.fullmatch, block.keys))
+        and all(item.place != _NOWHERE for item in places)
+    )

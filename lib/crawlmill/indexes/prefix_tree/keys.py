@@ -1,0 +1,131 @@
+"""The keys of the 2012 index: a URL with its host reversed, and the scheme and an explicit port at its end.
+
+    http://www.example.com/foo             com.example.www/foo:http
+    http://example.com:8080/p?q=1#top      com.example/p?q=1:8080:http
+
+The fragment is dropped, and the `?` of an empty query; letters keep their case. Some keys of the published index lack
+`:http` at their end. Keys are ordered by their bytes.
+
+Source: `reversehost` of Common Crawl's index writer of 2012 (trivio/common_crawl_index), by the keys it has made.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from crawlmill.urls.patterns import KeyRange, Pattern
+
+__all__ = ["Wanted", "tree_key", "url_of", "wanted"]
+
+_URL: Final = re.compile(rb"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?", re.DOTALL)
+_KEY: Final = re.compile(rb"([^/?:]*)(.*?)(?::([0-9]+))?(?::(https?|ftp))?", re.DOTALL)
+_SCHEME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*://")
+_WILD: Final = re.compile(rb"(?:https?://)?\*\.")
+
+
+def tree_key(url: bytes) -> bytes:
+    """The key of a URL. Every text has one, as the original writer gives it: it cuts the host at its first colon."""
+    found = _URL.match(url)
+    assert found is not None  # it matches anything
+    scheme, authority, path, query = (part or b"" for part in found.groups())
+    parts = authority.split(b":")
+    key = _reversed(parts[0]) + path
+    if query:
+        key += b"?" + query
+    if len(parts) == 2:
+        key += b":" + parts[1]
+    return key + b":" + scheme.lower()
+
+
+def url_of(key: bytes) -> bytes:
+    """The URL that has this key; a key without a scheme is one of `http`."""
+    found = _KEY.fullmatch(key)
+    assert found is not None  # it matches anything
+    host, rest, port, scheme = found.groups()
+    return (scheme or b"http") + b"://" + _reversed(host) + (b":" + port if port else b"") + rest
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which keys a query means.
+
+    Args:
+        ranges: Keys `low <= key < high`, rising and apart from each other.
+        port: Only keys with this port; None: the ranges say all.
+    """
+
+    ranges: tuple[KeyRange, ...]
+    port: bytes | None = None
+
+    def accepts(self, key: bytes) -> bool:
+        """Whether a key within the ranges is meant."""
+        if self.port is None:
+            return True
+        found = _KEY.fullmatch(key)
+        return found is not None and found[3] == self.port
+
+
+def wanted(pattern: Pattern) -> Wanted:
+    """The keys that a pattern means.
+
+    A URL or a key means that key, and the same without its scheme; a key without a scheme that of `http` and `https`
+    too. The beginning of a URL means the keys of its host that begin so, of any scheme and port; a host or domain all
+    keys of it, of any scheme and, unless it names one, any port.
+    """
+    if pattern.is_key:
+        return _of_key(pattern.key, pattern.match)
+    text = pattern.text.strip().encode("utf-8", "surrogateescape")
+    if wild := _WILD.match(text):
+        text = text[wild.end() :].removesuffix(b"*")
+    elif pattern.match == "prefix":
+        text = text.removesuffix(b"*")
+    if not _SCHEME.match(text):
+        text = b"http://" + text
+    if pattern.match == "exact":
+        return _of_key(tree_key(text), "exact")
+    found = _URL.match(text)
+    assert found is not None  # it matches anything
+    _, authority, path, query = (part or b"" for part in found.groups())
+    host, _, port = authority.rpartition(b"@")[2].partition(b":")
+    name = _reversed(host.lower())
+    if pattern.match == "prefix":
+        asked = path + (b"?" + query if b"?" in text else b"")
+        if asked:
+            return Wanted((_beginning(name + asked),), port or None)
+        return Wanted(_of_host(name), port or None)
+    below = [_beginning(name + b".")] if pattern.match == "domain" else []
+    return Wanted(tuple(sorted([*below, *_of_host(name)])), port or None)
+
+
+def _of_key(key: bytes, match: str) -> Wanted:
+    if match == "prefix":
+        return Wanted((_beginning(key),))
+    if match == "exact":
+        found = _KEY.fullmatch(key)
+        bare = key[: found.start(4) - 1] if found is not None and found[4] else key
+        full = (key,) if bare != key else (key + b":http", key + b":https")
+        return Wanted(tuple(_one(each) for each in sorted({bare, *full})))
+    name = key.partition(b"/")[0].partition(b":")[0].rstrip(b".")
+    below = [_beginning(name + b".")] if match == "domain" else []
+    return Wanted(tuple(sorted([*below, *_of_host(name)])))
+
+
+def _of_host(name: bytes) -> tuple[KeyRange, ...]:
+    """The keys of one host: it ends with its key, a path, a port, a scheme, or a query without a path."""
+    return (_one(name), *(_beginning(name + mark) for mark in (b"/", b":", b"?")))
+
+
+def _one(key: bytes) -> KeyRange:
+    return KeyRange(key, key + b"\0")  # no key holds a NUL
+
+
+def _beginning(text: bytes) -> KeyRange:
+    """The keys that begin so."""
+    stripped = text.rstrip(b"\xff")
+    return KeyRange(text, stripped[:-1] + bytes([stripped[-1] + 1]) if stripped else b"\xff" * (len(text) + 64))
+
+
+def _reversed(host: bytes) -> bytes:
+    return b".".join(reversed(host.split(b".")))

@@ -1,0 +1,278 @@
+"""The prefix B-tree of 2012 as an index: found by its index blocks, proven by its data blocks, read by ranges.
+
+    header, index blocks, data blocks      see `index_blocks` and `items`
+
+A pointer below the number of index blocks leads to an index block, any other to a data block. Prefixes may be shorter
+than the keys they part, and the published index has pointers that are wrong. So where a descent ends is only a guess:
+the keys of data blocks decide, and a guess that they contradict is followed by a search over the data blocks alone.
+
+Source: trivio/common_crawl_index (the writer of 2012), by the files it has written.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from crawlmill.errors import FormatError, SourceError
+from crawlmill.indexes.held_blocks import HeldBlocks
+from crawlmill.indexes.index import Found, Losses, OnProblem
+from crawlmill.indexes.plan import Part, Plan
+from crawlmill.indexes.prefix_tree.index_blocks import HEADER, parse_index_block
+from crawlmill.indexes.prefix_tree.items import LONG, SHORT, DataBlock, Item, first_key, is_of_short_values
+from crawlmill.indexes.prefix_tree.keys import Wanted, url_of, wanted
+from crawlmill.indexes.query import Query
+from crawlmill.indexes.source import Source
+from crawlmill.urls.patterns import KeyRange
+from crawlmill.urls.surt import urlkey_bytes
+
+__all__ = ["TREE_FIELDS", "PrefixTree"]
+
+TREE_FIELDS: Final = ("url", "length", "offset", "filename")
+"""The fields of a capture of 2012, besides its key."""
+
+_MAX_DEPTH: Final = 32
+_HELD_BYTES: Final = 16 << 20
+_PROBED: Final = 4
+_CHUNK_LINES: Final = 512
+
+_Parsed = tuple[list[bytes], list[int]]
+"""The prefixes and the pointers of an index block; there is one pointer more."""
+
+
+class PrefixTree:
+    """A prefix tree as an `Index`. Its lines are CDXJ, in the order of its keys, which are not those of other indexes.
+
+    Args:
+        source: The file.
+        size: Its size in bytes.
+        head: Its first bytes, at least the header.
+        on_problem: Called with what is lost.
+        value_bytes: 32 or 28; None: as the data blocks say.
+    """
+
+    format = "prefix-tree"
+    in_line_order = False
+    reads_through = False
+    shares_blocks = True
+
+    def __init__(
+        self, source: Source, size: int, head: bytes, on_problem: OnProblem, value_bytes: int | None = None
+    ) -> None:
+        self._source, self._losses = source, Losses.of(on_problem)
+        self.block_bytes, self.index_blocks = _numbers_of(head)
+        whole, rest = divmod(size - HEADER.size, self.block_bytes)
+        if rest or whole < self.index_blocks:
+            self._losses.on_problem(
+                FormatError(
+                    "the index of 2012 ends within a block",
+                    reason="truncated",
+                    source=source.name,
+                    offset=size - rest,
+                    expected=f"blocks of {self.block_bytes} bytes, {self.index_blocks} of them index blocks",
+                    actual=f"{whole} blocks and {rest} bytes",
+                )
+            )
+        self.blocks = max(whole, self.index_blocks)
+        """The number behind that of the last whole block."""
+        store = source.store() if source.remote else None
+        if store is not None and store.get(0) is None:
+            store.put(0, head)  # by which it is known again without a request
+        self._held = HeldBlocks(source, size, self.block_bytes, origin=HEADER.size, store=store, stored_from=1)
+        for number in range(min((len(head) - HEADER.size) // self.block_bytes, whole)):
+            at = HEADER.size + number * self.block_bytes
+            self._held.hold(number, head[at : at + self.block_bytes])
+        self._parsed: OrderedDict[int, _Parsed] = OrderedDict()
+        self._data: OrderedDict[int, DataBlock] = OrderedDict()
+        self._values = {28: SHORT, 32: LONG}.get(value_bytes or 0)
+
+    @property
+    def name(self) -> str:
+        """As `Index.name`."""
+        return self._source.name
+
+    @property
+    def values(self) -> struct.Struct:
+        """The layout of values. Raises: SourceError, FormatError: no data block can be read."""
+        if self._values is None:
+            count = self.blocks - self.index_blocks
+            probed = sorted({self.index_blocks + count * part // _PROBED for part in range(_PROBED)}) if count else []
+            short = all(is_of_short_values(self._held.block(number)) for number in probed)
+            self._values = SHORT if probed and short else LONG
+        return self._values
+
+    @property
+    def has_lengths(self) -> bool:
+        """Whether captures say how long their records are; True for an index of which nothing can be read."""
+        try:
+            return self.values is LONG
+        except (FormatError, SourceError):
+            return True
+
+    def plan(self, queries: Sequence[Query]) -> Plan:
+        """As `Index.plan`."""
+        ranges = _union([each for query in queries for each in wanted(query.pattern).ranges])
+        parts: list[Part] = []
+        for low, high in ranges:
+            first, last = self._block_for(low), self._block_for(high)
+            if parts and parts[-1].end > self._offset(first):
+                first = (parts[-1].end - HEADER.size) // self.block_bytes
+            last = min(last, self.blocks - 1)
+            if first <= last:
+                parts.append(Part(self._source.name, self._offset(first), (self.block_bytes,) * (last - first + 1)))
+        return Plan(tuple(parts))
+
+    def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:
+        """As `Index.captures`, in the order of the tree's keys."""
+        asked = [(each, number) for number, query in enumerate(queries) for each in wanted(query.pattern).ranges]
+        meant = [wanted(query.pattern) for query in queries]
+        allowed = None if plan is None else _numbers(plan, self.block_bytes)
+        for (low, high), number in sorted(asked):
+            yield from ((number, chunk) for chunk in self._lines(low, high, meant[number], allowed))
+
+    def _lines(self, low: bytes, high: bytes, meant: Wanted, allowed: set[int] | None) -> Iterator[bytes]:
+        held: list[bytes] = []
+        for item in self._items(low, high, allowed):
+            if meant.accepts(item.key):
+                held.append(_line(item))
+                if len(held) >= _CHUNK_LINES:
+                    yield b"".join(held)
+                    held.clear()
+        if held:
+            yield b"".join(held)
+
+    def _items(self, low: bytes, high: bytes, allowed: set[int] | None) -> Iterator[Item]:
+        """The items with keys in a range. A block that is lost or damaged is reported, and the next one is read."""
+        try:
+            number = self._block_for(low)
+        except (FormatError, SourceError) as error:
+            self._losses.add(error, self._source.name)
+            return
+        end = self.blocks if allowed is None else max(allowed, default=-1) + 1
+        for each in range(number, end):
+            if allowed is not None and each not in allowed:
+                continue
+            try:
+                block = self._data_block(each)
+            except FormatError as error:
+                self._losses.add(error.located(offset=self._offset(each)), self._source.name)
+                continue
+            except SourceError as error:
+                self._losses.add(error, self._source.name)
+                return
+            yield from block.within(low, high)
+            if block.keys and block.is_sorted and block.keys[-1] >= high:
+                return
+
+    def _data_block(self, number: int) -> DataBlock:
+        """A data block, whose damage is reported where it is first met. Raises: SourceError, FormatError."""
+        block = self._data.get(number)
+        if block is not None:
+            self._data.move_to_end(number)
+            return block
+        block = self._data[number] = DataBlock(self._held.block(number), self.values)
+        while len(self._data) * self.block_bytes > _HELD_BYTES and len(self._data) > 1:
+            self._data.popitem(last=False)
+        if block.damaged or not block.is_sorted:
+            what = "an item reaches out of its block" if block.damaged else "keys are not in order"
+            error = FormatError(f"a data block of the index of 2012 is damaged: {what}", reason="bad-header")
+            self._losses.add(error.located(offset=self._offset(number)), self._source.name)
+        return block
+
+    # Where keys are
+
+    def _block_for(self, key: bytes) -> int:
+        """The number of the last data block whose first key is less than this one, else of the first data block.
+
+        All items of the key, and of all keys after it, are in that block or behind it.
+        """
+        first, end = self.index_blocks, self.blocks
+        if end <= first:
+            return end
+        guess = min(max(self._descend(key), first), end - 1)
+        if guess == first or self._starts_before(guess, key):
+            block = self._data_block(guess)
+            if block.keys and block.is_sorted and block.keys[-1] >= key:
+                return guess
+            low, step = guess, 1
+            while low + step < end and self._starts_before(low + step, key):
+                low, step = low + step, step * 2
+            high = min(low + step, end)
+        else:
+            high, step = guess, 1
+            while high - step > first and not self._starts_before(high - step, key):
+                high, step = high - step, step * 2
+            low = max(high - step, first)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._starts_before(middle, key):
+                low = middle
+            else:
+                high = middle
+        return low
+
+    def _starts_before(self, number: int, key: bytes) -> bool:
+        """Whether the first key of a data block is less than this one; an empty block counts as such."""
+        return first_key(self._held.block(number, ahead=1)) < key
+
+    def _descend(self, key: bytes) -> int:
+        """The number of the data block to which the index blocks lead; one that is none where they are damaged."""
+        number = 0
+        for _ in range(_MAX_DEPTH):
+            prefixes, pointers = self._index_block(number)
+            number = pointers[bisect_left(prefixes, key)] if pointers else self.blocks
+            if number >= self.index_blocks:
+                return number
+        return self.blocks
+
+    def _index_block(self, number: int) -> _Parsed:
+        parsed = self._parsed.get(number)
+        if parsed is not None:
+            self._parsed.move_to_end(number)
+            return parsed
+        parsed = parse_index_block(self._held.block(number))
+        self._parsed[number] = parsed
+        while len(self._parsed) * self.block_bytes > _HELD_BYTES and len(self._parsed) > 1:
+            self._parsed.popitem(last=False)
+        return parsed
+
+    def _offset(self, number: int) -> int:
+        return HEADER.size + number * self.block_bytes
+
+
+def _line(item: Item) -> bytes:
+    """The CDXJ line of an item, with the key that it has in the tree."""
+    url, place = url_of(item.key), item.place
+    fields = {"url": url.decode("utf-8", "surrogateescape")}
+    if place.length is not None:
+        fields["length"] = str(place.length)
+    fields |= {"offset": str(place.offset), "filename": place.filename,
+               "key": item.key.decode("utf-8", "surrogateescape")}  # fmt: skip
+    return b"%s %s %s\n" % (urlkey_bytes(url), place.timestamp.encode(), json.dumps(fields).encode())
+
+
+def _numbers_of(head: bytes) -> tuple[int, int]:
+    block_bytes, index_blocks = HEADER.unpack_from(head)
+    return int(block_bytes), int(index_blocks)
+
+
+def _union(ranges: list[KeyRange]) -> list[KeyRange]:
+    merged: list[KeyRange] = []
+    for each in sorted(set(ranges)):
+        if merged and each.low <= merged[-1].high:
+            merged[-1] = KeyRange(merged[-1].low, max(merged[-1].high, each.high))
+        else:
+            merged.append(each)
+    return merged
+
+
+def _numbers(plan: Plan, block_bytes: int) -> set[int]:
+    return {
+        (part.offset - HEADER.size) // block_bytes + number
+        for part in plan.parts
+        for number in range(len(part.lengths))
+    }
