@@ -88,6 +88,7 @@ class PrefixTree:
             self._held.hold(number, head[at : at + self.block_bytes])
         self._parsed: OrderedDict[int, _Parsed] = OrderedDict()
         self._data: OrderedDict[int, DataBlock] = OrderedDict()
+        self._damaged: set[int] = set()
         self._values = {28: SHORT, 32: LONG}.get(value_bytes or 0)
 
     @property
@@ -153,6 +154,7 @@ class PrefixTree:
             self._losses.add(error, self._source.name)
             return
         end = self.blocks if allowed is None else max(allowed, default=-1) + 1
+        before = b""
         for each in range(number, end):
             if allowed is not None and each not in allowed:
                 continue
@@ -164,8 +166,11 @@ class PrefixTree:
             except SourceError as error:
                 self._losses.add(error, self._source.name)
                 return
+            if block.keys and block.keys[0] < before:
+                self._tell_damage(each, "its first key is less than the last one before it")
             yield from block.within(low, high)
-            if block.keys and block.is_sorted and block.keys[-1] >= high:
+            before = block.keys[-1] if block.keys else before
+            if block.keys and block.is_sorted and before >= high:
                 return
 
     def _data_block(self, number: int) -> DataBlock:
@@ -177,11 +182,18 @@ class PrefixTree:
         block = self._data[number] = DataBlock(self._held.block(number), self.values)
         while len(self._data) * self.block_bytes > _HELD_BYTES and len(self._data) > 1:
             self._data.popitem(last=False)
-        if block.damaged or not block.is_sorted:
-            what = "an item reaches out of its block" if block.damaged else "keys are not in order"
+        if block.damaged:
+            self._tell_damage(number, "an item reaches out of it")
+        elif not block.is_sorted:
+            self._tell_damage(number, "its keys are not in order")
+        return block
+
+    def _tell_damage(self, number: int, what: str) -> None:
+        """Report what is wrong with a data block, once."""
+        if number not in self._damaged:
+            self._damaged.add(number)
             error = FormatError(f"a data block of the index of 2012 is damaged: {what}", reason="bad-header")
             self._losses.add(error.located(offset=self._offset(number)), self._source.name)
-        return block
 
     # Where keys are
 
