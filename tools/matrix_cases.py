@@ -32,6 +32,7 @@ JOBS: Final = {
     "near_duplicates": "pairs",
     "url_index": "warc",
     "url_table": "warc",
+    "prefix_tree": "metadata",
 }
 """The jobs, and what each of them reads."""
 
@@ -60,8 +61,9 @@ _MORE: Final = {
     "near_duplicates": ("--hash", "package"),
     "url_index": ("--shards", "3", "--lines", "20"),
     "url_table": ("--parts", "2", "--rows", "50"),
+    "prefix_tree": ("--block-size", "512"),
 }
-_FILES: Final = {"url_index": "c*", "url_table": "crawl=*/*/*.parquet"}
+_FILES: Final = {"url_index": "c*", "url_table": "crawl=*/*/*.parquet", "prefix_tree": "url-index.pbtree"}
 """Jobs whose results are files: those by which they are compared."""
 _SPLIT: Final = 30_000
 

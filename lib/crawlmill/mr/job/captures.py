@@ -15,7 +15,9 @@ from typing import Any, ClassVar, Final
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import Record
 from crawlmill.formats.selection import Selection
+from crawlmill.formats.sequencefile.records import KeyValueRecord
 from crawlmill.indexes.cdx.archive import ArchiveLines, IndexOptions
+from crawlmill.indexes.cdx.attempts import attempt_lines
 from crawlmill.indexes.cdx.blocks import Block
 from crawlmill.indexes.cdx.names import file_name
 from crawlmill.indexes.cdx.options import add_index_options
@@ -33,7 +35,7 @@ class CapturesJob(CrawlJob):
     """The base of jobs over captures."""
 
     items: ClassVar[type[Any]] = object
-    formats = ("warc", "arc", "wat", "wet", "cdxj", "cdx")
+    formats: tuple[str, ...] = ("warc", "arc", "wat", "wet", "cdxj", "cdx")
     heads_suffice = True
     streamed = True
 
@@ -60,7 +62,9 @@ class CapturesJob(CrawlJob):
             return
         held: list[bytes] = []
         size, number = 0, 1
-        for piece in lines.of(_Rest(reading, chain([first], items))):
+        records = _Rest(reading, chain([first], items))
+        pieces = attempt_lines(records) if isinstance(first, KeyValueRecord) else lines.of(records)
+        for piece in pieces:
             held.append(piece)
             size += len(piece)
             if size >= _BLOCK_BYTES:

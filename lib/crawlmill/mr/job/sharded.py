@@ -1,4 +1,7 @@
-"""`ShardedJob`: the base of jobs that sort captures into files of about the same size, whatever their inputs are.
+"""Bases of jobs that sort captures into files: `SortingJob`, and `ShardedJob`, whose files are of about the same size.
+
+`SortingJob` labels lines with the number of their file, and lets the shuffle sort them. `ShardedJob` finds out first
+where files begin, so that they are balanced whatever the inputs are:
 
     survey    counts the lines of each group of files, and samples them
     conclude  where each file begins: groups in the order of their names, each cut where its sample says
@@ -27,7 +30,7 @@ from crawlmill.mr.run.options import whole_number
 from crawlmill.mr.task.pairs import ENCODED, JsonPairs
 from crawlmill.mr.task.rows import Pair
 
-__all__ = ["FileGroup", "ShardedJob", "number_of_files"]
+__all__ = ["FileGroup", "ShardedJob", "SortingJob", "number_of_files"]
 
 
 class _Lines:
@@ -54,15 +57,11 @@ class FileGroup:
     points: list[bytes]
 
 
-class ShardedJob(CapturesJob):
-    """The base of jobs that sort captures into files."""
-
-    lines_per_file: ClassVar[int]
-    """Lines of a file where the user does not say how many files there are to be."""
+class SortingJob(CapturesJob):
+    """The base of jobs that sort labelled lines, and write files of them in `reduce_lines`."""
 
     writes_files = True
     publishes_pairs = False
-    surveys = True
     reduces_lines = True
     INTERNAL_PROTOCOL = _Lines
     OUTPUT_PROTOCOL = _Lines
@@ -81,6 +80,19 @@ class ShardedJob(CapturesJob):
         super().load_args(args)
         if not self.is_task() and self.options.worker is None and not self.options.output_dir:
             raise UsageError("--output-dir is needed: what this job writes is a folder of files")
+
+    def reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
+        """Never called: `reduce_lines` takes its place."""
+        raise NotImplementedError
+
+
+class ShardedJob(SortingJob):
+    """The base of jobs that sort captures into files of about the same size."""
+
+    lines_per_file: ClassVar[int]
+    """Lines of a file where the user does not say how many files there are to be."""
+
+    surveys = True
 
     def grouped(self, reading: Any, *, survey: bool) -> Iterator[tuple[bytes, bytes]]:
         """The lines of an input, as they are sorted, in pieces of whole lines of one group each, with its name.
@@ -148,10 +160,6 @@ class ShardedJob(CapturesJob):
         for name, lines in self.grouped(reading, survey=False):
             group = self.file_groups[name]
             yield ENCODED, label_lines(lines, group.points, group.first)
-
-    def reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
-        """Never called: `reduce_lines` takes its place."""
-        raise NotImplementedError
 
 
 def number_of_files(text: str) -> int:
