@@ -12,6 +12,8 @@ import pytest
 from tests import builders
 from tests.mr.helpers import PROJECT, rows, run
 
+from crawlmill.sample import write_sample
+
 JOB = PROJECT / "jobs" / "url_index.py"
 CDXJ = [
     b'com,example)/%05d 20240101%06d {"url": "http://example.com/%d", "status": "200"}' % (n * 7919 % 5000, n, n)
@@ -126,6 +128,18 @@ def test_every_line_of_every_input_is_in_the_cluster_once_and_in_order(tmp_path,
     assert len(sizes) == 3
     assert max(sizes) < 1.3 * len(found) / 3
     assert [row["outcome"] for row in rows(tmp_path / "out" / "_ledger.jsonl").values()] == ["ok"] * 5
+
+
+def test_archives_of_nothing_but_usual_records_are_indexed(tmp_path, inputs):
+    pytest.importorskip("crawlmill_native")  # which makes the lines of usual records itself, and gives none of them
+    write_sample(tmp_path / "crawl", pages=20, files=2, formats=("warc",))
+    files = sorted((tmp_path / "crawl").rglob("*.warc.gz"))
+    found = {}
+    for core in ("native", "python"):
+        build(tmp_path / core, "-r", "inline", inputs.list(*files), CRAWLMILL_CORE=core)
+        found[core] = cluster(tmp_path / core, 3000)
+    assert len(found["native"]) == 20
+    assert found["native"] == found["python"]
 
 
 def test_bytes_do_not_depend_on_runner_workers_core_or_order(tmp_path, mixture):

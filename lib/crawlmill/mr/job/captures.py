@@ -53,16 +53,14 @@ class CapturesJob(CrawlJob):
         lines = ArchiveLines(self._name_of(reading.item), self.index_options)
         reading.counter = lines.counter
         items = iter(self.watched(reading))
-        first = next(items, None)
-        if first is None:
-            return
+        first = next(items, None)  # None: an empty input, or one whose records were all taken by the counter
         if isinstance(first, Block):
             yield first
             yield from items
             return
         held: list[bytes] = []
         size, number = 0, 1
-        records = _Rest(reading, chain([first], items))
+        records = _Rest(reading, items if first is None else chain([first], items))
         pieces = attempt_lines(records) if isinstance(first, KeyValueRecord) else lines.of(records)
         for piece in pieces:
             held.append(piece)
