@@ -17,6 +17,7 @@ from crawlmill.indexes.cluster.cluster import Cluster
 from crawlmill.indexes.query import Query
 from crawlmill.inputs.index_files import FolderFiles, StoredFile
 from crawlmill.jobs.find_captures import FindCaptures
+from crawlmill.ledger.file import failed_lines, read_ledger
 from crawlmill.storage import Storage
 from crawlmill.urls.patterns import parse_pattern
 
@@ -251,10 +252,12 @@ def test_a_lost_page_is_told_of_its_pattern_alone(find):
         assert "page 1 of *.example.com is lost" in ledger["*.example.com"]["problems"][0]["message"]
 
 
-def test_a_dead_api_fails_each_pattern(find):
+def test_a_dead_api_fails_each_pattern_and_the_ledger_lists_them_for_another_run(find, tmp_path):
     with ApiServer(lambda _: Said(b"<html>", 404)) as api:
         code, out, ledger, _ = find(
             ["a.com", "b.com", "*.c.com"], "--index", api.url, "--max-requests-per-second", "1000"
         )
         assert (code, out) == (2, [])
         assert {row["outcome"] for row in ledger.values()} == {"failed"}
+    lines = (tmp_path / "ledger").read_bytes().splitlines()
+    assert list(failed_lines(read_ledger(lines, "ledger"))) == ["*.c.com", "a.com", "b.com"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from crawlmill.indexes.index import Found
 from crawlmill.indexes.lines import Chunk, find_line, first_line, last_line
@@ -10,6 +11,8 @@ from crawlmill.indexes.query import Query
 from crawlmill.urls.patterns import KeyRange
 
 __all__ = ["Sweep", "union"]
+
+_NEAR_LINES: Final = 4
 
 
 def union(queries: Sequence[Query]) -> list[KeyRange]:
@@ -51,7 +54,7 @@ class Sweep:
             self._now.append(self._coming.pop())
         for (low, high), number in self._now:
             start = find_line(chunk, low) if low > first else 0
-            end = find_line(chunk, high) if high <= last else len(chunk)
+            end = _end_near(chunk, start, high) if high <= last else len(chunk)
             if start < end:
                 yield number, chunk if end - start == len(chunk) else chunk[start:end]
         self._now = [wanted for wanted in self._now if wanted[0].high > last]
@@ -62,3 +65,13 @@ class Sweep:
             yield from self.cut(chunk)
             if self.done:
                 return
+
+
+def _end_near(chunk: Chunk, start: int, high: bytes) -> int:
+    """The place of the first line from `start` on that is not less than a text: mostly one of the next lines."""
+    at = start
+    for _ in range(_NEAR_LINES):
+        if at >= len(chunk) or chunk[at : at + len(high)] >= high:
+            return at
+        at = chunk.find(b"\n", at) + 1 or len(chunk)
+    return find_line(chunk, high)

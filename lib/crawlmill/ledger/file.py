@@ -93,8 +93,12 @@ def read_ledger(lines: Iterable[bytes], name: str) -> Iterator[LedgerRow]:
         yield row
 
 
+_SEARCHED: Final = ("cluster", "cdx-api")
+"""What only a look-up has a row of, whose input is a pattern and whose location is the index."""
+
+
 def failed_lines(rows: Iterable[LedgerRow], originals: Iterable[Accountable] = ()) -> Iterator[str]:
-    """An input list of what was not ok: absolute locations, with their ranges.
+    """An input list of what was not ok: absolute locations, with their ranges; of patterns, their lines.
 
     `originals` are the inputs as the user's own list names them: from there come locations that hold secrets, which
     the ledger does not know.
@@ -102,6 +106,9 @@ def failed_lines(rows: Iterable[LedgerRow], originals: Iterable[Accountable] = (
     known = {(redact(item.location), item.offset, item.length): item.location for item in originals}
     for row in rows:
         if row.outcome != "ok":
+            if row.format in _SEARCHED and row.length is None and row.input != row.location:
+                yield row.input
+                continue
             location = known.get((row.location, row.offset, row.length), row.location)
             yield as_line(location, row.offset, row.length)
 

@@ -6,7 +6,6 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import BinaryIO, Final
 
 from crawlmill.errors import SourceError, UsageError
@@ -60,7 +59,10 @@ def query_of_line(line: str, like: Query, *, is_key: bool, match: str | None) ->
     text, tab, word = line.partition("\t")
     if tab and word.strip() not in MATCHES:
         raise UsageError("a match", expected=", ".join(MATCHES), actual=repr(word[:40]))
-    return replace(like, pattern=parse_pattern(text, word.strip() if tab else match, is_key=is_key))
+    return Query(
+        parse_pattern(text, word.strip() if tab else match, is_key=is_key), like.start, like.end, like.filters,
+        like.newest, like.distinct, like.sort, like.closest, like.limit,
+    )  # fmt: skip
 
 
 def _lines(name: str, storage: Storage, stdin: BinaryIO | None) -> Iterator[tuple[int, str]]:
