@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 import re
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -104,25 +105,28 @@ def make_cluster(folder: Path, lines: list[str], *, per: int = 50, shards: int =
     return members
 
 
-def is_meant(pattern: str, match: str | None, key: str) -> bool:
-    """Whether a pattern means a key."""
+def meaning(pattern: str, match: str | None) -> Callable[[str], bool]:
+    """Whether a pattern means a key; what does not depend on the key is worked out once."""
     if match is None:
         match = "domain" if pattern.startswith("*.") else "prefix" if pattern.endswith("*") else "exact"
         pattern = pattern.removeprefix("*.").removesuffix("*")
     url = pattern if "://" in pattern else f"http://{pattern}"
     wanted = key_of(url)
     if match == "exact":
-        return key == wanted
+        return lambda key: key == wanted
     if match == "prefix":
         for end in "/?":
             wanted += end if url.endswith(end) and not wanted.endswith(end) else ""
-        return key.startswith(wanted)
-    host, name = key.split(")", maxsplit=1)[0], wanted.split(")")[0]
-    bare, _, port = host.partition(":")
-    name, _, wanted_port = name.partition(":")
-    if wanted_port and port != wanted_port:
-        return False
-    return bare == name or (match == "domain" and bare.startswith(f"{name},"))
+        return lambda key: key.startswith(wanted)
+    name, _, wanted_port = wanted.split(")")[0].partition(":")
+
+    def is_meant(key: str) -> bool:
+        bare, _, port = key.split(")", maxsplit=1)[0].partition(":")
+        if wanted_port and port != wanted_port:
+            return False
+        return bare == name or (match == "domain" and bare.startswith(f"{name},"))
+
+    return is_meant
 
 
 ALIASES = {"original": "url", "mimetype": "mime", "statuscode": "status", "encoding": "charset"}
@@ -145,11 +149,11 @@ def passes(line: str, rule: str) -> bool:
 def expected(lines: list[str], pattern: str, *, match=None, start=None, end=None, filters=(), newest=False, distinct=None,
              sort="key", closest=None, limit=None) -> list[str]:  # fmt: skip
     """What a look-up gives."""
-    found = []
+    found, is_meant = [], meaning(pattern, match)
     for line in lines:
-        key, time = line.split(" ")[:2]
+        key, time = line.split(" ", 2)[:2]
         if (
-            not is_meant(pattern, match, key)
+            not is_meant(key)
             or (start and time[: len(start)] < start)
             or (end and time[: len(end)] > end)
         ):
