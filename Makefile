@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SETTINGS := setup.cfg pyproject.toml
 # Processes that run tests: those of engines wait for daemons most of the time, and leave their cores to the others.
 CORES := $(shell getconf _NPROCESSORS_ONLN)
-WITH_ENGINES = -n $(shell expr $(CORES) + 1)
+WITH_ENGINES = -n $(shell expr $(CORES) + 2)
 NATIVE := native/Cargo.toml native/Cargo.lock native/pyproject.toml $(shell find native/src -name "*.rs")
 HAS_CARGO := command -v cargo >/dev/null 2>&1
 

@@ -91,6 +91,7 @@ def _launch(kind: str, size: int) -> dict[str, Any]:
     """Launch a job over so many inputs, whose tasks are stubs."""
     from crawlmill.ledger.row import LedgerRow
     from crawlmill.mr import CountJob, launch
+    from crawlmill.mr.run.progress import Console
     from crawlmill.mr.task.pairs import encode_pair
     from crawlmill.mr.task.rows import row_pair
     from crawlmill.mr.task.task_list import decode_task
@@ -101,7 +102,7 @@ def _launch(kind: str, size: int) -> dict[str, Any]:
         """An engine that has done its work at once."""
 
         def __init__(self, scratch: Path) -> None:
-            self.scratch, self.parts, self.rows = scratch, [], []  # type: ignore[var-annotated]
+            self.scratch, self.parts, self.rows = scratch, [], []
 
         def write_to(self, output: object) -> None: ...
         def warm_up(self) -> None: ...
@@ -139,7 +140,7 @@ def _launch(kind: str, size: int) -> dict[str, Any]:
         scratch = Path(folder, "scratch")
         scratch.mkdir()
         began = time.monotonic()
-        launched = Launch(job, scratch, launch.Console(job.stderr))
+        launched = Launch(job, scratch, Console(job.stderr))
         code = launched.run()
         found["after"] = time.monotonic() - launched.stub.ended
         if code or Path(folder, "ledger").read_bytes().count(b"\n") != size:

@@ -56,7 +56,7 @@ def page(characters: int) -> str:
     syllables = [a + b for a in "bcdfghklmnprstvz" for b in "aeiou"]
     words = ["".join(dice.choices(syllables, k=dice.randint(1, 5))) for _ in range(3000)]
     weights = [1 / (n + 3) for n in range(len(words))]
-    parts = []
+    parts: list[str] = []
     while sum(map(len, parts)) < characters:
         text = " ".join(dice.choices(words, weights, k=dice.randint(3, 40)))
         parts.append(

@@ -39,13 +39,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """With pytest-xdist: the tests of an engine share one process, and so its daemons; the others go anywhere."""
+    """With pytest-xdist: the tests of an engine share one process, and so its daemons; others go anywhere.
+
+    The cases of a test stay together: what they share is made once, and handing out thousands of cases one by one
+    takes the scheduler longer than most of them take.
+    """
     from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415 - it need not be there
 
     class ByEngine(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             if not nodeid.startswith("tests/engines/"):
-                return nodeid
+                return nodeid.partition("[")[0]
             return next((engine for engine in ("emr", "spark") if engine in nodeid), "hadoop")
 
     return ByEngine(config, log)

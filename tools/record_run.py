@@ -69,7 +69,8 @@ def svg(lines: Sequence[str]) -> str:
 
     Lines appear one after another where animations are shown; elsewhere all are there at once.
     """
-    texts, row, begins_s = [], 0, 0.0
+    texts: list[str] = []
+    row, begins_s = 0, 0.0
     for line in lines:
         is_command = line.startswith("$ ")
         begins_s += 4 * _STEP_S if is_command and texts else _STEP_S

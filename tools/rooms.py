@@ -10,6 +10,7 @@ import ast
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 PROJECT = Path(__file__).parent.parent
@@ -44,7 +45,7 @@ def gathered(modules: Graph, room_of: Callable[[str], str | None]) -> Graph:
     for module, targets in modules.items():
         if (room := room_of(module)) is not None:
             found = rooms.setdefault(room, set())
-            found |= {other for target in targets if (other := room_of(target)) not in (None, room)}  # type: ignore[misc]
+            found |= {other for target in targets if (other := room_of(target)) not in (None, room)}
     return rooms
 
 
@@ -87,13 +88,17 @@ def pictures() -> dict[str, str]:
     return {"packages": mermaid(gathered(modules, package_of)), "mr": mermaid(gathered(modules, room_of_mr))}
 
 
+def _between(picture: str, marks: re.Match[str]) -> str:
+    return f"{marks[1]}{picture}{marks[2]}"
+
+
 def drawn(page: str) -> str:
     """The page with its pictures as they are now, each between the lines that name it."""
     for name, picture in pictures().items():
         marks = re.compile(rf"(<!-- picture {name}: make rooms -->\n).*?(\n<!-- end -->)", re.DOTALL)
         if not marks.search(page):
             raise SystemExit(f"{PAGE}: no place for the picture of {name}")
-        page = marks.sub(lambda found, picture=picture: f"{found[1]}{picture}{found[2]}", page)  # type: ignore[misc]
+        page = marks.sub(partial(_between, picture), page)
     return page
 
 

@@ -189,7 +189,7 @@ class TestAnswers:
 
     def test_answer_of_a_job_sums_counts_and_term_frequencies(self, tmp_path: Path) -> None:
         (tmp_path / "stdout").write_bytes(b'"a\\tb"\t2\nnull\t3\n"c"\t[4,1]\n')
-        lab = Lab(None, 1, tmp_path, None, quiet)  # type: ignore[arg-type]
+        lab = Lab(None, 1, tmp_path, None, quiet)
         (contender, *_) = lab.jobs("word_count.py", self.WORKLOAD)
         assert contender.answer is not None
         assert contender.answer(tmp_path) == Answer(3, 9)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def row(records: int, size: int, outcome: str) -> LedgerRow:
     made = LedgerRow.of(Input("x", "/x", None, None))
     made.records, made.bytes = records, size
     if outcome != "ok":
-        made.lost = {"truncated": 1}
+        made.lost = Counter(truncated=1)
     return made
 
 

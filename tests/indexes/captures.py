@@ -152,11 +152,7 @@ def expected(lines: list[str], pattern: str, *, match=None, start=None, end=None
     found, is_meant = [], meaning(pattern, match)
     for line in lines:
         key, time = line.split(" ", 2)[:2]
-        if (
-            not is_meant(key)
-            or (start and time[: len(start)] < start)
-            or (end and time[: len(end)] > end)
-        ):
+        if not is_meant(key) or (start and time[: len(start)] < start) or (end and time[: len(end)] > end):
             continue
         if all(passes(line, rule) for rule in filters):
             found.append(line)
@@ -168,10 +164,10 @@ def expected(lines: list[str], pattern: str, *, match=None, start=None, end=None
                 kept[key] = line
         found = list(kept.values())
     if distinct:
-        kept = {}
+        first: dict[tuple[str, str], str] = {}
         for line in found:
-            kept.setdefault((line.split(" ")[0], value(line, distinct)), line)
-        found = list(kept.values())
+            first.setdefault((line.split(" ")[0], value(line, distinct)), line)
+        found = list(first.values())
     if sort == "reverse":
         found = found[::-1]
     if sort == "closest":

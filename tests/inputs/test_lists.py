@@ -6,6 +6,7 @@ import gzip
 import io
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from crawlmill.storage import Storage
 KEY = "crawl-data/CC-X/k.warc.gz"
 
 
-def read(*paths: object, stdin: bytes | None = None, **options: object) -> Inputs:
+def read(*paths: object, stdin: bytes | None = None, **options: Any) -> Inputs:
     lists = [str(path) for path in paths]
     return read_lists(lists, Storage(), stdin=None if stdin is None else io.BytesIO(stdin), **options)
 

@@ -17,7 +17,7 @@ RECORDS = [
     (b"http://192.0.2.7/x", MISSING),
     (b"http://c.example.fr/feed", RSS),
 ]
-TABLES = {
+TABLES: dict[str, dict] = {
     "disposition": {"SUCCESS": 4, "FAILURE": 1},
     "failure": {"DNSFailure": 1},
     "redirect": {301: 2, 0: 1},

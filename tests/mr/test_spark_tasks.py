@@ -41,7 +41,7 @@ def make(tmp_path, monkeypatch):
         monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / name)])
         monkeypatch.setenv("SPARK_LOCAL_DIRS", f"/nonexistent,{tmp_path}")
         step = Step(0, ["mapper", "reducer"], None, {}, str(tmp_path / "out"))
-        return Task(Shipped(name, script.name, job.__name__, list(arguments)), step, 1, unique, make.done.append)
+        return Task(Shipped(name, script.name, job.__name__, list(arguments)), step, 1, unique, make.done.append)  # type: ignore[attr-defined]
 
     make.done = []
     return make

@@ -194,7 +194,7 @@ def wat(headers: str, kind: str = '"WARC-Type":"response"') -> bytes:
 
 
 def both_servers(monkeypatch, envelope: bytes):
-    found = []
+    found: list[object] = []
     for name in ("python", "native"):
         monkeypatch.setenv("CRAWLMILL_CORE", name)
         core.native.cache_clear()

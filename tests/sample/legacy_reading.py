@@ -30,7 +30,8 @@ class ArcRecord:
 
     @property
     def fields(self) -> list[tuple[str, str]]:
-        return [tuple(line.split(":", 1)) for line in self.header.decode().split("\r\n")[1:-1]]
+        lines = self.header.decode().split("\r\n")[1:-1]
+        return [(name, value) for name, value in (line.split(":", 1) for line in lines)]
 
     def values(self, name: str) -> list[str]:
         return [value for known, value in self.fields if known.lower() == name.lower()]
@@ -74,7 +75,7 @@ def read_sequencefile(path: Path) -> list[tuple[str, str]]:
             size, at = _vint(data, at)
             buffers.append(gzip.decompress(data[at : at + size]))
             at += size
-        keys, values = (_texts(*pair, count) for pair in (buffers[:2], buffers[2:]))
+        keys, values = (_texts(lengths, texts, count) for lengths, texts in (buffers[:2], buffers[2:]))
         records += zip(keys, values, strict=True)
     return records
 

@@ -52,7 +52,7 @@ def split_record(content: bytes) -> tuple[list[tuple[str, str]], bytes]:
     head, block = content.split(b"\r\n\r\n", 1)
     version, *lines = head.decode().split("\r\n")
     assert version == "WARC/1.0"
-    fields = [tuple(line.split(": ", 1)) for line in lines]
+    fields = [(name, value) for name, value in (line.split(": ", 1) for line in lines)]
     size = int(dict(fields)["Content-Length"])
     assert block[size:] == b"\r\n\r\n"
     return fields, block[:size]

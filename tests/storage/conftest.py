@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,7 @@ def storage_with(clock: Clock) -> Iterator:
     """Makes a Storage from options; its waits are the longest the policy allows, and take no time."""
     made = []
 
-    def make(**options: object) -> Storage:
+    def make(**options: Any) -> Storage:
         storage = Storage(StorageOptions(**options), sleep=clock.sleep, clock=clock, random=lambda: 1.0)
         made.append(storage)
         return storage

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -21,7 +22,7 @@ SMALL = bytes(range(256)) * 4
 LARGE = random.Random(7).randbytes(3_500_000)  # beyond the first megabyte, where reading ahead begins
 
 
-def refusal(run: object) -> str:
+def refusal(run: Callable[[], object]) -> str:
     with pytest.raises(SourceError) as caught:
         run()
     return caught.value.reason
@@ -88,7 +89,7 @@ class ReadContract:
         location = self.put("large", LARGE)
         for n in (1 << 20, 70_001, 9_999):
             with self.storage.open_stream(location) as stream:
-                assert b"".join(iter(lambda n=n, stream=stream: stream.read(n), b"")) == LARGE
+                assert b"".join(iter(partial(stream.read, n), b"")) == LARGE
 
     def test_stream_large_jumps_while_reading_ahead(self) -> None:
         with self.storage.open_stream(self.put("large", LARGE)) as stream:

@@ -8,11 +8,11 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from crawlmill.errors import SourceError, UsageError
-from crawlmill.storage.hdfs import program as hadoop_program
 from crawlmill.storage.hdfs import program_backend as hadoop_fs
 from tests.storage.test_contract import WriteContract
 
@@ -38,14 +38,14 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def children(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
     """All processes that were started; they must have ended, and been heard of, by the end of the test."""
-    started = []
+    started: list[subprocess.Popen[bytes]] = []
 
     class Spy(subprocess.Popen):
-        def __init__(self, *args: object, **more: object) -> None:
+        def __init__(self, *args: Any, **more: Any) -> None:
             super().__init__(*args, **more)
             started.append(self)
 
-    monkeypatch.setattr(hadoop_program.subprocess, "Popen", Spy)
+    monkeypatch.setattr(subprocess, "Popen", Spy)
     yield started
     for thread in threading.enumerate():  # one that reads ahead closes its stream when its present read returns
         if thread.name == "crawlmill-read-ahead":

@@ -252,7 +252,7 @@ def lister(page):
 
 
 def test_answer_of_s3_without_end_is_given_up_on(storage_with, web) -> None:
-    def endless(http, _: bytes) -> bool:
+    def endless(http, body: bytes) -> bool:
         http.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         for _ in range(1000):
             http.wfile.write(b"100000\r\n" + bytes(1 << 20) + b"\r\n")

@@ -28,7 +28,7 @@ def make(line: str) -> None:
         return
     print(f"installing Spark {VERSIONS[line]} into {home}: some 400 MB", file=sys.stderr)
     venv.create(home, with_pip=True)
-    command = [home / "bin" / "pip", "install", "-q", "--disable-pip-version-check", f"pyspark=={VERSIONS[line]}"]
+    command = [str(home / "bin" / "pip"), "install", "-q", "--disable-pip-version-check", f"pyspark=={VERSIONS[line]}"]
     subprocess.run(command, check=True, stdout=sys.stderr)
     made.write_text(VERSIONS[line])
 

@@ -205,7 +205,7 @@ def _cancel_steps(self: ElasticMapReduceResponse) -> ActionResult:
 
 _moto_adds_steps = ElasticMapReduceResponse.add_job_flow_steps
 _moto_runs = ElasticMapReduceResponse.run_job_flow
-_moto_status = Cluster.status.fget
+_moto_status = Cluster.status.fget  # type: ignore[attr-defined]
 _moto_dispatches = DomainDispatcherApplication.__call__
 
 
@@ -235,7 +235,8 @@ def _patches(double: EmrDouble) -> Iterator[Any]:
         double.fleets[cluster.id] = asked
         double.end_idle[cluster.id] = self._get_param("AutoTerminationPolicy", {})
         double.log_keys[cluster.id] = self._get_param("LogEncryptionKmsKeyId")
-        cluster.instance_collection_type = "INSTANCE_FLEET" if asked else "INSTANCE_GROUP"
+        kind = "INSTANCE_FLEET" if asked else "INSTANCE_GROUP"
+        cluster.instance_collection_type = kind  # type: ignore[attr-defined]
         return answer
 
     def list_instance_fleets(self: ElasticMapReduceResponse) -> ActionResult:

@@ -115,7 +115,7 @@ class Node:
         for step in self._cluster.steps:
             if step.state in ACTIVE:
                 step.state = "CANCELLED"
-        self._cluster.last_state_change_reason = why
+        self._cluster.last_state_change_reason = why  # type: ignore[attr-defined]
         self._cluster.state = state
         if self._double.hadoop is not None:  # its machines are gone
             for application, end in self._double.hadoop.applications().items():
@@ -204,7 +204,7 @@ class Node:
         if said is not None:
             self._log(f"steps/{step.id}/syslog", said)
             self._log(f"steps/{step.id}/stderr", b"")
-        step.end_date_time = datetime.now(UTC).replace(tzinfo=None)
+        step.end_date_time = datetime.now(UTC).replace(tzinfo=None)  # type: ignore[assignment]
         with self._lock:
             if step.state == "CANCEL_PENDING" or (step.state == "RUNNING" and self._ending):
                 step.state = "CANCELLED"
@@ -213,12 +213,14 @@ class Node:
             if step.state == "FAILED":
                 self._act_on_failure(step)
         if step.state == "COMPLETED" and self._double.dies_after_steps == self._cluster.steps.index(step) + 1:
-            self._cluster.last_state_change_reason = f"The master failed: instance {MASTER} was terminated"
+            self._cluster.last_state_change_reason = (  # type: ignore[attr-defined]
+                f"The master failed: instance {MASTER} was terminated"
+            )
             self._cluster.state = "TERMINATED_WITH_ERRORS"
 
     def _act_on_failure(self, step: Step) -> None:
         if step.action_on_failure == "TERMINATE_CLUSTER":
-            self._cluster.last_state_change_reason = "Shut down as step failed"
+            self._cluster.last_state_change_reason = "Shut down as step failed"  # type: ignore[attr-defined]
             self._cluster.state = "TERMINATED_WITH_ERRORS"
         elif step.action_on_failure == "CANCEL_AND_WAIT":
             for other in self._cluster.steps:

@@ -5,7 +5,7 @@ of AWS' own description of its interfaces.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -34,7 +34,7 @@ class Account(Aws):
         shape = next(model.operation_model(name) for name in model.operation_names if xform_name(name) == operation)
         validate_parameters(arguments, shape.input_shape)
         answer = self.answers[operation]
-        answer = answer(**arguments) if isinstance(answer, Callable) else answer
+        answer = answer(**arguments) if callable(answer) else answer
         if isinstance(answer, Exception):
             raise answer
         validate_parameters(answer, shape.output_shape)
