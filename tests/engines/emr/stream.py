@@ -51,7 +51,8 @@ class Job:
         return done.stdout
 
     def _shipped(self, option: str) -> list[tuple[str, str]]:
-        return [tuple(each.split("#")) for each in self.given.get(option, "").split(",") if each]
+        shipped = [each.split("#") for each in self.given.get(option, "").split(",") if each]
+        return [(path, name) for path, name in shipped]
 
     def run(self) -> None:
         """Run the job; its output is one part."""
