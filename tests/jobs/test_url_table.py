@@ -144,3 +144,11 @@ def test_bad_options_end_before_anything_runs(tmp_path, options):
     assert ended.code == 1
     assert ended.err.count("\n") == 1
     assert not (tmp_path / "o").exists()
+
+
+def test_an_archive_whose_records_the_core_takes_becomes_rows(tmp_path):
+    out = tmp_path / "o"
+    (tmp_path / "x.paths").write_text(f"{shared('commoncrawl/whirlwind.warc.gz')}\n")
+    assert run(JOB, "-r", "inline", tmp_path / "x.paths", "--output-dir", out).code == 0
+    (row,) = table(out)
+    assert (row["fetch_status"], row["warc_record_offset"], row["warc_record_length"]) == (200, 1023, 17351)

@@ -6,6 +6,7 @@ DIR  https://host/DIR/  s3://…/cluster.idx               a cluster: its folder
 CC-MAIN-2024-10  latest  latest:3  2024                  crawls, by their clusters below the base URL
 https://host/x-index  …/cdx  …/index  api:URL            a CDX API
 api:CC-MAIN-2024-10  api:latest  api:2024                crawls, by the CDX APIs that the catalogue names
+TABLE-DIR  x.parquet  table.paths                        a table of Parquet files: its folder, a file, a list of files
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from crawlmill.errors import FormatError, Problem, SourceError, UsageError
+from crawlmill.errors import FormatError, MissingDependency, Problem, SourceError, UsageError
 from crawlmill.indexes.cdx.read_through import FileReadThrough
 from crawlmill.indexes.cdx.sorted_file import SortedFile
 from crawlmill.indexes.cdx_api.ahead import Workers
@@ -29,6 +30,7 @@ from crawlmill.indexes.prefix_tree.tree import PrefixTree
 from crawlmill.inputs.common_crawl.catalogue import INDEX_URL, load_catalogue
 from crawlmill.inputs.index_files import FolderFiles, StoredFile, WebService
 from crawlmill.inputs.lists import COMMON_CRAWL, Input, is_absolute
+from crawlmill.inputs.tables import find_parts, is_table, lists_parts
 from crawlmill.ledger.row import LedgerRow
 from crawlmill.storage import Storage
 from crawlmill.storage.limits import CDX_API
@@ -48,11 +50,13 @@ class IndexPlace:
     """Where an index is.
 
     `laid_out`: it is a crawl's, whose shards are beside it, without a cluster.loc. `api`: it is a CDX API.
+    `base_url` is what a list of Parquet files is resolved against.
     """
 
     location: str
     laid_out: bool = False
     api: bool = False
+    base_url: str | None = None
 
 
 def find_indexes(
@@ -87,7 +91,7 @@ def find_indexes(
             places += _apis(said[1], storage, index_url)
         else:
             location = name if is_absolute(name) else absolute(name, here)
-            places.append(IndexPlace(cluster_idx(location) or location))
+            places.append(IndexPlace(cluster_idx(location) or location, base_url=base_url))
     return list(dict.fromkeys(places))
 
 
@@ -158,6 +162,8 @@ def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem, value
         SourceError: It cannot be read.
         FormatError: `unknown-format`: it is no index.
     """
+    if (table := _table_folder(place.location)) is not None:
+        return _open_table(table, place, storage, on_problem)
     file = StoredFile(place.location, storage)
     kept = file.is_kept()
     head = b""
@@ -170,6 +176,8 @@ def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem, value
             while len(head) < HEAD_BYTES and (piece := stream.read(HEAD_BYTES - len(head))):
                 head += piece
     size = file.size()
+    if is_table(head) or lists_parts(head):
+        return _open_table(place.location, place, storage, on_problem)
     form, gzipped = detect_index(head, file.name)
     if form == "cluster" and size is not None:
         loc = None if place.laid_out else _loc_of(place.location)
@@ -183,6 +191,23 @@ def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem, value
     index = SortedFile(file, size, form, on_problem)
     index.prime(head)
     return index
+
+
+def _table_folder(location: str) -> str | None:
+    """The folder of this machine that has Parquet files below it, and no such `cluster.idx`."""
+    if is_remote(location) or os.path.exists(local_path(location)):  # noqa: PTH110
+        return None
+    folder = local_path(location).parent
+    return str(folder) if local_path(location).name == "cluster.idx" and any(folder.rglob("*.parquet")) else None
+
+
+def _open_table(name: str, place: IndexPlace, storage: Storage, on_problem: OnProblem) -> Index:
+    try:
+        from crawlmill.indexes.columnar.lookup import TableIndex  # noqa: PLC0415 - other indexes need no pyarrow
+    except ImportError as error:
+        raise MissingDependency(f"a table needs the package {error.name}: pip install 'crawlmill[columnar]'") from error
+    parts = find_parts(name, storage, base_url=place.base_url)
+    return TableIndex(redact(name), parts, lambda location: StoredFile(location, storage), on_problem)
 
 
 def check_cluster(location: str, storage: Storage) -> LedgerRow:

@@ -2,11 +2,12 @@
 
 PATTERN is a URL; `*.example.com` means a domain and all below it, a `*` at the end all URLs that begin so; `-` reads
 patterns from stdin, a line each. INDEX is a sorted CDX or CDXJ file (plain or gzip), the folder or cluster.idx of a
-cluster, the prefix B-tree of the 2012 crawl, a crawl (CC-MAIN-2024-10), latest, latest:3, or a year; local, HTTP, S3 or
-HDFS: only the ranges that are needed are read. It can also be a CDX API: a URL that ends in -index, /cdx or /index,
-api:URL, or api:CC-MAIN-2024-10; two connections and a request a second are allowed to one, unless you say otherwise.
-Several patterns are answered one after another, each as if alone; several indexes are merged. What is printed is an
-input list for any job. What could not be read is said in a line on stderr, and the exit code is 2.
+cluster, the prefix B-tree of the 2012 crawl, a table of Parquet files (its folder, or a list of them), a crawl
+(CC-MAIN-2024-10), latest, latest:3, or a year; local, HTTP, S3 or HDFS: only the ranges that are needed are read. It
+can also be a CDX API: a URL that ends in -index, /cdx or /index, api:URL, or api:CC-MAIN-2024-10; two connections and a
+request a second are allowed to one, unless you say otherwise. Several patterns are answered one after another, each as
+if alone; several indexes are merged. What is printed is an input list for any job. What could not be read is said in a
+line on stderr, and the exit code is 2.
 
 Examples:
   crawlmill lookup '*.example.com' --index captures.cdxj

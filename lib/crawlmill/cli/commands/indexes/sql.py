@@ -1,0 +1,126 @@
+"""Ask the columnar index by SQL.
+
+SQL is in the dialect of Athena (Presto), and reads the table `ccindex`, also known as "ccindex"."ccindex". TABLE is
+the folder of a table, a crawl (CC-MAIN-2024-10), latest, latest:3, a year, a list of Parquet files, or one file; local,
+HTTP, S3 or HDFS: only the partitions, columns and row groups that are needed are read. Statements are separated by
+`;`, and the last query's result is printed. CREATE EXTERNAL TABLE … LOCATION names tables too. Nothing is written, and
+no other file is read. Needs the packages of the extra `columnar`: pip install 'crawlmill[columnar]'.
+
+Examples:
+  crawlmill sql "SELECT url FROM ccindex WHERE url_host_tld = 'is' LIMIT 10" --table DIR
+  crawlmill sql "$(cat query.sql)" --table CC-MAIN-2024-10 --output csv -o result.csv
+  crawlmill sql "SELECT warc_filename, warc_record_offset, warc_record_length FROM ccindex
+      WHERE content_languages = 'isl' AND subset = 'warc'" --table CC-MAIN-2024-10 --output list -o icelandic.paths
+  crawlmill sql "SELECT COUNT(*) FROM ccindex WHERE url_host_tld = 'is'" --table DIR --plan
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from crawlmill.cli.arguments import make_storage
+from crawlmill.cli.sql_output import OUTPUTS, check_columns, text_of
+from crawlmill.errors import MissingDependency, SourceError, UsageError
+from crawlmill.inputs.index_files import StoredFile
+from crawlmill.inputs.tables import find_parts, path_of
+from crawlmill.storage import Storage, redact
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    add = parser.add_argument
+    add("sql", metavar="SQL", help="the statements")
+    add("--table", metavar="TABLE", help="the table that statements know as ccindex")
+    add("--output", choices=OUTPUTS, default="table",
+        help="how rows are printed (default table); json: an object a line; list: an input list")  # fmt: skip
+    add("-o", dest="file", metavar="FILE", help="write to a new file, at any location")
+    add("--plan", action="store_true", help="print how many files and bytes would be read, and read none of them")
+    add("--base-url", metavar="LOCATION",
+        help="where the tables of crawls are (default: https://data.commoncrawl.org/)")  # fmt: skip
+    add("--index-url", metavar="URL", help="where collinfo.json is (default: https://index.commoncrawl.org/)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the statements."""
+    if options.output == "parquet" and options.file is None and not options.plan and sys.stdout.isatty():
+        raise UsageError("--output parquet is not for a terminal: name a file with -o")
+    with make_storage(options) as storage:
+        if options.file is not None and storage.exists(options.file):
+            raise UsageError(f"the file exists: {redact(options.file)}")
+        session_of = _engine()
+
+        def find(name: str) -> Any:
+            return find_parts(name, storage, base_url=options.base_url, index_url=options.index_url)
+
+        def open_source(location: str) -> StoredFile:
+            return StoredFile(location, storage)
+
+        with session_of(
+            options.sql, None if options.table is None else lambda: find(options.table),
+            find_parts=find, open_source=open_source, local_path=path_of,
+        ) as session:  # fmt: skip
+            if options.plan:
+                _print_plan(session, storage, as_json=options.output == "json")
+            else:
+                _print(session, storage, options.output, options.file)
+    return 0
+
+
+def _engine() -> Callable[..., Any]:
+    try:
+        from crawlmill.indexes.columnar.sql.session import SqlSession  # noqa: PLC0415 - no other command needs it
+    except ImportError as error:
+        raise MissingDependency(f"sql needs the package {error.name}: pip install 'crawlmill[columnar]'") from error
+    return SqlSession
+
+
+def _print(session: Any, storage: Storage, output: str, file: str | None) -> None:
+    from crawlmill.indexes.columnar.sql.results import column_names, rows_of, write_parquet  # noqa: PLC0415
+
+    result = session.run()
+    if result is None:
+        return
+    names = column_names(result)
+    check_columns(output, names)
+    batches = session.guarded(result)
+    with _target(storage, file) as target:
+        if output == "parquet":
+            write_parquet(result, batches, target)
+        else:
+            for text in text_of(output, names, rows_of(result, batches)):
+                target.write(text.encode("utf-8", "surrogateescape"))
+
+
+@contextmanager
+def _target(storage: Storage, file: str | None) -> Iterator[BinaryIO]:
+    if file is None:
+        yield sys.stdout.buffer
+        return
+    try:
+        with storage.write(file) as target:
+            yield target
+    except SourceError as error:
+        raise UsageError(f"cannot write {redact(file)}: {error}") from error
+
+
+def _print_plan(session: Any, storage: Storage, *, as_json: bool) -> None:
+    from crawlmill.indexes.columnar.sql.plan import plan_query  # noqa: PLC0415
+
+    try:
+        plan = plan_query(session, storage.size_of)
+    except SourceError as error:
+        raise UsageError(f"a part of the table cannot be read: {error}") from error
+    values = {
+        "files": plan.files, "bytes": plan.bytes, "files_total": plan.files_total, "bytes_total": plan.bytes_total,
+    }  # fmt: skip
+    if as_json:
+        sys.stdout.write(f"{json.dumps(values)}\n")
+    else:
+        sys.stdout.write(f"files {plan.files} of {plan.files_total}\nbytes {plan.bytes} of {plan.bytes_total}\n")

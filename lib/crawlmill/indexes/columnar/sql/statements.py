@@ -1,0 +1,172 @@
+"""Statements: the text cut into them, and the proof that each only reads the tables that are there.
+
+Allowed are SELECT and WITH; CREATE DATABASE, CREATE EXTERNAL TABLE and MSCK REPAIR TABLE, by which Athena is told of a
+table; and CREATE OR REPLACE VIEW, which lasts as long as the run. DuckDB could write and reach files by statements, by
+functions of tables and by names of tables that are paths: all that is refused by what the statement is, before the
+first one runs.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from crawlmill.errors import UsageError
+
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # what it cannot parse is refused, in a line of ours
+
+__all__ = ["DIALECT", "Statement", "check", "parse", "table_name"]
+
+DIALECT: Final = "athena"
+
+_MSCK: Final = re.compile(r"\s*MSCK\s+REPAIR\s+TABLE\s+([\w.`\"]+)\s*", re.IGNORECASE)
+_COMMENT: Final = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_DATABASES: Final = ("DATABASE", "SCHEMA")
+_SHOWN: Final = 60
+
+_REFUSED: Final = (
+    exp.DML, exp.DDL, exp.Copy, exp.Command, exp.Drop, exp.Alter, exp.Set, exp.SetItem, exp.Pragma, exp.Attach,
+    exp.Detach, exp.Use, exp.Into, exp.Lock, exp.Placeholder, exp.Parameter, exp.SessionParameter, exp.ReadCSV,
+    exp.ReadParquet, exp.TruncateTable, exp.Kill, exp.Describe, exp.Show, exp.Analyze,
+)  # fmt: skip
+_DENIED: Final = re.compile(
+    r"(read_|write_|query|parquet_|sniff_|glob$|getenv$|getvariable$|current_setting$|set_|pragma|duckdb_|pg_|nextval$|"
+    r"currval$|add_parquet|enable_|disable_|force_|checkpoint|sleep|error$|crawlmill_|json_execute|json_serialize_plan|"
+    r"from_substrait|in_search_path|txid)"
+)
+_UNNESTING: Final = (exp.Unnest, exp.Values, exp.Lateral, exp.Subquery)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement: what it does (`query`, `view`, `table`, `database`, `repair`), its tree, the name it gives.
+
+    `location` is that of a table.
+    """
+
+    kind: str
+    tree: Any
+    name: str | None = None
+    location: str | None = None
+
+
+def parse(text: str) -> list[Statement]:
+    """The statements of a text, in their order.
+
+    Raises:
+        UsageError: It cannot be read, or a statement does something else than read.
+    """
+    try:
+        trees = sqlglot.parse(text, read=DIALECT)
+    except SqlglotError as error:
+        raise UsageError(_syntax(error)) from None
+    except RecursionError:
+        raise UsageError("the SQL is nested too deeply") from None
+    found = [_statement(tree) for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon)]
+    if not found:
+        raise UsageError("no SQL statement given")
+    return found
+
+
+def _syntax(error: SqlglotError) -> str:
+    for each in getattr(error, "errors", None) or ():
+        word = f" near {each['highlight']!r}" if each.get("highlight") else ""
+        what = str(each.get("description") or "syntax error").strip().rstrip(".")
+        return f"the SQL cannot be read: {what}{word} (line {each.get('line')}, column {each.get('col')})"
+    return f"the SQL cannot be read: {' '.join(str(error).split())}"
+
+
+def _statement(tree: Any) -> Statement:
+    if isinstance(tree, exp.Create):
+        return _created(tree)
+    if isinstance(tree, exp.Query):
+        return Statement("query", tree)
+    repair = _MSCK.fullmatch(_COMMENT.sub(" ", tree.sql(dialect=DIALECT)))
+    if repair is not None:
+        return Statement("repair", tree, repair[1].replace('"', "").replace("`", "").rpartition(".")[2].lower())
+    raise _refused(tree)
+
+
+def _created(tree: exp.Create) -> Statement:
+    kind = str(tree.kind or "").upper()
+    target = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+    if not isinstance(target, exp.Table):
+        raise _refused(tree)
+    properties = list(tree.args["properties"].expressions) if tree.args.get("properties") else []
+    if kind in _DATABASES and tree.expression is None:
+        return Statement("database", tree, target.name.lower())
+    if kind == "VIEW" and tree.args.get("replace") and isinstance(tree.expression, exp.Query):
+        return Statement("view", tree, target.name.lower())
+    if kind == "TABLE" and tree.expression is None and any(isinstance(e, exp.ExternalProperty) for e in properties):
+        location = next((each.this.name for each in properties if isinstance(each, exp.LocationProperty)), None)
+        return Statement("table", tree, target.name.lower(), location)
+    raise _refused(tree)
+
+
+def check(statements: Iterable[Statement], tables: set[str], functions: set[str]) -> None:
+    """Let only pass what reads these tables.
+
+    Args:
+        statements: All of them.
+        tables: The names of tables in lower case; names that the statements give come on top.
+        functions: The functions of DuckDB, and ours.
+
+    Raises:
+        UsageError: One does anything else.
+    """
+    known, schemas = set(tables), {"", "ccindex", "default"}
+    for statement in statements:
+        if statement.kind == "database":
+            schemas.add(statement.name or "")
+        elif statement.kind in ("view", "query"):
+            query = statement.tree.expression if statement.kind == "view" else statement.tree
+            _check_query(query, known, schemas, functions)
+        elif statement.kind == "repair" and statement.name not in known:
+            raise _unknown_table(statement.name or "", known)
+        if statement.kind in ("view", "table"):
+            known.add(statement.name or "")
+
+
+def _check_query(query: Any, known: set[str], schemas: set[str], functions: set[str]) -> None:
+    given = {each.alias.lower() for each in query.find_all(exp.CTE)}
+    for node in query.walk():
+        if isinstance(node, _REFUSED):
+            raise _refused(node)
+        if isinstance(node, exp.Table):
+            _check_table(node, known | given, schemas)
+        elif isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
+            name = str(node.name or node.this).lower()
+            if name not in functions or _DENIED.match(name):
+                raise UsageError(f"a function that is not supported: {name}")
+        elif isinstance(node, exp.Func) and _DENIED.match(node.sql_name().lower()):
+            raise UsageError(f"a function that is not supported: {node.sql_name().lower()}")
+
+
+def _check_table(node: exp.Table, known: set[str], schemas: set[str]) -> None:
+    if not isinstance(node.this, exp.Identifier):
+        raise _refused(node)
+    name = table_name(node)
+    if name not in known or node.db.lower() not in schemas:
+        raise _unknown_table(f"{node.db}.{node.name}" if node.db else node.name, known)
+
+
+def table_name(node: exp.Table) -> str:
+    """The name of a table without that of its database, in lower case."""
+    return node.name.lower()
+
+
+def _unknown_table(name: str, known: set[str]) -> UsageError:
+    return UsageError(f"no table {name[:_SHOWN]!r}", expected=", ".join(sorted(known)))
+
+
+def _refused(node: Any) -> UsageError:
+    text = " ".join(node.sql(dialect=DIALECT, comments=False).split())
+    shown = text[:_SHOWN] + ("…" if len(text) > _SHOWN else "")
+    return UsageError(f"only statements that read the tables are allowed: {shown}")

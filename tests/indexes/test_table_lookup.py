@@ -1,0 +1,140 @@
+"""Tables of Parquet files as indexes: against a scan of what was written to them, by pyarrow."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import random
+import re
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from crawlmill.indexes.columnar.lookup import TableIndex
+from crawlmill.indexes.columnar.table import TablePart
+from crawlmill.indexes.lookup import look_up
+from crawlmill.indexes.query import Query
+from crawlmill.inputs.index_files import StoredFile
+from crawlmill.inputs.indexes import find_indexes, open_indexes
+from crawlmill.storage import Storage
+from crawlmill.urls.patterns import parse_pattern
+
+HOSTS = ("exampl", "example", "example2", "example-x", "example,www2", "example,a,b", "examplf", "example!")
+KEYS = [f"com,{host}{port})/{path}" for host in HOSTS for port in ("", ":8080") for path in ("", "a", "a!b", "ab")]
+
+
+def rows():
+    dice = random.Random(1)
+    return [
+        {
+            "url_surtkey": key, "url": f"http://x/{n}", "fetch_status": dice.choice([200, 404, -1]), "warc_filename": "f.gz",
+            "fetch_time": dt.datetime(2020 + n % 4, 1, 1 + n % 20, tzinfo=dt.UTC),
+            "warc_record_offset": n, "warc_record_length": 7, "content_mime_type": "text/html" if n % 3 else None,
+        }
+        for n, key in enumerate(sorted(KEYS * 3))
+    ]  # fmt: skip
+
+
+def line(row):
+    fields = {"url": row["url"], "mime": row["content_mime_type"], "status": str(row["fetch_status"]), "length": "7",
+              "offset": str(row["warc_record_offset"]), "filename": "f.gz"}  # fmt: skip
+    if row["fetch_status"] == -1:
+        del fields["status"]
+    text = json.dumps({name: value for name, value in fields.items() if value is not None})
+    return f"{row['url_surtkey']} {row['fetch_time']:%Y%m%d%H%M%S} {text}\n".encode()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Three parts: two sorted as Common Crawl's are, each with keys of all hosts; one in no order."""
+    folder = tmp_path_factory.mktemp("table")
+    place = folder / "crawl=C" / "subset=warc"
+    place.mkdir(parents=True)
+    every = rows()
+    shuffled = random.Random(2).sample(every[2::3], len(every[2::3]))
+    for n, some in enumerate((every[::3], every[1::3], shuffled)):
+        schema = pa.Table.from_pylist(some).schema.set(4, pa.field("fetch_time", pa.timestamp("ms", "UTC")))
+        pq.write_table(pa.Table.from_pylist(some, schema), place / f"part-{n}.parquet", row_group_size=5)
+    return folder
+
+
+def found(table, *queries, **more):
+    problems = []
+    indexes = open_indexes(find_indexes([str(table)], Storage()), Storage(), problems.append)
+    lines = [
+        each for _, chunks in look_up(indexes, [Query(query, **more) for query in queries], problems.append)
+        for chunk in chunks for each in bytes(chunk).splitlines(keepends=True)
+    ]  # fmt: skip
+    assert problems == []
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("pattern", "keys"),
+    [
+        (parse_pattern("example.com", "host"), r"com,example(:\d+)?\)"),
+        (parse_pattern("*.example.com"), r"com,example(,|(:\d+)?\))"),
+        (parse_pattern("example.com:8080", "host"), r"com,example:8080\)"),
+        (parse_pattern("com,example", "prefix", is_key=True), "com,example"),
+        (parse_pattern("http://example.com/a*"), r"com,example\)/a"),
+        (parse_pattern("com,example)/a!b", is_key=True), r"com,example\)/a!b\Z"),
+        (parse_pattern("http://example.com/none"), "nothing"),
+    ],
+)
+def test_found_is_what_a_scan_finds(table, pattern, keys):
+    assert found(table, pattern) == sorted(line(row) for row in rows() if re.match(keys, row["url_surtkey"]))
+
+
+def test_several_queries_times_and_limits(table):
+    host, exact = parse_pattern("example.com", "host"), parse_pattern("com,example)/a", is_key=True)
+    wanted = [
+        sorted(line(row) for row in rows() if re.match(keys, row["url_surtkey"]))
+        for keys in (r"com,example(:\d+)?\)", r"com,example\)/a\Z")
+    ]
+    assert found(table, host, exact) == wanted[0] + wanted[1]
+    assert found(table, host, start="2021", end="2022") == [
+        each for each in wanted[0] if each.split()[1][:4] in (b"2021", b"2022")
+    ]
+    assert found(table, exact, limit=2) == wanted[1][:2]
+
+
+def test_only_row_groups_that_may_hold_a_key_are_read(table):
+    part = min(table.rglob("*.parquet"))
+    index = TableIndex("t", [TablePart.of(str(part))], lambda place: StoredFile(place, Storage()), lambda _: None)
+    meta = pq.ParquetFile(part).metadata
+    key = rows()[0]["url_surtkey"]
+    groups = [
+        n for n in range(meta.num_row_groups)
+        if meta.row_group(n).column(0).statistics.min <= key <= meta.row_group(n).column(0).statistics.max
+    ]  # fmt: skip
+    query = Query(parse_pattern(key, is_key=True))
+    plan = index.plan([query])
+    assert plan.blocks == len(groups) < meta.num_row_groups
+    assert [bytes(chunk) for _, chunk in index.captures([query], plan)] == [
+        bytes(chunk) for _, chunk in index.captures([query])
+    ]
+
+
+def test_a_list_of_parts_and_a_single_part_are_tables(table, tmp_path):
+    pattern = parse_pattern("*.example.com")
+    listed = tmp_path / "table.paths"
+    listed.write_text("".join(f"{path}\n" for path in sorted(table.rglob("*.parquet"))))
+    assert found(listed, pattern) == found(table, pattern)
+    assert len(found(next(table.rglob("part-0.parquet")), pattern)) < len(found(table, pattern))
+
+
+def test_a_damaged_part_is_reported_and_the_others_are_found(table, tmp_path):
+    place = tmp_path / "crawl=C" / "subset=warc"
+    place.mkdir(parents=True)
+    whole = min(table.rglob("*.parquet")).read_bytes()
+    (place / "part-0.parquet").write_bytes(whole)
+    (place / "part-1.parquet").write_bytes(whole[:-200])
+    problems = []
+    indexes = open_indexes(find_indexes([str(tmp_path)], Storage()), Storage(), problems.append)
+    query = Query(parse_pattern("*.example.com"))
+    lines = b"".join(bytes(chunk) for _, chunks in look_up(indexes, [query], problems.append) for chunk in chunks)
+    assert lines.count(b"\n") == sum(
+        1 for row in rows()[::3] if re.match(r"com,example(,|(:\d+)?\))", row["url_surtkey"])
+    )
+    assert [problem.source.endswith("part-1.parquet") for problem in problems] == [True]
