@@ -78,7 +78,7 @@ class Corpus:
     """The crawl of a scale, below the folder `data`; made on first use."""
 
     def __init__(self, data: Path, scale: Scale) -> None:
-        self.scale = scale
+        self.data, self.scale = data, scale
         self._folder = data / f"{scale.name}-{scale.pages}-{scale.files}-{_EDITION}"
         self._sizes: dict[str, dict[str, int]] | None = None
 

@@ -89,6 +89,12 @@ class Lab:
             for name, core in zip(ours(suffix), CORES, strict=True)
         ]
 
+    def each_core(self, command: Sequence[str], answer: Callable[[Path], Answer] | None = None) -> list[Contender]:
+        """A command of Crawlmill, on each core."""
+        return [
+            Contender(name, command, {"CRAWLMILL_CORE": core}, answer) for name, core in zip(ours(), CORES, strict=True)
+        ]
+
     def reader_loop(self, reader: str, work: str, workload: Workload) -> Contender:
         """The bare loop of a peer (`warcio`, `fastwarc`)."""
         command = [str(self.readers), str(_BENCH / f"loops/{reader}_loop.py"), work, *workload.paths]

@@ -24,7 +24,18 @@ from bench.lab import Lab  # noqa: E402
 from bench.machine import describe  # noqa: E402
 from bench.profiler import JOBS, profile  # noqa: E402
 from bench.report import as_text, results_folder, save  # noqa: E402
-from bench.sections import fixed, network, records, servers, shuffle, sorting, tags, words  # noqa: E402
+from bench.sections import (  # noqa: E402
+    clusters,
+    fixed,
+    index,
+    network,
+    records,
+    servers,
+    shuffle,
+    sorting,
+    tags,
+    words,
+)
 
 SECTIONS: dict[str, Callable[[Lab], Iterator[Comparison]]] = {
     "records": records.measure,
@@ -33,6 +44,8 @@ SECTIONS: dict[str, Callable[[Lab], Iterator[Comparison]]] = {
     "words": words.measure,
     "shuffle": shuffle.measure,
     "sorting": sorting.measure,
+    "index": index.measure,
+    "clusters": clusters.measure,
     "fixed": fixed.measure,
     "network": network.measure,
 }

@@ -72,6 +72,26 @@ mod crawlmill_native {
         super::surt::urlkey(url.as_bytes()).map(Text)
     }
 
+    std::thread_local! {
+        static MEMBERS: std::cell::RefCell<super::member::Members> =
+            std::cell::RefCell::new(super::member::Members::new());
+    }
+
+    /// inflate_whole(member) -> the content of these bytes if they are one whole gzip member of a sane size, else None
+    #[pyfunction]
+    fn inflate_whole<'py>(member: &Bound<'py, PyBytes>) -> Option<Bound<'py, PyBytes>> {
+        let found = super::member::Member::of(member.as_bytes())?;
+        let content = PyBytes::new_with(member.py(), found.size(), |content| {
+            let whole = MEMBERS.with_borrow_mut(|members| members.inflate_into(found, content));
+            if whole {
+                Ok(())
+            } else {
+                Err(pyo3::exceptions::PyValueError::new_err("not a whole member"))
+            }
+        });
+        content.ok()
+    }
+
     /// sound_lines(chunk) -> bytes of the lines of an index at its beginning that have a key, a timestamp, and a rest
     #[pyfunction]
     fn sound_lines(chunk: &Bound<'_, PyBytes>) -> usize {

@@ -80,14 +80,20 @@ impl Members {
 
     /// The content of a member, at the beginning of a buffer that grows where it must; None unless it is whole.
     pub fn inflate<'a>(&mut self, member: Member<'_>, buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
-        let (bytes, content) = (member.bytes, room(buffer, member.size));
+        let content = room(buffer, member.size);
+        self.inflate_into(member, content).then_some(content)
+    }
+
+    /// Fills `content`, which is as long as the member declares; false unless the member is whole.
+    pub fn inflate_into(&mut self, member: Member<'_>, content: &mut [u8]) -> bool {
+        let bytes = member.bytes;
         if self.whole.gzip_decompress(bytes, content) != Ok(content.len()) {
-            return None;
+            return false;
         }
         // libdeflate has proven a member that begins here, with this length at its end, and ignores what follows. If
         // these four bytes stand nowhere before, this end is the end of `bytes`.
         let last = bytes.len() - 4;
-        (memmem::find(&bytes[14..], &bytes[last..]) == Some(last - 14)).then_some(content)
+        memmem::find(&bytes[14..], &bytes[last..]) == Some(last - 14)
     }
 
     /// The first bytes of the content of a member that holds more than `most`.

@@ -17,6 +17,7 @@ import zlib
 from functools import cache
 from typing import Any, Final
 
+from crawlmill import core
 from crawlmill.errors import UsageError
 
 __all__ = ["MAX_WHOLE", "Content", "decoders", "inflate_head", "inflate_stream", "inflate_whole"]
@@ -75,6 +76,9 @@ def inflate_whole(member: bytes) -> Content | None:
     if not 0 < expected <= MAX_WHOLE or expected > size * _MAX_RATIO:
         return None
     name, module = _library("members")
+    if name == "deflate" and isinstance(member, bytes) and (native := core.native()) is not None:
+        whole: bytes | None = native.inflate_whole(member)  # libdeflate, too, but into bytes
+        return whole
     content = _by_libdeflate(module, member) if name == "deflate" else _stream(module, member, 31, expected)
     return content if content is not None and len(content) == expected else None
 
