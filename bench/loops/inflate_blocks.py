@@ -15,8 +15,8 @@ import deflate
 idx = Path(sys.argv[1])
 shards = {}
 out = sys.stdout.buffer
-for row in idx.read_bytes().splitlines():
-    _, shard, _, length, *_ = row.split(b"\t")
+for row in idx.read_bytes().split(b"\n")[:-1]:
+    shard, length = row.split(b"\t")[1:4:2]
     if shard not in shards:
         shards[shard] = (idx.parent / shard.decode()).open("rb")
     member = shards[shard].read(int(length))
