@@ -18,9 +18,7 @@ import pytest
 from tests import builders
 from tests.mr.helpers import PROJECT
 from tests.mr.helpers import run as run_job
-
-from crawlmill.errors import MissingDependency
-from crawlmill.serving.program import find_pywb
+from tests.pywb import pywb_python
 
 REQUIRED = os.environ.get("CRAWLMILL_REQUIRE_ENGINES") == "1"
 PAGES = [f"http://e.example/{n}" for n in range(5)]
@@ -33,12 +31,7 @@ SCRIPT = b"document.body.style.background = 'rgb(' + [10, 200, 90].join(',') + '
 
 @pytest.fixture
 def pywb():
-    try:
-        return find_pywb()
-    except MissingDependency as error:
-        if REQUIRED:
-            raise
-        pytest.skip(str(error))
+    return pywb_python()
 
 
 def free_port():

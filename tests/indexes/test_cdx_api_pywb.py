@@ -1,11 +1,7 @@
-"""A real CDX server, pywb, over a cluster and over a plain file: what it gives is what the lines say.
-
-PYWB_PYTHON names a Python that has pywb, which is a program of its own: `python -m venv V && V/bin/pip install pywb`.
-"""
+"""A real CDX server, pywb, over a cluster and over a plain file: what it gives is what the lines say."""
 
 from __future__ import annotations
 
-import os
 import random
 import socket
 import subprocess
@@ -17,9 +13,7 @@ import pytest
 from tests.indexes.captures import OPTIONS, expected, make_cluster, make_lines, make_patterns, text, value
 from tests.indexes.test_cdx_api import ask
 from tests.indexes.test_lookup import query
-
-PYTHON = os.environ.get("PYWB_PYTHON")
-pytestmark = pytest.mark.skipif(not PYTHON, reason="PYWB_PYTHON names no Python that has pywb")
+from tests.pywb import pywb_python
 
 # pywb leaves hosts at other ports out of host and domain queries, and one of a single label out of its own domain.
 LINES = [
@@ -45,7 +39,7 @@ def pywb(tmp_path_factory):
     start = "import sys; from pywb.apps.cli import wayback; sys.exit(wayback())"
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(
-            [PYTHON, "-c", start, "-p", str(port), "-b", "127.0.0.1"], cwd=folder, stdout=log, stderr=log
+            [pywb_python(), "-c", start, "-p", str(port), "-b", "127.0.0.1"], cwd=folder, stdout=log, stderr=log
         )
     try:
         for _ in range(600):
