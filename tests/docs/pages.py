@@ -15,7 +15,7 @@ PAGES += [PROJECT / "CHANGELOG.md"]
 REASONS = {"needs the network", "needs AWS", "needs a cluster", "sets up", "runs the tests", "takes long"}
 
 # `console` and `python` are run; the others hold no commands.
-KINDS = {"console", "python", "json", "text", "ini", "yaml", "toml"}
+KINDS = {"console", "python", "json", "text", "ini", "yaml", "toml", "mermaid"}
 
 _FENCE = re.compile(
     r"^(?:<!-- not run: (?P<reason>[^>]*) -->\n)?```(?P<kind>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
