@@ -157,6 +157,17 @@ def test_what_could_not_be_read_is_tried_again_and_nothing_else(run, copy):
     assert {row["outcome"] for row in copy.ledger()} == {"ok"}
 
 
+def test_what_was_copied_stays_though_its_source_is_gone_meanwhile(run, copy):
+    thing = copy.server.things.pop("/b.warc.gz")
+    given = ("copy", copy.list, "--output-dir", copy.out, "--retries", 0)
+    assert run(*given)[0] == 2
+    copied = copy.copied()
+    copy.server.things["/b.warc.gz"] = thing
+    copy.server.things.pop("/a.warc.gz")
+    assert run(*given)[0] == 2
+    assert copy.copied()[: len(copied)] == copied == list(copy.members.values())[:12]
+
+
 def test_damage_is_not_tried_again(run, copy):
     thing = copy.server.things["/a.warc.gz"]
     member = list(copy.members.values())[3]

@@ -264,3 +264,38 @@ def test_no_other_command_loads_what_sql_needs():
 def test_errors_are_ours():
     with pytest.raises(CrawlmillError, match="no SQL"):
         SqlSession("-- nothing", None, find_parts=lambda _: [], open_source=None, local_path=lambda place: place)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            'CREATE OR REPLACE VIEW "x"" AS SELECT 1; COPY (SELECT 42 AS a) TO \'{0}\' (FORMAT parquet); --" AS SELECT 1; '
+            "SELECT count(*) FROM ccindex"
+        ),
+        'WITH "{0}" AS (SELECT 1) SELECT count(*) FROM "{0}"',
+        'SELECT * FROM (WITH "{0}" AS (SELECT 1) SELECT * FROM "{0}") a, "{0}" b',
+        'SELECT array_sort(ARRAY[1, 2], ("x}}) || \'", b) -> IF("x}}) || \'" < b, 1, -1)) FROM ccindex',
+    ],
+)
+def test_names_cannot_smuggle_statements_or_files_past_the_check(text, table, tmp_path):
+    part = tmp_path / "crawl=C" / "subset=warc" / "part-0.parquet"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(next(iter(table.rglob("*.parquet"))).read_bytes())
+    before = part.read_bytes()
+    try:
+        rows, _ = ask(text.format(part), tmp_path)
+    except CrawlmillError:
+        rows = None
+    assert part.read_bytes() == before
+    assert rows in (None, [[4]])
+
+
+def test_deep_sql_and_times_beyond_pythons_are_refused_in_one_line(table):
+    for text in (
+        f"SELECT {'+'.join(['1'] * 4000)} FROM ccindex",
+        "SELECT TIMESTAMP '20000-01-01 00:00:00' FROM ccindex",
+    ):
+        with pytest.raises(CrawlmillError) as caught:
+            ask(text, table)
+        assert "\n" not in str(caught.value)

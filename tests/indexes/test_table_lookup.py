@@ -138,3 +138,52 @@ def test_a_damaged_part_is_reported_and_the_others_are_found(table, tmp_path):
         1 for row in rows()[::3] if re.match(r"com,example(,|(:\d+)?\))", row["url_surtkey"])
     )
     assert [problem.source.endswith("part-1.parquet") for problem in problems] == [True]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "kind"),
+    [
+        ("url_surtkey", ["com,example)/", None], pa.string()),
+        ("fetch_time", [0, None], pa.timestamp("ms", "UTC")),
+        ("fetch_time", [0, 1 << 62], pa.timestamp("ms", "UTC")),
+        ("fetch_time", ["2020", "2021"], pa.string()),
+        ("url", [b"http://e.com/", b"http://e.com/\xff"], pa.binary()),
+    ],
+)
+def test_odd_columns_are_reported_not_dropped(column, values, kind, tmp_path):
+    columns = {
+        "url_surtkey": pa.array(["com,example)/"] * 2), "url": pa.array(["http://example.com/"] * 2),
+        "fetch_time": pa.array([0, 1], pa.timestamp("ms", "UTC")), "warc_filename": pa.array(["f.gz"] * 2),
+        "warc_record_offset": pa.array([1, 2], pa.int32()), "warc_record_length": pa.array([1, 2], pa.int32()),
+    }  # fmt: skip
+    columns[column] = pa.array(values, kind)
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table(columns), path)
+    lost = []
+    with Storage() as storage:
+        indexes = open_indexes(find_indexes([str(path)], storage), storage, lost.append)
+        [(_, chunks)] = [
+            (query, list(chunks))
+            for query, chunks in look_up(indexes, [Query(parse_pattern("example.com"))], lost.append)
+        ]
+    assert len(lost) == 1
+    assert b"b'" not in b"".join(chunks)
+
+
+def test_binary_texts_are_texts(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(
+        pa.table({
+            "url_surtkey": ["com,example)/"], "url": pa.array([b"http://example.com/"], pa.binary()),
+            "fetch_time": pa.array([1_500], pa.timestamp("us", "UTC")), "warc_filename": ["f.gz"],
+            "warc_record_offset": pa.array([1], pa.int32()), "warc_record_length": pa.array([2], pa.int32()),
+        }),
+        path,
+    )  # fmt: skip
+    with Storage() as storage:
+        indexes = open_indexes(find_indexes([str(path)], storage), storage, pytest.fail)
+        [(_, chunks)] = [
+            (query, list(chunks))
+            for query, chunks in look_up(indexes, [Query(parse_pattern("example.com"))], pytest.fail)
+        ]
+    assert json.loads(b"".join(chunks).split(b" ", 2)[2])["url"] == "http://example.com/"

@@ -12,6 +12,7 @@ import pytest
 from tests.indexes.api_server import ApiServer, Said, in_pages
 from tests.indexes.captures import expected, make_cluster, make_lines, make_patterns, text
 from tests.mr.helpers import PROJECT, rows, run, run_here
+from tests.storage.faults import FaultServer, Thing
 
 from crawlmill.indexes.cluster.cluster import Cluster
 from crawlmill.indexes.query import Query
@@ -191,6 +192,25 @@ def test_two_indexes_are_one_answer(find, tmp_path):
         assert code == 0
         assert Counter(out) == Counter(line for p in PATTERNS[:40] for line in expected(LINES, p, **more))
         assert all(ledger[p]["records"] == len(expected(LINES, p, **more)) for p in PATTERNS[:40])
+
+
+def test_an_index_that_does_not_open_leaves_the_others_as_they_are(find, tmp_path):
+    make_cluster(tmp_path / "good", LINES)
+    with FaultServer() as server:
+        server.things["/deny/cluster.idx"] = Thing(b"x", every=(403, {}))
+        denied = f"{server.url}/deny/cluster.idx"
+        for indexes in ((denied, tmp_path / "good"), (tmp_path / "good", denied)):
+            options = [each for index in indexes for each in ("--index", index)]
+            code, out, *_ = find(PATTERNS[:20], *options)
+            assert code == 2
+            assert Counter(out) == Counter(line for p in PATTERNS[:20] for line in expected(LINES, p))
+
+
+def test_a_byte_order_mark_is_no_part_of_a_pattern(find, tmp_path):
+    make_cluster(tmp_path / "i", LINES)
+    pattern = next(p for p in PATTERNS if expected(LINES, p))
+    code, out, ledger, _ = find([f"\ufeff{pattern}"], "--index", tmp_path / "i")
+    assert (code, out, list(ledger)) == (0, expected(LINES, pattern), [pattern])
 
 
 def test_formats(find, tmp_path):

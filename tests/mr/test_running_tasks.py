@@ -28,7 +28,7 @@ def told(engine, monkeypatch):  # noqa: F811
     run = engine.run
 
     def spy(self):
-        found["storage"] = self.job(["--mapper", *self.arguments]).storage.options
+        found["storage"] = self.job(["--mapper", self.for_tasks.argument()]).storage.options
         run(self)
 
     monkeypatch.setattr(engine, "run", spy)

@@ -62,11 +62,15 @@ def _list(names: list[str], rows: Rows) -> Iterator[str]:
 def _line(location: Any, offset: Any, length: Any) -> str:
     if location is None or offset is None or length is None:
         raise UsageError("a row does not say where its record is", expected=", ".join(PLACE), actual="NULL")
-    return f"{as_line(str(location), int(offset), int(length))}\n"
+    try:
+        return f"{as_line(str(location), int(offset), int(length))}\n"
+    except ValueError:
+        raise UsageError("--output list", expected="numbers of bytes", actual=f"{offset!r} {length!r}") from None
 
 
 def _table(names: list[str], rows: Rows) -> Iterator[str]:
     """Columns as wide as the first thousand rows want them."""
+    names = [visible_field(name) for name in names]
     rest = ([visible_field(str(_cell(value, "NULL"))) for value in row] for row in rows)
     first = list(islice(rest, _MEASURED))
     widths = [max(map(len, cells)) for cells in zip(names, *first, strict=True)]

@@ -116,7 +116,11 @@ class Copy:
             with _replacing(place) as file:
                 file.write(json.dumps({**plan, "info": info.label(0)}).encode())
             return info
-        said = json.loads(place.read_bytes())
+        try:
+            said = json.loads(place.read_bytes())
+        except ValueError:
+            self.close()
+            raise UsageError("what an earlier run has noted is damaged: use a new folder", source=str(place)) from None
         if said["copy"] != plan["copy"]:
             self.close()
             raise UsageError("the output folder has the records of another list, or of other options",
@@ -137,7 +141,14 @@ class Copy:
         elif not any(_may_be_there_now(done) for done in before):
             yield from ((known, done.row) for (known, _), done in zip(file.inputs, before, strict=True))
             return
-        yield from self._write(file, stem, begun, before)
+        try:
+            yield from self._write(file, stem, begun, before)
+        except _GoneError:  # what is there is all that can be had now
+            self._resumed(stem, [])
+            begun.unlink()
+            yield from ((known, done.row) for (known, _), done in zip(file.inputs, before, strict=True))
+            return
+        final.unlink(missing_ok=True)  # it says where records are in the files that are replaced now
         self._publish(stem)
         begun.replace(final)
 
@@ -161,6 +172,7 @@ class Copy:
             fetched = fetch_ranges(
                 [pair for pair, place in zip(left, places, strict=True) if place is None], self._storage
             )
+            was_ok = {known for (known, _), each in zip(file.inputs, before, strict=False) if each.row.outcome == "ok"}
             for (known, item), place in zip(left, places, strict=True):
                 data: Fetched | None = self._kept(item, place) if place is not None else None
                 if data is None:
@@ -168,6 +180,8 @@ class Copy:
                     _, _, data = next(source)
                 listed = listed_of(item)
                 with closing(prove(item, listed, data, self._storage, READ_OPTIONS)) as proven:
+                    if known in was_ok and proven.row.lost:
+                        raise _GoneError
                     lines = output.add(item, listed, proven)
                 output.flush()
                 journal.add(Done(proven.row, lines, output.sizes))
@@ -227,6 +241,10 @@ class Copy:
                 path.unlink()
             else:
                 path.replace(self._out / name)
+
+
+class _GoneError(Exception):
+    """A record that was copied before can be read no more."""
 
 
 def _may_be_there_now(done: Done) -> bool:

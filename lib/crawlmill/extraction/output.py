@@ -93,7 +93,9 @@ class OutputFile:
                 archive.file.write(piece)
                 archive.size += len(piece)
             length = archive.size - offset
-            lines += [f"{line.text(listed, archive.name, offset, length)}\n".encode("ascii") for line in member.lines]
+            for line in member.lines:
+                said = listed if line.url == proven.url else Listed()  # of the first record only
+                lines.append(f"{line.text(said, archive.name, offset, length)}\n".encode("ascii"))
         if self._notes and proven.members and proven.first is not None:
             archive = self._archive(is_arc=False)
             written = note(proven.first, name_of(item), item.offset or 0, item.length or 0)

@@ -72,7 +72,7 @@ def plan_files(
         UsageError: A line names a whole file, not a record of it.
     """
     names: dict[str, str] = {}
-    planned: list[tuple[str, int, int, T, Input]] = []
+    planned: list[tuple[str, str, int, int, T, Input]] = []
     for known, item in inputs:
         if item.length is None:
             raise UsageError(
@@ -81,11 +81,11 @@ def plan_files(
             )  # fmt: skip
         if item.location not in names:
             names[item.location] = name_of(item)
-        planned.append((names[item.location], item.offset or 0, item.length, known, item))
-    planned.sort(key=lambda each: each[:3])
+        planned.append((names[item.location], item.location, item.offset or 0, item.length, known, item))
+    planned.sort(key=lambda each: each[:4])
     files: list[PlannedFile[T]] = []
     filled: dict[bool, tuple[PlannedFile[T], int]] = {}
-    for name, _, length, known, item in planned:
+    for name, _, _, length, known, item in planned:
         is_arc = _ARC.search(name) is not None
         cost = _stored(length, name) + (_NOTE + 3 * len(item.given) if notes else 0)
         file, size = filled.get(is_arc, (None, 0))

@@ -121,7 +121,8 @@ class _Wanted:
     def __init__(self, kind: str, location: str) -> None:
         self.kind, self._name = kind, location.partition("?")[0].rpartition("/")[2]
         self._by_key: dict[str, list[tuple[Input, Listed, LedgerRow]]] = {}
-        self._by_offset: dict[int, tuple[Input, Listed, LedgerRow]] = {}
+        self._by_offset: dict[int, list[tuple[Input, Listed, LedgerRow]]] = {}
+        self._captures = 0
 
     def __bool__(self) -> bool:
         return bool(self._by_offset)
@@ -129,7 +130,8 @@ class _Wanted:
     def add(self, item: Input, listed: Listed, row: LedgerRow) -> None:
         """Look for the record of a capture, too."""
         found = (item, listed, row)
-        self._by_offset[item.offset or 0] = found
+        self._by_offset.setdefault(item.offset or 0, []).append(found)
+        self._captures += 1
         if (key := listed.urlkey) is not None:
             self._by_key.setdefault(key, []).append(found)
 
@@ -139,15 +141,14 @@ class _Wanted:
         same_page = self._by_key.get(urlkey(uri)) if uri else None
         date = record.date
         if self.kind == "wat":
-            if not same_page and self._by_key and len(self._by_key) == len(self._by_offset):
+            if not same_page and self._by_key and len(self._by_key) == self._captures:
                 return None  # all are known by their pages: spare the JSON of the others
             described = _described(record, self._name)
             if described is None:
                 return None
             offset, date = described
             if offset is not None:
-                found = self._by_offset.get(offset)
-                return found if found is not None and not found[2].records else None
+                return next((each for each in self._by_offset.get(offset, ()) if not each[2].records), None)
         stamp = timestamp_of(date)
         for found in same_page or ():
             _, listed, row = found

@@ -111,4 +111,4 @@ def _of_crawls(crawls: list[Crawl], storage: Storage, base: str) -> list[str]:
 
 def _of_folder(location: str, storage: Storage) -> list[str]:
     names = (name for name in storage.list(location) if not re.search(r"(\A|/)[._]", name))
-    return [join(location, name) for name in names if name.endswith(".parquet")]
+    return [join(location, name) for name in names if name.endswith(".parquet") or "/part-" in f"/{name}"]

@@ -150,11 +150,17 @@ def _take_cluster(idx: str, work: Path, storage: Storage, *, has_loc: bool) -> N
     files = FolderFiles(idx, storage)
     places = read_places(files.source("cluster.loc")) if has_loc else {}
     names: dict[str, None] = {}
+    before = b""
     try:
         with storage.open_stream(idx) as stream, (work / "cluster.idx").open("wb") as file:
             rows = parse_rows(iter(lambda: stream.read(_PIECE), b""))
             for number, line in enumerate(rows, 1):
                 row = parse_row(line)
+                if row.start < before:
+                    raise UsageError(
+                        "the rows of cluster.idx are out of order: pywb would miss captures", source=redact(idx)
+                    )
+                before = row.start
                 names[row.shard] = None
                 file.write(b"%s\t%s\t%d\t%d\t%d\n" % (
                     row.start, row.shard.encode("utf-8", "surrogateescape"), row.offset, row.length, number,

@@ -26,7 +26,8 @@ _MAX_MESSAGE: Final = 1 << 16
 _MAX_ROWS: Final = 256 << 20
 _MAX_RETRIES_OF_403: Final = 3
 _CHUNK: Final = 1 << 20
-_MAX_COUNT: Final = 1 << 40
+_MAX_COUNT: Final = 10**7
+_MAX_LINE: Final = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def read_count(reply: Reply) -> Count | None:
     if body is None:
         return Count(0, 0)
     text = body.strip()
-    if text.isdigit() and int(text) < _MAX_COUNT:
+    if text.isdigit() and len(text) <= len(str(_MAX_COUNT)) and int(text) < _MAX_COUNT:
         return Count(int(text), wayback=True)
     if text.startswith(b"{"):
         said = _json(text)
@@ -128,6 +129,8 @@ def _read_lines(page: Page, pieces: Iterator[bytes], starts: list[bytes]) -> Non
         if len(rest) < _CHUNK:
             continue
         end = rest.rfind(b"\n") + 1
+        if len(rest) - end > _MAX_LINE:
+            raise Failure(f"a line of more than {_MAX_LINE} bytes", transient=True)
         _take(page, rest[:end], starts)
         rest = rest[end:]
     if rest.strip() and not rest.endswith(b"\n"):
@@ -178,7 +181,7 @@ def _read_rows(page: Page, begun: bytes, pieces: Iterator[bytes]) -> None:
         at = rows.index([])
         rows, rest = rows[:at], rows[at + 1 :]
         if len(rest) == 1 and isinstance(rest[0], list) and len(rest[0]) == 1:
-            page.resume = str(rest[0][0])
+            page.resume = str(rest[0][0]).encode("utf-8", "replace").decode()
     page.add(canonical_rows(rows))
 
 

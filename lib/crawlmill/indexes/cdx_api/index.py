@@ -96,7 +96,9 @@ class CdxApi:
             planned: tuple[Part, ...] = (all_of(label_of(query)),)
             if query.pattern.match != "exact" and self._gone is None:
                 try:
-                    planned = pages_of(label_of(query), self._count(self._asked(query)))
+                    count = self._count(self._asked(query))
+                    if (count.pages or 0) * (count.page_size or 1) >= (count.blocks or 0):
+                        planned = pages_of(label_of(query), count)
                 except SourceError as error:
                     if error.reason != "unavailable":
                         self._gone = error
@@ -140,7 +142,7 @@ class CdxApi:
             return
         asked = self._asked(query)
         if part is not None and part.lengths != (0,):
-            yield from self._pages(asked, range(part.offset, part.offset + len(part.lengths)), None)
+            yield from self._pages(asked, range(part.offset, part.offset + len(part.lengths)), None, max(part.lengths))
             return
         try:
             count = self._count(asked)
@@ -190,7 +192,7 @@ class CdxApi:
             kept.set_count(count)
         return count
 
-    def _pages(self, asked: Asked, numbers: range, count: Count | None) -> Iterator[Chunk]:
+    def _pages(self, asked: Asked, numbers: range, count: Count | None, size: int | None = None) -> Iterator[Chunk]:
         """The captures of some pages; `count` is None where all of them are a part of a plan."""
         kept, lost_in_a_row = self._kept(asked), 0
         blocks = asked.blocks(numbers, count)
@@ -198,7 +200,7 @@ class CdxApi:
         def fetch(number: int, starts: list[bytes]) -> Page:
             page = kept.page(number) if kept is not None else None
             if page is None:
-                page = asked.page(number, starts, count.page_size if count else None)
+                page = asked.page(number, starts, count.page_size if count else size)
                 if kept is not None and page.missing is None:
                     kept.keep(number, page)
             return page

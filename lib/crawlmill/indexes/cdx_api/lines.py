@@ -36,6 +36,7 @@ _SWAPPED: Final = re.compile(rb'(, "languages": "[^"\\\n]*+")(, "charset": "[^"\
 _ABSENT: Final = re.compile(rb', "[a-z-]+": "-"')
 _WAYBACK: Final = ("url", "mime", "status", "digest", "length")
 _OF_SERVER: Final = ("source", "source-coll", "is_fuzzy", "urlkey", "timestamp")
+_KEY: Final = re.compile(r"[^\x00-\x20\ud800-\udc7f\udd00-\udfff]+")
 _TIMESTAMP: Final = re.compile(r"[0-9]{14}")
 
 
@@ -111,7 +112,12 @@ def _parsed(line: bytes) -> dict[str, Any]:
 
 def _of_fields(fields: dict[str, Any]) -> bytes:
     key, time = fields.get("urlkey"), fields.get("timestamp")
-    if not isinstance(key, str) or not key or " " in key or not isinstance(time, str) or not _TIMESTAMP.fullmatch(time):
+    if (
+        not isinstance(key, str)
+        or not _KEY.fullmatch(key)
+        or not isinstance(time, str)
+        or not _TIMESTAMP.fullmatch(time)
+    ):
         raise _no_capture(json.dumps(fields))
     if fields.get("is_fuzzy"):
         return b""

@@ -50,7 +50,7 @@ def locate(url: str, parameters: Parameters, *, resume: str | None = None) -> st
     """The location of a request. A resume key is sent as the server has written it: it is escaped already."""
     text = urlencode(parameters, errors="surrogateescape")
     if resume is not None:
-        text += f"&resumeKey={quote(resume, safe='%+!*()-._~')}"
+        text += f"&resumeKey={quote(resume, safe='%+!*()-._~', errors='surrogateescape')}"
     return f"{url}{'&' if '?' in url else '?'}{text}"
 
 

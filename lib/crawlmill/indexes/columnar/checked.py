@@ -26,7 +26,7 @@ FIELDS: Final = tuple(column.field for column in columns(record_ids=True) if col
 """The fields of a line that become values of its row, in the order of the columns."""
 
 _TEXT: Final = rb'(?!-")[^"\\\x00-\x1f\x7f-\xff]*+"'
-_PLAIN: Final = rb'[^"\\\x00-\x1f\x7f-\xff]++"'
+_PLAIN: Final = rb'(?!-")[^"\\\x00-\x1f\x7f-\xff]++"'
 _DAY: Final = (
     rb"(?:19[6-9][0-9]|20[0-9]{2})"
     rb"(?:(?:0[1-9]|1[0-2])(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])(?:29|30)|(?:0[13578]|1[02])31)"
@@ -126,7 +126,7 @@ def _mended(line: bytes) -> tuple[str, bytes]:
         if value is not None and value != "-":
             fields[name] = value
     for name in ("url", "filename"):
-        if name not in fields:
+        if not fields.get(name):
             raise _bad(name, "one", None)
     for name in ("offset", "length"):
         fields[name] = _int32(name, fields.get(name))

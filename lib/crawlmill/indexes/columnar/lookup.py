@@ -163,6 +163,12 @@ class _PartFile:
                 "a part of the table lacks columns", reason="unsupported-format", source=self._source.name,
                 expected=f"{_KEY}, {_TIME}, url", actual=f"no {', '.join(missing)}",
             )  # fmt: skip
+        time = schema.field(_TIME).type
+        if not pa.types.is_timestamp(time):
+            raise FormatError(
+                "a part of the table has no times", reason="unsupported-format", source=self._source.name,
+                expected="a timestamp", actual=str(time),
+            )  # fmt: skip
         self._places = {name: n for n, name in enumerate(names)}
 
     def failure(self, error: Exception) -> FormatError | SourceError:
@@ -178,9 +184,10 @@ class _PartFile:
         statistics = self._meta.row_group(group).column(self._places[_KEY]).statistics
         if statistics is None or not statistics.has_min_max:
             return None
-        low, high = (
-            each.encode() if isinstance(each, str) else bytes(each) for each in (statistics.min, statistics.max)
-        )
+        try:
+            low, high = _encoded(statistics.min), _encoded(statistics.max)
+        except ValueError:  # texts that are not UTF-8
+            return None
         return low, high
 
     def groups(self, ranges: list[KeyRange]) -> list[int]:
@@ -211,6 +218,8 @@ class _PartFile:
     def lines(self, group: int, ranges: list[KeyRange]) -> list[bytes]:
         """The lines of a row group whose keys may be wanted."""
         keys = self._file.read_row_group(group, columns=[_KEY], use_threads=False)[_KEY].cast(pa.binary())
+        if keys.null_count:
+            raise FormatError(f"{keys.null_count} rows without a key", reason="bad-header", source=self._source.name)
         mask = None
         for low, high in ranges:
             here = pc.and_(
@@ -222,17 +231,25 @@ class _PartFile:
             return []
         names = [_TIME, *self._columns.values()]
         table = self._file.read_row_group(group, columns=names, use_threads=False).filter(mask)
-        return _lines_of(keys.filter(mask).to_pylist(), table, self._columns)
+        if table[_TIME].null_count:
+            raise FormatError("rows without a time", reason="bad-header", source=self._source.name)
+        try:
+            return _lines_of(keys.filter(mask).to_pylist(), table, self._columns)
+        except (ValueError, OverflowError) as error:  # texts that are not UTF-8, times that Python does not have
+            raise FormatError("a row that is no capture", reason="bad-header", source=self._source.name,
+                              actual=str(error)[:200]) from error  # fmt: skip
 
 
 def _lines_of(keys: list[bytes], table: Any, columns: dict[str, str]) -> list[bytes]:
     """The lines of CDXJ of rows."""
-    times = table[_TIME].cast(pa.timestamp("ms", "UTC") if table[_TIME].type.tz else pa.timestamp("ms")).to_pylist()
+    kind = pa.timestamp("ms", "UTC") if table[_TIME].type.tz else pa.timestamp("ms")
+    times = table[_TIME].cast(kind, safe=False).to_pylist()  # what is finer than a second is not in a line
     values = [table[name].to_pylist() for name in columns.values()]
     lines = []
     for key, time, *row in zip(keys, times, *values, strict=True):
         fields = {
-            name: value if isinstance(value, str) else str(value) for name, value in zip(columns, row, strict=True)
+            name: value.decode() if isinstance(value, bytes) else str(value)
+            for name, value in zip(columns, row, strict=True)
             if value is not None and not (name == "status" and value == -1)
         }  # fmt: skip
         stamp = (time.astimezone(UTC) if time.tzinfo else time).strftime("%Y%m%d%H%M%S").zfill(14)

@@ -57,7 +57,8 @@ def view_of(name: str, branches: Iterable[str], *, record_ids: bool) -> str:
     """The statement that makes the view of a table."""
     names = ", ".join(f'"{column.name}"' for column in columns(record_ids=record_ids))
     every = " UNION ALL ".join(branches)
-    return f'CREATE OR REPLACE VIEW "{name}" AS SELECT {names}, crawl, subset FROM ({every})'  # noqa: S608 - of texts quoted
+    quoted = name.replace('"', '""')
+    return f'CREATE OR REPLACE VIEW "{quoted}" AS SELECT {names}, crawl, subset FROM ({every})'  # noqa: S608 - of texts quoted
 
 
 def _field(column: Column) -> str:

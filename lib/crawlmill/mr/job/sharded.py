@@ -22,7 +22,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any, ClassVar
 
-from crawlmill.errors import UsageError
+from crawlmill.errors import FormatError, UsageError
 from crawlmill.indexes.cluster.sharding import MAX_SHARDS, escape, label_lines
 from crawlmill.indexes.cluster.splits import Sampler, number_of_shards, sample_size, split_points
 from crawlmill.mr.job.captures import CapturesJob
@@ -158,7 +158,11 @@ class ShardedJob(SortingJob):
     def read(self, reading: Any) -> Iterator[Pair]:
         """The lines of an input, labelled with their files."""
         for name, lines in self.grouped(reading, survey=False):
-            group = self.file_groups[name]
+            group = self.file_groups.get(name) or (None if name else FileGroup(name, 0, []))
+            if group is None:  # the survey could not read what can be read now, so that there is no file for it
+                reading.row.records -= lines.count(b"\n") - 1
+                reading.drop(FormatError("captures that the survey could not read", reason="truncated"))
+                continue
             yield ENCODED, label_lines(lines, group.points, group.first)
 
 

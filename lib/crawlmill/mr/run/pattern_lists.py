@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import zlib
@@ -81,7 +82,7 @@ def _lines(name: str, storage: Storage, stdin: BinaryIO | None) -> Iterator[tupl
         raise UsageError(f"the list of patterns {redact(name)} is damaged: {error}") from error
     if _BINARY in data[:4096] or data.startswith((b"WARC/", b"filedesc://", b"SEQ")):
         raise UsageError(f"{redact(name)} is not a list of patterns: it is a crawl file, or binary")
-    for number, raw in enumerate(io.BytesIO(data), 1):
+    for number, raw in enumerate(io.BytesIO(data.removeprefix(codecs.BOM_UTF8)), 1):
         line = raw.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
         if line.strip() and not line.startswith("#"):
             yield number, line

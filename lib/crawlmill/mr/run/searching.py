@@ -79,22 +79,27 @@ def cut_search(
     queries = [query_of_line(item.given, search.like, is_key=search.is_key, match=search.match) for _, item in ranked]
     order = sorted(range(len(queries)), key=lambda number: queries[number].pattern.ranges)
     ranked, queries = [ranked[number] for number in order], [queries[number] for number in order]
-    indexes = search.open(storage, lost)
+    opened = [
+        (number, index)
+        for number, place in enumerate(search.places)
+        for index in replace(search, places=(place,)).open(storage, lost)
+    ]
+    indexes = [index for _, index in opened]
     totals: dict[str, int] = {}
     shares: list[tuple[int | None, Share]] = []
     if can_be_cut(search.like) and all(isinstance(index, Shareable) for index in indexes):
-        for number, index in enumerate(indexes):
+        for number, index in opened:
             assert isinstance(index, Shareable)
             shares += [(number, share) for share in index.shares(queries)]
             _count(totals, index, [share for at, share in shares if at == number])
         left = set(range(len(queries))) - {number for _, share in shares for number in share.queries}
         if left:
-            shares.append((None if not indexes else 0, Share((), tuple(sorted(left)))))
+            shares.append((None if not opened else opened[0][0], Share((), tuple(sorted(left)))))
     else:
         whole = len(queries) if any(index.reads_through for index in indexes) else _MAX_PATTERNS
         runs = batches(queries, whole) if whole == _MAX_PATTERNS else [tuple(range(len(queries)))]
         shares = [(None, Share((), numbers)) for numbers in runs]
-        for index in indexes if len(indexes) and not any(index.format == "cdx-api" for index in indexes) else ():
+        for index in indexes if indexes and not any(index.format == "cdx-api" for index in indexes) else ():
             for name, number in index.plan(queries).totals().items():
                 totals[name] = totals.get(name, 0) + number
     return list(_lines(search, ranked, shares)), {"tasks": len(shares), **totals}

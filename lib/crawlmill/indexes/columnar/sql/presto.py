@@ -140,6 +140,8 @@ def _sorted_by(array: Any, comparator: exp.Lambda) -> Any:
     if any(isinstance(each, exp.Anonymous) and each.name.lower() == "map_entries" for each in array.walk()):
         key = key.copy().transform(_field_by_place)
     first = comparator.expressions[0].name
+    if not first.isidentifier():
+        raise UsageError("a comparator of array_sort that is not supported", expected="plain names")
     pack = f"{{'k': __KEY__, 'n': {'-' if falling else ''}__N__, 'v': {first}}}"
     made = parse_one(f"list_transform(__A__, ({first}, __N__) -> {pack})", read=_DUCKDB)
     made = made.transform(lambda node: key.copy() if isinstance(node, exp.Column) and node.name == "__KEY__" else node)

@@ -12,6 +12,8 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from crawlmill.errors import UsageError
+
 __all__ = ["column_names", "rows_of", "write_parquet"]
 
 
@@ -27,10 +29,14 @@ def rows_of(reader: Any, batches: Iterable[Any]) -> Iterator[list[Any]]:
     """
     converters = [_converter(kind) for kind in reader.schema.types]
     for batch in batches:
-        columns = [
-            column.to_pylist() if convert is None else [None if v is None else convert(v) for v in column.to_pylist()]
-            for column, convert in zip(batch.columns, converters, strict=True)
-        ]
+        try:
+            columns = [
+                column.to_pylist() if convert is None
+                else [None if v is None else convert(v) for v in column.to_pylist()]
+                for column, convert in zip(batch.columns, converters, strict=True)
+            ]  # fmt: skip
+        except OverflowError as error:
+            raise UsageError(f"a value that cannot be shown: {error}") from None
         yield from (list(row) for row in zip(*columns, strict=True))
 
 

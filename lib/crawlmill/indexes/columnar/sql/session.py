@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 import duckdb
+from sqlglot.errors import SqlglotError
 
 from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.indexes.columnar.filesystem import PartFilesystem
@@ -105,7 +106,8 @@ class SqlSession:
         queries = [each for each in self.statements if each.kind == "query"]
         for statement in self.statements:
             if statement.kind == "view":
-                self._execute(f'CREATE OR REPLACE TEMP VIEW "{statement.name}" AS {self._translated(statement)}')
+                name = (statement.name or "").replace('"', '""')
+                self._execute(f'CREATE OR REPLACE TEMP VIEW "{name}" AS {self._translated(statement)}')
             elif statement.kind == "query":
                 self.query = self._translated(statement)
                 if statement is not queries[-1]:
@@ -155,7 +157,12 @@ class SqlSession:
 
     def _translated(self, statement: Statement) -> str:
         tree = statement.tree.expression if statement.kind == "view" else statement.tree
-        query, functions = to_duckdb(tree, self._can_re2)
+        try:
+            query, functions = to_duckdb(tree, self._can_re2)
+        except RecursionError:
+            raise UsageError("the SQL is nested too deeply") from None
+        except SqlglotError as error:
+            raise UsageError(f"SQL that is not supported: {' '.join(str(error).split())[:120]}") from None
         register(self._connection, functions)
         return query
 
@@ -187,6 +194,8 @@ class SqlSession:
 
     def _execute(self, statement: str) -> Any:
         try:
+            if len(duckdb.extract_statements(statement)) != 1:  # whatever names it was made of: one was checked
+                raise UsageError("a name that is not supported", actual=repr(statement[:60]))
             return self._connection.execute(statement)
         except duckdb.Error as error:
             failure = self.failure(error)

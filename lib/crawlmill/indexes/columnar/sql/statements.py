@@ -136,6 +136,8 @@ def check(statements: Iterable[Statement], tables: set[str], functions: set[str]
 
 def _check_query(query: Any, known: set[str], schemas: set[str], functions: set[str]) -> None:
     given = {each.alias.lower() for each in query.find_all(exp.CTE)}
+    if odd := next((name for name in given if not re.fullmatch(r"[\w$]+", name)), None):
+        raise UsageError("a name of a query that is not supported", expected="letters and digits", actual=repr(odd))
     for node in query.walk():
         if isinstance(node, _REFUSED):
             raise _refused(node)
