@@ -88,7 +88,7 @@ class Hadoop:
         )
 
 
-def ended(process: subprocess.Popen[bytes], timeout: float = 240) -> Ended:
+def ended(process: subprocess.Popen[bytes], timeout: float = 600) -> Ended:
     """How a job ended."""
     out, err = process.communicate(timeout=timeout)
     return Ended(process.returncode, out.decode(), err.decode())

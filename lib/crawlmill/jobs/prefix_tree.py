@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, ClassVar, Final
 
 from crawlmill.errors import FormatError
 from crawlmill.indexes.capture import parse_capture
@@ -40,6 +40,7 @@ class PrefixTree(SortingJob):
     """
 
     formats = ("metadata", "arc", "cdxj", "cdx")
+    JOBCONF: ClassVar[dict[str, Any]] = {**SortingJob.JOBCONF, "mapreduce.job.reduces": 1}
 
     def configure_args(self) -> None:
         """Declare what a tree is like."""
