@@ -12,6 +12,7 @@ import pytest
 from tests import builders
 from tests.mr.helpers import PROJECT, rows, run
 
+from crawlmill.jobs.url_index import UrlIndex
 from crawlmill.sample import write_sample
 
 JOB = PROJECT / "jobs" / "url_index.py"
@@ -224,3 +225,10 @@ def test_cluster_needs_a_folder(inputs):
     ended = run(JOB, inputs.list(inputs.write("a.cdx", text(CDX))))
     assert (ended.code, len(ended.err.splitlines())) == (1, 1)
     assert "--output-dir" in ended.err
+
+
+def test_lines_of_the_sample_differ_in_the_fields_that_engines_sort_by(monkeypatch):
+    monkeypatch.setattr(UrlIndex, "grouped", lambda *_, survey: iter([(b"", text(CDXJ[:300]))]))
+    said = b"".join(piece for _, piece in UrlIndex(["--mapper", "--shards", "3"]).survey(None)).splitlines()
+    keys = [tuple(line.split(b"\t")[:2]) for line in said if line.startswith(b"1")]
+    assert len(set(keys)) == len(keys) == 300

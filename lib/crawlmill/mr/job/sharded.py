@@ -119,7 +119,8 @@ class ShardedJob(SortingJob):
             counted = {"lines": sampler.lines, "weight": sum(stands_for for _, stands_for in sample)}
             yield ENCODED, b"0\t%s\t%s\n" % (group, json.dumps(counted).encode())
             for line, stands_for in sample:
-                yield ENCODED, b"1\t%s\t%s\t%d\n" % (group, line, stands_for)
+                # The first two fields are what engines sort by: the group and the line are one of them.
+                yield ENCODED, b"1\t%s\0%s\t%d\n" % (group, line, stands_for)
 
     def conclude(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
         """All groups, and after each of them the first lines of its files but the first."""
@@ -134,10 +135,11 @@ class ShardedJob(SortingJob):
             for group in self._counted:
                 yield ENCODED, b"2\t%s\n" % group
             return
-        for group, sampled in groupby(values, lambda value: value.partition(b"\t")[0]):
+        for group, sampled in groupby(values, lambda value: value.partition(b"\0")[0]):
             lines, weight = self._counted[group]
             files = self.files_wanted() or number_of_shards(lines, self.lines_per_file)
-            sample = ((line, int(stands_for)) for _, line, stands_for in (each.split(b"\t") for each in sampled))
+            pairs = (each.partition(b"\0")[2].rsplit(b"\t", 1) for each in sampled)
+            sample = ((line, int(stands_for)) for line, stands_for in pairs)
             for point in split_points(sample, weight, files):
                 yield ENCODED, b"2\t%s\t%s\n" % (group, point)
 
