@@ -73,7 +73,7 @@ def find(location, *patterns, match=None, key=False, value_bytes=None, others=()
     lost = []
     with Storage() as storage:
         places = find_indexes([str(location), *map(str, others)], storage)
-        indexes = open_indexes(places, storage, lost.append, value_bytes)
+        indexes = open_indexes(places, storage, lost.append, value_bytes=value_bytes)
         queries = [Query(parse_pattern(text, match, is_key=key), **more) for text in patterns]
         answers = [
             [parse_capture(line).to_json() for line in lines_of(chunks)]
