@@ -10,15 +10,20 @@ from crawlmill.indexes.lines import Chunk, find_line, first_line, last_line
 from crawlmill.indexes.query import Query
 from crawlmill.urls.patterns import KeyRange
 
-__all__ = ["Sweep", "union"]
+__all__ = ["Sweep", "merged_ranges", "union"]
 
 _NEAR_LINES: Final = 4
 
 
 def union(queries: Sequence[Query]) -> list[KeyRange]:
     """The lines that any of the queries wants: ranges that rise and lie apart from each other."""
+    return merged_ranges(each for query in queries for each in query.ranges)
+
+
+def merged_ranges(ranges: Iterable[KeyRange]) -> list[KeyRange]:
+    """The same as all ranges together, by ranges that rise and lie apart from each other."""
     merged: list[KeyRange] = []
-    for each in sorted({each for query in queries for each in query.ranges}):
+    for each in sorted(set(ranges)):
         if merged and each.low <= merged[-1].high:
             merged[-1] = KeyRange(merged[-1].low, max(merged[-1].high, each.high))
         else:

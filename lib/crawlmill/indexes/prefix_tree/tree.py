@@ -27,7 +27,7 @@ from crawlmill.indexes.prefix_tree.items import LONG, SHORT, DataBlock, Item, fi
 from crawlmill.indexes.prefix_tree.keys import Wanted, url_of, wanted
 from crawlmill.indexes.query import Query
 from crawlmill.indexes.source import Source
-from crawlmill.urls.patterns import KeyRange
+from crawlmill.indexes.sweep import merged_ranges
 from crawlmill.urls.surt import urlkey_bytes
 
 __all__ = ["TREE_FIELDS", "PrefixTree"]
@@ -116,9 +116,8 @@ class PrefixTree:
 
     def plan(self, queries: Sequence[Query]) -> Plan:
         """As `Index.plan`."""
-        ranges = _union([each for query in queries for each in wanted(query.pattern).ranges])
         parts: list[Part] = []
-        for low, high in ranges:
+        for low, high in merged_ranges(each for query in queries for each in wanted(query.pattern).ranges):
             first, last = self._block_for(low), self._block_for(high)
             if parts and parts[-1].end > self._offset(first):
                 first = (parts[-1].end - HEADER.size) // self.block_bytes
@@ -129,8 +128,8 @@ class PrefixTree:
 
     def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:
         """As `Index.captures`, in the order of the tree's keys."""
-        asked = [(each, number) for number, query in enumerate(queries) for each in wanted(query.pattern).ranges]
         meant = [wanted(query.pattern) for query in queries]
+        asked = [(each, number) for number, some in enumerate(meant) for each in some.ranges]
         allowed = None if plan is None else _numbers(plan, self.block_bytes)
         for (low, high), number in sorted(asked):
             yield from ((number, chunk) for chunk in self._lines(low, high, meant[number], allowed))
@@ -270,16 +269,6 @@ def _line(item: Item) -> bytes:
 def _numbers_of(head: bytes) -> tuple[int, int]:
     block_bytes, index_blocks = HEADER.unpack_from(head)
     return int(block_bytes), int(index_blocks)
-
-
-def _union(ranges: list[KeyRange]) -> list[KeyRange]:
-    merged: list[KeyRange] = []
-    for each in sorted(set(ranges)):
-        if merged and each.low <= merged[-1].high:
-            merged[-1] = KeyRange(merged[-1].low, max(merged[-1].high, each.high))
-        else:
-            merged.append(each)
-    return merged
 
 
 def _numbers(plan: Plan, block_bytes: int) -> set[int]:
