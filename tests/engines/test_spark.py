@@ -313,7 +313,7 @@ def test_interrupted_run_on_yarn_ends_its_application(spark, hadoop, folder, tmp
     with spark.started(
         UNLUCKY, *yarn(spark), *options, unlucky(tmp_path, "http://wait/9999"), **hadoop.environment
     ) as process:
-        wait_for((tmp_path / "waiting").exists, process)
+        wait_for((tmp_path / "waiting").exists, process, 300)  # beside other engines' tests YARN may be slow
         process.send_signal(signal.SIGINT)
         result = ended(process)
     assert result.code == 130, result.err

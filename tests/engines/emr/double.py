@@ -139,7 +139,9 @@ class EmrDouble:
 
     @property
     def clusters(self) -> list[Cluster]:
-        return list(emr_backends["123456789012"][REGION].clusters.values())
+        """Those that are whole: moto lists a cluster as soon as it begins to make it, and another thread serves it."""
+        listed = list(emr_backends["123456789012"][REGION].clusters.values())
+        return [cluster for cluster in listed if hasattr(cluster, "supported_products")]  # moto sets that last
 
     def waiting_cluster(self, **more: Any) -> str:
         """A cluster of the user's own, as `aws emr create-cluster` makes it; gives its id."""
