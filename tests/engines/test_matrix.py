@@ -1,7 +1,7 @@
-"""The matrix in small: every job on this machine and on Hadoop, over one list that has something of everything.
+"""The matrix in small: every job with `-r local`, over one list that has something of everything.
 
-On EMR, whose double runs its steps on that same Hadoop, and on Spark, it is one job of each shape; and one job over every
-list on Hadoop. The reference is `-r inline`. `make matrix` runs all jobs over all lists on all engines.
+On the other engines it is one job of each shape, and on Hadoop one job over every list. The reference is `-r inline`.
+`make matrix` runs all jobs over all lists on all engines.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tools.matrix import kept_of, page
 from tools.matrix_cases import COMBINED, JOBS, LISTS, Case, Outcome, measure, write_inputs
 from tools.matrix_engines import ENGINES, REQUIRED, MissingError, Place
 
-# What differs between jobs for an engine: sums, sums in two steps, shards that a survey cuts, files of each task.
+# What differs between jobs for an engine: one sum, several steps, shards that a survey cuts, files of each task.
 SHAPES = ("tag_count", "near_duplicates", "url_index", "extract_records")
 
 
@@ -114,7 +114,7 @@ def test_job_on_the_local_runner(matrix, job):
 
 
 @pytest.mark.hadoop
-@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("job", SHAPES)
 def test_job_on_hadoop(clustered, job):
     clustered.check("hadoop", job, COMBINED)
 
