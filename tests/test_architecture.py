@@ -23,7 +23,7 @@ FORBIDDEN = [("formats", "storage"), ("formats", "analysis"), ("analysis", "stor
 FENCES = {
     "mrjob": ["mr/compat.py"], "yaml": ["mr/run/conf.py"], "boto3": ["storage/s3/client.py", "mr/engines/emr/aws.py"], "botocore": ["storage/s3/client.py", "mr/engines/emr/aws.py"], "urllib3": ["storage"], "warcio": ["sample"],
     "brotli": ["formats"], "zstandard": ["formats", "codecs"], "deflate": [], "isal": [], "zlib_ng": [], "cramjam": ["codecs"],
-    "ujson": ["formats", "analysis"], "simhash": ["analysis"], "numpy": ["analysis"], "publicsuffixlist": ["urls/suffixes.py"],
+    "ujson": ["formats", "analysis"], "simhash": ["analysis"], "numpy": ["analysis"], "publicsuffixlist": ["urls/suffixes.py"], "idna": ["urls/domains.py"],
     "crawlmill_native": ["core.py"],
     "pyarrow": ["indexes/columnar"], "duckdb": ["indexes/columnar"], "sqlglot": ["indexes/columnar"], "fsspec": ["indexes/columnar"],
     "pyspark": ["mr/engines/spark/driver.py"], "py4j": ["mr/engines/spark/driver.py"],
@@ -121,6 +121,7 @@ def test_map_task_imports_only_what_it_needs():
         "numpy",
         "simhash",
         "publicsuffixlist",
+        "idna",
     ):
         assert name not in loaded
 

@@ -87,7 +87,7 @@ def test_native_core_that_is_asked_of_tasks_and_not_there_is_one_line(hadoop, tm
 def test_pex_lets_the_shipped_package_be_seen_and_holds_no_copy_of_it(tmp_path, bare, pex):
     (tmp_path / "crawlmill").mkdir()
     (tmp_path / "crawlmill/__init__.py").write_text("print('shipped')")
-    code = "import crawlmill, brotli, zstandard, ujson, urllib3, boto3, warcio, simhash, mrjob, publicsuffixlist"
+    code = "import crawlmill, brotli, zstandard, ujson, urllib3, boto3, warcio, simhash, mrjob, publicsuffixlist, idna"
     variables = {"PATH": f"{bare}:/usr/bin:/bin", "PEX_ROOT": str(tmp_path / "root"), "PYTHONPATH": str(tmp_path)}
     done = subprocess.run([str(pex), "-c", code], env=variables, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "shipped\n"), done.stderr
