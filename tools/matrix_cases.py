@@ -33,6 +33,8 @@ JOBS: Final = {
     "url_index": "warc",
     "url_table": "warc",
     "prefix_tree": "metadata",
+    "server_addresses": "warc",
+    "sitemaps": "robots",
 }
 """The jobs, and what each of them reads."""
 
@@ -54,7 +56,7 @@ _OPTIONS: Final = {
     "top": ("--top", "5"),
 }
 _NOT_OK: Final = ("damaged", COMBINED)
-_COUNTING: Final = ("tag_count", "server_count", "word_count", "metadata_statistics")
+_COUNTING: Final = ("tag_count", "server_count", "word_count", "metadata_statistics", "server_addresses")
 _MORE: Final = {
     "extract_records": ("--max-size", "100KB", "--prefix", "r"),
     "word_count": ("--document-frequency",),
@@ -123,6 +125,7 @@ def write_inputs(folder: Path) -> None:
     for name, pages, files in (("whole", 60, 3), ("small", 200, 200)):
         write_sample(folder / name, pages=pages, files=files, formats=formats)
         _write_pairs(folder / name / "pairs", pages, files)
+        _write_robots(folder / name / "robots", pages, files)
     for kind in sorted(set(JOBS.values()) - {"records"}):
         home = folder / kind
         home.mkdir()
@@ -197,6 +200,18 @@ def _write_pairs(folder: Path, pages: int, files: int) -> None:
         words = [_digest(f"{number // 5} {place}") for place in range(400)]
         words[number % 5 * 50] = "other"
         records.append(builders.conversion(f"http://{number % 7}.example/{number}", " ".join(words)))
+    for number in range(files):
+        data = builders.pack([builders.warcinfo(), *records[number::files]])
+        (folder / f"{number:03}.gz").write_bytes(data)
+
+
+def _write_robots(folder: Path, pages: int, files: int) -> None:
+    """WARC files of robots.txt files, in which seven hosts name sitemaps of their own and one of all."""
+    folder.mkdir()
+    records = []
+    for number in range(pages):
+        body = f"Sitemap: /{number}.xml\nSitemap: http://all.example/{number % 50}.xml\n".encode()
+        records.append(builders.response(f"http://{number % 7}.example/robots.txt", body, []))
     for number in range(files):
         data = builders.pack([builders.warcinfo(), *records[number::files]])
         (folder / f"{number:03}.gz").write_bytes(data)

@@ -5,13 +5,9 @@ Spec: the WAT metadata that Common Crawl publishes: one JSON object per WARC rec
 name is repeated}, and `Envelope.WARC-Header-Metadata.WARC-Type`. Key order differs between crawls (2014: Headers after
 the page's links); HTML metadata can make up most of the text.
 
-A WAT record is read without parsing all of it. In valid JSON a `"` inside a string is written `\"`, so a `"` that
-no backslash precedes begins or ends a string. Take the bytes `"Headers":{` after a `{` or `,`. The first `"` begins
-or ends a string; it cannot end one, since then a letter would follow the string. So it begins one, the next `"` ends
-it, and the `:` makes it a key whose value is an object. No text inside a value, however nasty, can look like that.
-Names that come from a page (headers, attributes of meta tags) can, but their values are strings and lists of strings,
-never objects. What follows such a key is cut out up to its `}` and parsed alone; where a key is not found like that
-(blanks between tokens, no headers), or its object holds another, everything is parsed.
+A WAT record is read without parsing all of it: `wat_json` says why keys may be sought for in the text. What follows
+such a key is cut out up to its `}` and parsed alone; where a key is not found like that (blanks between tokens, no
+headers), or its object holds another, everything is parsed.
 
 Deviations:
 * Keys written with escapes where none are needed (`"Header\u0073"`) count as other keys; no writer of WAT does so.
@@ -23,21 +19,19 @@ Deviations:
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import ujson
 
 from crawlmill import core
+from crawlmill.analysis.wat_json import is_key_of_object, member, object_of
 from crawlmill.errors import FormatError
 
 __all__ = ["ServerCounter", "servers_of_headers", "wat_servers"]
 
 _BLANKS = " \t\r\n\v\f"
-# An object that holds no object. `|)*+`: without the empty alternative `re` before 3.11.5 stops in the wrong place.
-_OBJECT = re.compile(rb'\{(?:"[^"\\]*+(?:\\[\s\S][^"\\]*+|)*+"[^"{}]*+|)*+\}')
 
 
 class ServerCounter:
@@ -121,47 +115,21 @@ def wat_servers(envelope: bytes) -> list[str | None] | None:
 
 def _in_parts(text: bytes, response: int) -> tuple[Any, dict[str, Any]] | None:
     """(WARC-Type, headers), each parsed alone; None where they are not found like that."""
-    if not _is_key_of_object(text, response, b'"HTTP-Response-Metadata":{'):
+    if not is_key_of_object(text, response, b'"HTTP-Response-Metadata":{'):
         return None
-    headers = _object_of(text, text.find, b'"Headers":{', response)
-    warc = _object_of(text, text.rfind, b'"WARC-Header-Metadata":{', 0)
+    headers = object_of(text, text.find, b'"Headers":{', response)
+    warc = object_of(text, text.rfind, b'"WARC-Header-Metadata":{', 0)
     return None if headers is None or warc is None else (warc.get("WARC-Type", "response"), headers)
-
-
-def _is_key_of_object(text: bytes, at: int, key: bytes) -> bool:
-    return at > 0 and text[at - 1] in b"{," and text.startswith(key, at)
-
-
-def _object_of(text: bytes, find: Callable[[bytes, int], int], key: bytes, start: int) -> dict[str, Any] | None:
-    at = find(key, start)
-    if not _is_key_of_object(text, at, key):
-        return None
-    opening = at + len(key) - 1
-    parsed: dict[str, Any]
-    try:
-        # An object is over at the first "}" that makes it whole; mostly that is the first "}" there is.
-        parsed = ujson.loads(text[opening : text.find(b"}", opening) + 1])
-    except ValueError:
-        whole = _OBJECT.match(text, opening)
-        if whole is None:
-            return None
-        parsed = ujson.loads(whole[0])
-    return parsed
 
 
 def _in_whole(text: bytes) -> tuple[Any, dict[str, Any] | None]:
     """(WARC-Type, headers); headers are None if this is no HTTP response, no type (WAT of an ARC) is `response`."""
-    envelope = _member(ujson.loads(text), "Envelope")
-    warc = _member(envelope, "WARC-Header-Metadata")
-    payload = _member(envelope, "Payload-Metadata")
+    envelope = member(ujson.loads(text), "Envelope")
+    warc = member(envelope, "WARC-Header-Metadata")
+    payload = member(envelope, "Payload-Metadata")
     if "HTTP-Response-Metadata" not in payload:
         return None, None
-    return warc.get("WARC-Type", "response"), _member(_member(payload, "HTTP-Response-Metadata"), "Headers")
-
-
-def _member(parent: dict[str, Any], name: str) -> dict[str, Any]:
-    value = parent.get(name)
-    return value if isinstance(value, dict) else {}
+    return warc.get("WARC-Type", "response"), member(member(payload, "HTTP-Response-Metadata"), "Headers")
 
 
 def _server_values(headers: dict[str, Any]) -> list[str]:

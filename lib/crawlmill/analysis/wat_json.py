@@ -1,0 +1,60 @@
+r"""Objects of a WAT record's JSON, without parsing all of it.
+
+In valid JSON a `"` inside a string is written `\"`, so a `"` that no backslash precedes begins or ends a string. Take
+the bytes `"Headers":{` after a `{` or `,`. The first `"` begins or ends a string; it cannot end one, since then a
+letter would follow the string. So it begins one, the next `"` ends it, and the `:` makes it a key whose value is an
+object. No text inside a value, however nasty, can look like that. Names that come from a page (headers, attributes of
+meta tags) can, but their values are strings and lists of strings, never objects.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import ujson
+
+__all__ = ["is_key_of_object", "member", "object_of"]
+
+# An object that holds no object. `|)*+`: without the empty alternative `re` before 3.11.5 stops in the wrong place.
+_OBJECT = re.compile(rb'\{(?:"[^"\\]*+(?:\\[\s\S][^"\\]*+|)*+"[^"{}]*+|)*+\}')
+
+
+def is_key_of_object(text: bytes, at: int, key: bytes) -> bool:
+    """Whether this key of an object, with its quotes, colon and `{`, stands here."""
+    return at > 0 and text[at - 1] in b"{," and text.startswith(key, at)
+
+
+def object_of(text: bytes, find: Callable[[bytes, int], int], key: bytes, start: int) -> dict[str, Any] | None:
+    """The object of a key, parsed alone; None where it is not found like that, or holds another object.
+
+    Args:
+        text: The record.
+        find: `text.find` or `text.rfind`.
+        key: The key with its quotes, colon and `{`.
+        start: Where to begin looking for it.
+
+    Raises:
+        ValueError: The object is not JSON.
+    """
+    at = find(key, start)
+    if not is_key_of_object(text, at, key):
+        return None
+    opening = at + len(key) - 1
+    parsed: dict[str, Any]
+    try:
+        # An object is over at the first "}" that makes it whole; mostly that is the first "}" there is.
+        parsed = ujson.loads(text[opening : text.find(b"}", opening) + 1])
+    except ValueError:
+        whole = _OBJECT.match(text, opening)
+        if whole is None:
+            return None
+        parsed = ujson.loads(whole[0])
+    return parsed
+
+
+def member(parent: Any, name: str) -> dict[str, Any]:
+    """The object that a member of an object is; {} if it is anything else."""
+    value = parent.get(name) if isinstance(parent, dict) else None
+    return value if isinstance(value, dict) else {}
