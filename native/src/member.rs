@@ -45,6 +45,16 @@ impl<'a> Member<'a> {
     }
 }
 
+/// What may be the next member.
+#[derive(Debug, PartialEq)]
+pub enum Candidate<'a> {
+    Bytes(&'a [u8]),
+    /// More data must be seen.
+    Short,
+    /// Here begins none.
+    No,
+}
+
 /// Finds and inflates members; holds what libdeflate and zlib-rs need for that.
 pub struct Members {
     magic: memmem::Finder<'static>,
@@ -59,22 +69,23 @@ impl Members {
 
     /// The bytes at `at` up to the next place that looks like the beginning of a member, if they look like one.
     ///
-    /// Without such a place they go on to the end of `data` if that is the end of the file, and are None if not.
-    pub fn candidate<'a>(&self, data: &'a [u8], at: usize, ended: bool) -> Option<&'a [u8]> {
-        if !begins_member(data, at) {
-            return None;
+    /// Without such a place they go on to the end of `data` if that is the end of the file.
+    pub fn candidate<'a>(&self, data: &'a [u8], at: usize, ended: bool) -> Candidate<'a> {
+        let rest = data.get(at..).unwrap_or_default();
+        if !begins_member(rest, 0) {
+            return if ended || rest.len() >= 4 { Candidate::No } else { Candidate::Short };
         }
-        let mut behind = at + 18;
-        while let Some(found) = data.get(behind..).and_then(|rest| self.magic.find(rest)) {
-            if begins_member(data, behind + found) {
-                return data.get(at..behind + found);
+        let mut behind = 18;
+        while let Some(found) = rest.get(behind..).and_then(|rest| self.magic.find(rest)) {
+            if begins_member(rest, behind + found) {
+                return Candidate::Bytes(&rest[..behind + found]);
             }
             behind += found + 1;
         }
         if ended {
-            data.get(at..)
+            Candidate::Bytes(rest)
         } else {
-            None
+            Candidate::Short
         }
     }
 
@@ -149,7 +160,7 @@ fn header_length(member: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{header_length, Member, Members};
+    use super::{header_length, Candidate, Member, Members};
     use libdeflater::{CompressionLvl, Compressor};
 
     fn member(content: &[u8]) -> Vec<u8> {
@@ -169,11 +180,13 @@ mod tests {
         let (first, second) = (member(b"one, one, one"), member(b"two"));
         let data = [&first[..], &second[..]].concat();
         let members = Members::new();
-        assert_eq!(members.candidate(&data, 0, false), Some(&first[..]));
-        assert_eq!(members.candidate(&data, first.len(), false), None);
-        assert_eq!(members.candidate(&data, first.len(), true), Some(&second[..]));
-        assert_eq!(members.candidate(&data, data.len(), true), None);
-        assert_eq!(members.candidate(&data, usize::MAX, true), None);
+        assert_eq!(members.candidate(&data, 0, false), Candidate::Bytes(&first));
+        assert_eq!(members.candidate(&data, first.len(), false), Candidate::Short);
+        assert_eq!(members.candidate(&data, first.len(), true), Candidate::Bytes(&second));
+        assert_eq!(members.candidate(&data, data.len() - 4, false), Candidate::No);
+        assert_eq!(members.candidate(&data, data.len() - 3, false), Candidate::Short);
+        assert_eq!(members.candidate(&data, data.len(), true), Candidate::No);
+        assert_eq!(members.candidate(&data, usize::MAX, true), Candidate::No);
         assert_eq!(inflate(&first).unwrap(), b"one, one, one");
     }
 

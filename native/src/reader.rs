@@ -32,6 +32,9 @@ enum Taker<'py> {
 #[pyclass(module = "crawlmill_native")]
 pub struct RecordReader {
     records: Box<Records>,
+    /// Whether `read` stopped where the data do not show the end of the next member: more are needed.
+    #[pyo3(get)]
+    short: bool,
 }
 
 // Python aligns its objects to no more than that, and what searches with SIMD may ask for more: hence the box.
@@ -43,7 +46,7 @@ impl RecordReader {
     #[pyo3(signature = (types, heads = 0, most = 0))]
     fn new(types: Option<Vec<String>>, heads: usize, most: usize) -> RecordReader {
         let selection = Selection::of_types(types.as_deref());
-        RecordReader { records: Box::new(Records::new(selection, heads, most)) }
+        RecordReader { records: Box::new(Records::new(selection, heads, most)), short: false }
     }
 
     /// read(data, at, ended, counter=None, start=0) -> (position behind, records passed by, rows)
@@ -61,14 +64,16 @@ impl RecordReader {
         counter: Option<Taker<'py>>,
         start: u64,
     ) -> PyResult<(usize, usize, Vec<Row<'py>>)> {
-        let mut reading = Reading { records: &mut self.records, data, ended, start };
-        match counter {
+        let mut reading = Reading { records: &mut self.records, data, ended, start, short: false };
+        let read = match counter {
             None => reading.read(at, &mut Nothing),
             Some(Taker::Tags(mut counter)) => reading.read(at, &mut counter.counts),
             Some(Taker::Words(mut counter)) => reading.read(at, &mut counter.counts),
             Some(Taker::Servers(mut counter)) => reading.read(at, &mut counter.counts),
             Some(Taker::Captures(mut lines)) => reading.read(at, &mut lines.captures),
-        }
+        };
+        self.short = reading.short;
+        read
     }
 }
 
@@ -77,6 +82,7 @@ struct Reading<'a, 'py> {
     data: &'a Bound<'py, PyBytes>,
     ended: bool,
     start: u64,
+    short: bool,
 }
 
 impl<'py> Reading<'_, 'py> {
@@ -88,6 +94,10 @@ impl<'py> Reading<'_, 'py> {
         loop {
             match py.detach(|| records.read(data, ended, &mut progress, counter)) {
                 Stop::Over => return Ok((progress.at, progress.passed, rows)),
+                Stop::Short => {
+                    self.short = true;
+                    return Ok((progress.at, progress.passed, rows));
+                }
                 Stop::Unknown(chunk) => learn(py, chunk)?,
                 Stop::Record { head, length, size } => {
                     let kind = PyString::intern(py, TYPES[head.kind]);

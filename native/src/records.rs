@@ -1,6 +1,6 @@
 //! Records read one after another from a buffer of gzip members, as far as each member is whole and is one record.
 
-use crate::member::{declared_size, Member, Members};
+use crate::member::{declared_size, Candidate, Member, Members};
 use crate::selection::Selection;
 use crate::warc::{content_type, quick_head, whole_record, Head};
 
@@ -91,6 +91,8 @@ pub struct Progress {
 pub enum Stop {
     /// The next member is for Python to read, or the budget is spent.
     Over,
+    /// The data do not show where the next member ends.
+    Short,
     /// Here is a record to be given: its member, of this length, holds so many bytes in `content`.
     Record { head: Head, length: usize, size: usize },
     /// As `Taken::Unknown`; the record comes again.
@@ -120,8 +122,10 @@ impl Records {
     /// Goes on from where `progress` is, until there is a record to be given.
     pub fn read(&mut self, data: &[u8], ended: bool, progress: &mut Progress, counter: &mut impl Counter) -> Stop {
         while progress.budget > 0 {
-            let Some(member) = self.members.candidate(data, progress.at, ended) else {
-                break;
+            let member = match self.members.candidate(data, progress.at, ended) {
+                Candidate::Bytes(member) => member,
+                Candidate::Short => return Stop::Short,
+                Candidate::No => break,
             };
             let found = if self.heads == 0 { self.whole(member) } else { self.head(member) };
             let Some((head, size)) = found else {

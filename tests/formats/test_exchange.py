@@ -97,8 +97,10 @@ def test_no_more_than_so_many_are_held_back():
         (b'languages-cld2: {"languages":[{"code":"de"}]}\r\n', None),
         (b"languages-cld2: " + b'{"languages":' + b"[" * 100_000 + b"\r\n", None),
         (f"languages-cld2: {languages('deu', 'eng', 'fra', 'ita')}".encode(), Detected(None, ("deu", "eng", "fra"))),
+        (f"languages-cld2: {languages('', 'eng', '', 'ita')}".encode(), Detected(None, ("eng",))),
+        (f"languages-cld2: {languages('')}".encode(), None),
     ],
-    ids=range(9),
+    ids=range(11),
 )
 def test_what_the_crawler_says(block, expected):
     data = pack([record("metadata", block, URI, "application/warc-fields")])

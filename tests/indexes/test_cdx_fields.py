@@ -326,6 +326,16 @@ def about(uri, languages, **ids):
 NORWEGIAN = '{"code":"no","code-iso-639-3":"nor","text-covered":0.5,"score":9.0,"name":"N"}'
 
 
+@pytest.mark.parametrize(
+    ("codes", "named"),
+    [(["", "nor"], ', "languages": "nor"'), ([""], ""), (["a", "", "b", "c"], ', "languages": "a,b"')],
+)
+def test_a_language_without_a_code_is_none(codes, named):
+    languages = ",".join(NORWEGIAN.replace("nor", code) for code in codes)
+    [line] = lines_of(pack([response(URI, b"x"), about(URI, languages)]), "x")
+    assert line.endswith(f', "charset": "UTF-8"{named}}}')
+
+
 def test_any_mixture_of_records_has_the_same_lines_on_either_core(monkeypatch):
     dice = random.Random(4)
     for _ in range(30):

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.analysis.test_html_tokenizer import FOREIGN, FOREIGN_FRAGMENTS, FRAGMENTS, PAGES
+from tests.builders import pack, response
 
 from crawlmill import core
 from crawlmill.analysis.html_tokenizer import start_tag_names
@@ -168,6 +169,22 @@ def test_position_outside_of_the_data_is_no_harm():
             reader.read(b"", at, True)
     with pytest.raises(TypeError):
         reader.read(bytearray(), 0, True)
+
+
+def test_reader_says_when_it_must_see_more():
+    member = pack([response("http://example.org/", b"x" * 100)])
+    reader = native.RecordReader(["request"])
+    for data, ended, read, short in (
+        (member, False, 0, True),
+        (member, True, len(member), False),
+        (member + member[:4], False, len(member), True),
+        (member + member[:3], False, 0, True),  # what follows may be a part of it
+        (member + member[:4] + b"x" * 30, True, len(member), False),
+        (b"", False, 0, True),
+        (b"x" * 30, False, 0, False),
+    ):
+        assert reader.read(data, 0, ended)[0] == read
+        assert reader.short == short
 
 
 def test_counters_of_threads_do_not_disturb_each_other():

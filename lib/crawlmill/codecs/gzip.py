@@ -29,17 +29,18 @@ import io
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from crawlmill.codecs.gzip_member import MAGIC, MAX_HEADER, ContentError, header_length, inflate_member
 from crawlmill.codecs.inflate import MAX_WHOLE, Content, inflate_head, inflate_whole
 from crawlmill.codecs.source import ByteSource, CannotGoBackError, Window
 from crawlmill.errors import FormatError
 
-__all__ = ["GzipReader", "Member"]
+__all__ = ["REACH", "GzipReader", "Member"]
 
 _CANDIDATE = re.compile(rb"\x1f\x8b\x08[\x00-\x1f]", re.DOTALL)
-_REACH = 8 << 20  # compressed bytes in which the end of a member is sought before it is streamed
+REACH: Final = 8 << 20
+"""Compressed bytes in which the end of a member is sought before it is streamed."""
 
 
 class Member:
@@ -175,10 +176,11 @@ class GzipReader:
                 self._skip_to_member()
                 continue
             if self.ahead is not None:
+                offset = window.offset
                 found = self.ahead(window)
                 if found:
                     yield found
-                if window.at > at:
+                if window.offset > offset:
                     continue
             seen = window.held, window.ended
             length = self._guess_length()
@@ -211,7 +213,7 @@ class GzipReader:
         while True:
             if found := _CANDIDATE.search(window.data, window.at + checked):
                 return found.start() - window.at
-            if window.held >= _REACH:
+            if window.held >= REACH:
                 return None
             checked = max(window.held - 3, 18)
             if not window.more():
@@ -236,7 +238,7 @@ class GzipReader:
             for piece in pieces:
                 held.append(piece)
                 size += len(piece)
-                if size > MAX_WHOLE or window.offset - offset > _REACH:
+                if size > MAX_WHOLE or window.offset - offset > REACH:
                     break
             else:
                 window.keep(None)

@@ -80,7 +80,7 @@ def _codes(text: bytes) -> tuple[str, ...]:
         codes = [language["code-iso-639-3"] for language in found["languages"][:_MAX_LANGUAGES]]
     except (ValueError, KeyError, TypeError, RecursionError):
         return ()
-    return tuple(code for code in codes if isinstance(code, str))
+    return tuple(code for code in codes if isinstance(code, str) and code)
 
 
 class _Waiting(Generic[T]):

@@ -4,6 +4,9 @@ use crate::http::Response;
 use crate::lines::{graphic, Lines};
 use crate::surt::urlkey;
 
+/// Languages of a page that an index names.
+const MAX_LANGUAGES: usize = 3;
+
 /// The beginning of a line: all that the record itself says.
 pub struct Start<'a> {
     /// None if it needs a closer look.
@@ -175,7 +178,8 @@ pub fn detected<'a>(header: &'a [u8], block: &'a [u8]) -> Option<Detected<'a>> {
     Some(Detected { charset, languages, references, url: url.map(target) })
 }
 
-/// The first three language codes in the JSON that the crawler writes; None if it is written otherwise.
+/// The codes of the first three languages in the JSON that the crawler writes, as far as they have one; None if it is
+/// written otherwise.
 fn codes(json: &[u8]) -> Option<Vec<&[u8]>> {
     let mut at = Json(json);
     at.take(b"{\"reliable\":")?;
@@ -184,12 +188,12 @@ fn codes(json: &[u8]) -> Option<Vec<&[u8]>> {
     at.number()?;
     let mut found = Vec::new();
     if at.take(b",\"languages\":[").is_some() {
-        loop {
+        for number in 0.. {
             at.take(b"{\"code\":")?;
             at.string()?;
             at.take(b",\"code-iso-639-3\":")?;
             let code = at.string()?;
-            if found.len() < 3 {
+            if number < MAX_LANGUAGES && !code.is_empty() {
                 found.push(code);
             }
             at.take(b",\"text-covered\":")?;
@@ -295,6 +299,8 @@ mod tests {
         let one = r#"{"code":"no","code-iso-639-3":"nor","text-covered":0.5,"score":9.0,"name":"N"}"#;
         let four = format!(r#"{{"reliable":true,"text-bytes":9,"languages":[{one},{one},{one},{one}]}}"#);
         assert_eq!(codes(four.as_bytes()).unwrap(), vec![b"nor"; 3]);
+        let empty = four.replacen("nor", "", 1).replacen("nor", "eng", 1);
+        assert_eq!(codes(empty.as_bytes()).unwrap(), [b"eng", b"nor"]);
         assert!(codes(br#"{"reliable":false,"text-bytes":0}"#).unwrap().is_empty());
         for odd in ["{}", r#"{"reliable":false,"text-bytes":00}"#, r#"{"reliable":false,"text-bytes":1.}"#] {
             assert!(codes(odd.as_bytes()).is_none());

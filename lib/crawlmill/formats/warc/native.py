@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crawlmill.codecs.gzip import Member
+from crawlmill.codecs.gzip import REACH, Member
 from crawlmill.codecs.source import Window
 from crawlmill.formats.record import MAX_BODY, Block
 from crawlmill.formats.warc.record import WarcRecord
@@ -48,10 +48,14 @@ class NativeReader:
 
     def __call__(self, window: Window) -> list[WarcRecord]:
         """The wanted records at hand; the window moves past all that were read."""
-        data, start = window.data, window.start
-        window.at, left_out, rows = self._reader.read(data, window.at, window.ended, self._counter, start)
-        if left_out:
-            self._on_left_out(left_out)
+        while True:
+            data, start = window.data, window.start
+            window.at, left_out, rows = self._reader.read(data, window.at, window.ended, self._counter, start)
+            if left_out:
+                self._on_left_out(left_out)
+            if rows or not self._reader.short or window.held >= REACH:
+                break
+            window.hold(max(2 * window.held, 4))
         if self._heads:
             return [
                 _head_only(kind, start + at, data[at : at + length], begin, size, head)

@@ -21,7 +21,6 @@ import base64
 import hashlib
 import re
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
@@ -188,6 +187,8 @@ def _redirect(url: str, message: HttpMessage) -> str | None:
 
 
 def _http_date(value: str | None) -> str | None:
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - it takes long to import, and is seldom needed
+
     try:
         moment = parsedate_to_datetime(value) if value else None
         if moment is not None and moment.tzinfo is not None:
