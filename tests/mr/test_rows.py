@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from crawlmill.errors import Problem
 from crawlmill.inputs.lists import Input
-from crawlmill.ledger.row import LedgerRow
+from crawlmill.ledger.row import LedgerRow, WrittenRow
 from crawlmill.mr.engines.run_folder import listed_files
 from crawlmill.mr.job.base import CrawlJob, summing
-from crawlmill.mr.task.rows import decode_row, encode_rows, row_pair, without_rows
+from crawlmill.mr.task.pairs import encode_pair, encode_value
+from crawlmill.mr.task.rows import decode_row, encode_row, row_pair, take_row, without_rows, write_rows
 from crawlmill.mr.task.settings import TaskSettings
 from crawlmill.mr.task.task_list import encode_task
 from crawlmill.storage import Storage, StorageOptions
@@ -99,14 +101,14 @@ def test_rows_of_a_job_without_reducer_are_set_aside_by_each_map_task_and_again_
 def test_rows_are_written_sorted_by_rank_whatever_their_names():
     rows = [(rank, LedgerRow.of(Input(name, name))) for rank, name in ((10, "a"), (9, 'q"\t\\'), (1000, "A"))]
     file = io.BytesIO()
-    encode_rows((row_pair(*row) for row in rows), file)
+    write_rows((encode_row(*row) for row in rows), file)
     assert [decode_row(line) for line in file.getvalue().splitlines()] == sorted(rows, key=lambda row: row[0])
 
 
 def test_rows_of_units_are_sorted_by_number_and_keep_it():
     rows = [(3, LedgerRow("x", "x", unit=(number, 20))) for number in (10, 9, 0)] + [(2, LedgerRow("a", "a"))]
     file = io.BytesIO()
-    encode_rows((row_pair(*row) for row in rows), file)
+    write_rows((encode_row(*row) for row in rows), file)
     found = [decode_row(line) for line in file.getvalue().splitlines()]
     assert [(rank, row.unit) for rank, row in found] == [(2, None), (3, (0, 20)), (3, (9, 20)), (3, (10, 20))]
 
@@ -116,3 +118,35 @@ def test_pairs_that_only_look_like_rows_are_left_alone():
     pairs = [("ledger:", 1), ("\0", 2), (None, 3), (["\0ledger:000000000001"], 4), row_pair(1, LedgerRow("x", "x"))]
     assert list(without_rows(pairs, aside.append)) == pairs[:4]
     assert aside == pairs[4:]
+
+
+ODD = 'a\t"\\ , \udcff \u2028 ,"outcome":"ok","records":9,"lost":{}'
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        LedgerRow("x", "x"),
+        LedgerRow(ODD, ODD, format="cluster", records=3, bytes=10**12, verified=False),
+        LedgerRow("x", "x", unicode="1.2.3", core="python"),
+        LedgerRow("x", "https://user:secret@example.com/x?token=1"),
+        LedgerRow("x", "x", 5, 7, "warc"),
+        LedgerRow("x", "x", unit=(3, 20)),
+    ],
+)
+def test_rows_are_written_and_taken_as_their_pairs_are(row):
+    line = encode_row(12, row)
+    assert line == encode_pair(*row_pair(12, row))
+    rank, taken = take_row(line + b"\n")
+    assert rank == 12
+    assert (taken.records, taken.bytes, taken.unit, taken.input) == (row.records, row.bytes, row.unit, row.input)
+    if isinstance(taken, WrittenRow):
+        assert taken.line == encode_value(row.to_json())
+        assert row.unit is None
+
+
+def test_a_row_that_has_lost_something_is_parsed_when_it_is_taken():
+    row = LedgerRow(ODD, "x", records=1)
+    row.lose(Problem("truncated", 5, "8 bytes", "3", ODD))
+    assert encode_row(0, row) == encode_pair(*row_pair(0, row))
+    assert take_row(encode_row(0, row)) == (0, row)

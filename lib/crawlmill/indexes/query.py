@@ -98,6 +98,9 @@ class Query:
 
     def __post_init__(self) -> None:
         """Raises: UsageError for a value that means nothing."""
+        unbounded = self.start is None and self.end is None and self.limit is None
+        if unbounded and self.closest is None and self.sort == "key":
+            return  # as most queries are, of which there may be very many
         for name, digits in (("from", self.start), ("to", self.end), ("closest", self.closest)):
             if digits is not None and not _DIGITS.fullmatch(digits):
                 raise UsageError(name, expected="a timestamp of 1 to 14 digits, such as 202401", actual=repr(digits))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -13,6 +14,7 @@ from crawlmill.urls.patterns import KeyRange
 __all__ = ["Sweep", "merged_ranges", "union"]
 
 _NEAR_LINES: Final = 4
+_WORTH_CUTTING: Final = 16  # ranges, from which on it costs less to cut a chunk into lines than to bisect it
 
 
 def union(queries: Sequence[Query]) -> list[KeyRange]:
@@ -57,12 +59,33 @@ class Sweep:
         first, last = first_line(chunk), last_line(chunk)
         while self._coming and self._coming[-1][0].low <= last:
             self._now.append(self._coming.pop())
+        if len(self._now) >= _WORTH_CUTTING and b"\n\n" not in chunk:
+            yield from self._cut_lines(bytes(chunk).split(b"\n"), chunk)
+        else:
+            yield from self._bisect(chunk, first, last)
+        self._now = [wanted for wanted in self._now if wanted[0].high > last]
+
+    def _cut_lines(self, lines: list[bytes], chunk: Chunk) -> Iterator[Found]:
+        """What the queries want of a chunk that is cut into lines; the last of these is the nothing behind its end."""
+        count = len(lines) - 1
+        for (low, high), number in self._now:
+            start = end = bisect_left(lines, low, 0, count)
+            while end < count and lines[end] < high:
+                end += 1
+                if end == start + _NEAR_LINES:
+                    end = bisect_left(lines, high, end, count)
+                    break
+            if end == start + 1:
+                yield number, lines[start] + b"\n"
+            elif start < end:
+                yield number, chunk if end - start == count else b"\n".join(lines[start:end]) + b"\n"
+
+    def _bisect(self, chunk: Chunk, first: bytes, last: bytes) -> Iterator[Found]:
         for (low, high), number in self._now:
             start = find_line(chunk, low) if low > first else 0
             end = _end_near(chunk, start, high) if high <= last else len(chunk)
             if start < end:
                 yield number, chunk if end - start == len(chunk) else chunk[start:end]
-        self._now = [wanted for wanted in self._now if wanted[0].high > last]
 
     def cut_all(self, chunks: Iterable[Chunk]) -> Iterator[Found]:
         """What the queries want of all chunks, which are read until nothing is wanted any more."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from crawlmill.errors import FormatError, SourceError, UsageError
 from crawlmill.indexes.capture import parse_capture
@@ -26,6 +26,7 @@ from crawlmill.urls.patterns import parse_pattern
 __all__ = ["FindCaptures"]
 
 _FORMATS: Final = ("cdxj", "json", "list")
+_AT_ONCE: Final = 1 << 16  # bytes of lines that go out together
 _ANY: Final = parse_pattern("http://a/")
 
 
@@ -73,20 +74,20 @@ class FindCaptures(CrawlJob):
         options = self.options
         filters = tuple(map(parse_filter, options.filter))
         like = Query(_ANY, options.start, options.end, filters, options.newest, options.distinct, limit=options.limit)
-        queries, repeated = read_pattern_lists(
+        self._queries, repeated = read_pattern_lists(
             lists, storage, self.stdin, like, is_key=options.key, match=options.match
         )
         places = find_indexes(options.index, storage, base_url=options.base_url, index_url=options.index_url)
         self._search = Search(tuple(places), like, options.key, options.match, options.page_size)
         location = places[0].location
         kind = CDX_API if any(place.api for place in places) else None
-        return Inputs([Input(line, location) for line in queries], repeated, kind=kind)
+        return Inputs([Input(line, location) for line in self._queries], repeated, kind=kind)
 
     def cut_tasks(self, ranked: list[tuple[int, Input]], storage: Storage, say: Callable[[str], None]) -> list[bytes]:
         """The tasks, by what must be read."""
         lost: Lost = []
         try:
-            lines, self._totals = cut_search(self._search, ranked, storage, lost)
+            lines, self._totals = cut_search(self._search, self._queries, ranked, storage, lost)
         except (SourceError, FormatError) as error:
             raise UsageError(f"cannot use this index: {error}") from error
         losses = Losses(say)
@@ -109,16 +110,22 @@ class FindCaptures(CrawlJob):
         task = SearchTask(line, self.storage)
         shown = self._printer()
         with self.monitor.alive(lambda: task.reached):
+            held = bytearray()
             for pattern, chunk in task.chunks():
-                yield ENCODED, shown(pattern, chunk)
+                held += shown(pattern, chunk)
+                if len(held) >= _AT_ONCE:
+                    yield ENCODED, bytes(held)
+                    held.clear()
+            if held:
+                yield ENCODED, bytes(held)
         for rank, row in task.rows:
             yield from self.monitor.account(rank, row)
 
-    def _printer(self) -> Callable[[str, Chunk], Any]:
+    def _printer(self) -> Callable[[str, Chunk], Chunk]:
         if self.options.with_pattern:
             return _with_pattern
         printer = make_printer(self.options.output_format, None)
-        return lambda _, chunk: bytes(printer(chunk, _pass_over))
+        return lambda _, chunk: printer(chunk, _pass_over)
 
 
 def _with_pattern(pattern: str, chunk: Chunk) -> bytes:

@@ -9,12 +9,11 @@ Every input of a run has exactly one row. Its outcome follows from what the row 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 from unicodedata import unidata_version
 
 from crawlmill.errors import CrawlmillError, FormatError, Problem
@@ -59,7 +58,7 @@ if TYPE_CHECKING:  # every task would make them, and none use them
             """Which of its units this is; None if it is all of it."""
 
 
-__all__ = ["LedgerRow", "complete", "merged"]
+__all__ = ["LedgerRow", "WrittenRow", "complete", "merged"]
 
 _MAX_PROBLEMS: Final = 100
 
@@ -136,7 +135,30 @@ class LedgerRow:
             raise FormatError(f"no row of a ledger: {error!r}", reason="bad-json") from error
 
 
-def merged(rows: Iterable[tuple[int, LedgerRow]]) -> Iterator[tuple[int, LedgerRow]]:
+@dataclass(frozen=True, slots=True)
+class WrittenRow:
+    """The row of a whole input of which nothing was lost, as it was written: `line` is what the ledger gets of it.
+
+    The others are those fields that a run adds up. So the rows of very many inputs need not be parsed.
+    """
+
+    line: bytes
+    records: int
+    bytes: int
+    unicode: str | None
+    core: str | None
+    unit: ClassVar[None] = None
+
+    @property
+    def input(self) -> str:
+        """The input's line, as the ledger has it."""
+        return str(json.loads(self.line)["input"])
+
+
+_Row = TypeVar("_Row", bound="LedgerRow | WrittenRow")
+
+
+def merged(rows: Iterable[tuple[int, _Row]]) -> Iterator[tuple[int, _Row | LedgerRow]]:
     """One row per input; rows of units become one, or none where a unit lacks its row.
 
     `rows` are pairs of (position of the input, row), rising by position.
@@ -145,15 +167,20 @@ def merged(rows: Iterable[tuple[int, LedgerRow]]) -> Iterator[tuple[int, LedgerR
         CrawlmillError: An input, or a unit, has two rows: the run counted something twice.
     """
     done = 0
-    for position, group in groupby(rows, key=itemgetter(0)):
-        found = list(group)
-        parts = {row.unit: row for _, row in found}
-        first = found[0][1]
+    rows = iter(rows)
+    coming = next(rows, None)
+    while coming is not None:
+        position, first = coming
+        found: list[LedgerRow | WrittenRow] = [first]
+        while (coming := next(rows, None)) is not None and coming[0] == position:
+            found.append(coming[1])
         count = 1 if first.unit is None else first.unit[1]
-        if position < done or len(parts) < len(found) or any((unit or (0, 1))[1] != count for unit in parts):
+        parts = {row.unit: row for row in found if isinstance(row, LedgerRow) and row.unit is not None}
+        whole = first.unit is None and len(found) == 1
+        if position < done or not (whole or len(parts) == len(found)) or any(unit[1] != count for unit in parts):
             raise CrawlmillError("the ledger has two rows for one input", source=first.input)
         done = position + 1
-        if first.unit is None:
+        if whole:
             yield position, first
         elif len(parts) == count:
             yield position, _of_units([parts[number, count] for number in range(count)])
@@ -178,7 +205,7 @@ def _of_units(units: list[LedgerRow]) -> LedgerRow:
     return whole
 
 
-def complete(rows: Iterable[tuple[int, LedgerRow]], inputs: Sequence[Accountable], why: str) -> Iterator[LedgerRow]:
+def complete(rows: Iterable[tuple[int, _Row]], inputs: Sequence[Accountable], why: str) -> Iterator[_Row | LedgerRow]:
     """One row per input, in the order of `inputs`; what has none is failed as `unaccounted`, for the reason `why`.
 
     `rows` are pairs of (position in `inputs`, row), rising by position. An input in units is unaccounted for unless

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from crawlmill.ledger.input_lines import hint_for, may_be_location
-from crawlmill.ledger.row import LedgerRow
+from crawlmill.ledger.row import LedgerRow, WrittenRow
 from crawlmill.storage.locations import redact
 from crawlmill.terminal.text import visible
 from crawlmill.units import size
@@ -45,21 +45,24 @@ class Summary:
         """Inputs that are partial or failed."""
         return self.inputs - self.outcomes["ok"]
 
-    def add(self, row: LedgerRow) -> None:
+    def add(self, row: LedgerRow | WrittenRow) -> None:
         """Take in one row."""
-        outcome = row.outcome
-        self.outcomes[outcome] += 1
         self.records += row.records
         self.bytes += row.bytes
+        if row.unicode is not None:
+            self.unicodes.add(row.unicode)
+        if row.core is not None:
+            self.cores.add(row.core)
+        if isinstance(row, WrittenRow):
+            self.outcomes["ok"] += 1
+            return
+        outcome = row.outcome
+        self.outcomes[outcome] += 1
         self.unaccounted += row.lost["unaccounted"]
         if row.lost["not-found"] and outcome == "failed":
             self._strange += not may_be_location(row.input)
             if hint := hint_for(row.input):
                 self.hints.setdefault(hint, row.input[:_MAX_NAME])
-        if row.unicode is not None:
-            self.unicodes.add(row.unicode)
-        if row.core is not None:
-            self.cores.add(row.core)
         shown = self._unread if row.lost["unaccounted"] else self.bad
         if outcome != "ok" and len(shown) < _MAX_SHOWN:
             shown.append(visible(f"{outcome:7} {_name_of(row)}: {_losses(row)}"))

@@ -75,8 +75,13 @@ def parse_pattern(text: str, match: str | None = None, *, is_key: bool = False) 
     """
     if match is not None and match not in MATCHES:
         raise UsageError("match", expected=", ".join(MATCHES), actual=match)
-    match, given = _cut(text, match, strip=not is_key)
-    key = given if is_key else _key_of(given, match)
+    if match in (None, "exact") and not is_key and text.startswith(("http://", "https://")) and "*" not in text:
+        # What nearly every line of a long list is: nothing of it has to be cut off or put before it.
+        match, key = "exact", urlkey_bytes(text.strip().encode("utf-8", "surrogateescape"))
+        key = b"" if key.startswith(b")") or key == b"-" else key
+    else:
+        match, given = _cut(text, match, strip=not is_key)
+        key = given if is_key else _key_of(given, match)
     if not key or b"\n" in key or (match in ("host", "domain") and key.startswith((b")", b"/"))):
         raise UsageError(
             "this pattern names no URL", expected="a URL, or a host as *.example.com", actual=repr(text[:_SHOWN])

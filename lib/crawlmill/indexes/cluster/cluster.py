@@ -181,9 +181,10 @@ class Cluster:
 
     def _lines_of_sorted(self, ranges: Iterable[KeyRange]) -> Iterator[bytes]:
         rows, taken = self._sorted or [], 0
+        keys = list(map(row_key, rows))
         for low, high in ranges:
-            start = max(bisect_left(rows, low, key=row_key) - 1, taken)
-            end = bisect_left(rows, high, key=row_key)
+            start = max(bisect_left(keys, low) - 1, taken)
+            end = bisect_left(keys, high)
             yield from rows[start:end]
             taken = max(taken, end)
 

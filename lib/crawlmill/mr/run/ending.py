@@ -20,7 +20,7 @@ from crawlmill import core
 from crawlmill.errors import CrawlmillError, FormatError, UsageError
 from crawlmill.inputs.lists import Input
 from crawlmill.ledger.file import keep_ledger
-from crawlmill.ledger.row import LedgerRow, complete, merged
+from crawlmill.ledger.row import LedgerRow, WrittenRow, complete, merged
 from crawlmill.ledger.run_json import core_warning, run_report, unicode_warning, without_secrets
 from crawlmill.ledger.summary import Summary
 from crawlmill.mr.compat import MRJOB_VERSION
@@ -32,7 +32,7 @@ from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failures import TaskError, TooManyBadError
 from crawlmill.mr.task.files import TaskFile
 from crawlmill.mr.task.pairs import encode_value
-from crawlmill.mr.task.rows import decode_row
+from crawlmill.mr.task.rows import take_row
 from crawlmill.mr.task.shuffle import Run, merge
 from crawlmill.storage import Storage, absolute, redact
 from crawlmill.terminal.streams import drop_output
@@ -191,7 +191,7 @@ class Ending:
             place = absolute(f"{beside.rstrip('/')}.interrupted.jsonl", os.getcwd())  # noqa: PTH109
             try:
                 with self._storage.write(place) as file:
-                    file.writelines(encode_value(row.to_json()) + b"\n" for _, row in merged(self._rows(work.rows)))
+                    file.writelines(_line_of(row) for _, row in merged(self._rows(work.rows)))
             except (CrawlmillError, OSError) as error:
                 said += f"; the ledger so far cannot be kept: {error}"
             else:
@@ -218,15 +218,15 @@ class Ending:
         with target.open("wb") as file:
             for row in complete(self._rows(files), self._inputs, why or "no task has accounted for this input"):
                 summary.add(row)
-                if row.location in self._beside and row.outcome == "failed":
+                file.write(_line_of(row))
+                if isinstance(row, LedgerRow) and row.location in self._beside and row.outcome == "failed":
                     self._missed[self._beside[row.location]] += 1
-                file.write(encode_value(row.to_json()) + b"\n")
         return summary
 
-    def _rows(self, files: list[Path]) -> Iterator[tuple[int, LedgerRow]]:
+    def _rows(self, files: list[Path]) -> Iterator[tuple[int, LedgerRow | WrittenRow]]:
         # A file may hold the rows of many tasks, or of a task whose inputs are not in the ledger's order.
         runs = [Run(str(path), 0, path.stat().st_size, in_order=False) for path in files if path.exists()]
-        return map(decode_row, merge(runs, self._scratch, memory=_SORT_MEMORY))
+        return map(take_row, merge(runs, self._scratch, memory=_SORT_MEMORY))
 
     def _keep(self, ledger: Path, *, failed: bool, needed: bool) -> tuple[str | None, bool]:
         """Put the ledger where the user looks for it; without a wish of theirs, only if it has something to say.
@@ -295,3 +295,8 @@ class Ending:
             name=run.name, runner=run.runner, arguments=run.arguments, began_s=run.began_s, ended_s=time.time(),
             summary=summary, mrjob=MRJOB_VERSION,
         )  # fmt: skip
+
+
+def _line_of(row: LedgerRow | WrittenRow) -> bytes:
+    """The line of a ledger."""
+    return (row.line if isinstance(row, WrittenRow) else encode_value(row.to_json())) + b"\n"

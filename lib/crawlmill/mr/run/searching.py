@@ -12,7 +12,7 @@ too. Without, the task looks up its patterns in all indexes.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ from crawlmill.inputs.indexes import IndexPlace, open_indexes
 from crawlmill.inputs.lists import Input, Unit
 from crawlmill.ledger.row import LedgerRow
 from crawlmill.mr.run.pattern_lists import query_of_line
-from crawlmill.mr.task.task_list import decode_task, encode_task
+from crawlmill.mr.task.task_list import decode_task_with, encode_task
 from crawlmill.storage import Storage
 
 __all__ = ["Search", "SearchTask", "cut_search"]
@@ -68,15 +68,17 @@ class Search:
 
 
 def cut_search(
-    search: Search, ranked: Sequence[tuple[int, Input]], storage: Storage, lost: Lost
+    search: Search, asked: Mapping[str, Query], ranked: Sequence[tuple[int, Input]], storage: Storage, lost: Lost
 ) -> tuple[list[bytes], dict[str, int]]:
     """The lines of the task list, and how much they read, by what it is called.
+
+    `asked`: the query of each input, by its line.
 
     Raises:
         UsageError: An index is not there, or is none.
         SourceError, FormatError: It cannot be found out what must be read.
     """
-    queries = [query_of_line(item.given, search.like, is_key=search.is_key, match=search.match) for _, item in ranked]
+    queries = [asked[item.given] for _, item in ranked]
     order = sorted(range(len(queries)), key=lambda number: queries[number].pattern.ranges)
     ranked, queries = [ranked[number] for number in order], [queries[number] for number in order]
     opened = [
@@ -139,12 +141,11 @@ class SearchTask:
     """One line of the task list. `rows`: a ledger row for each pattern, by its rank, filled by `chunks`."""
 
     def __init__(self, line: str, storage: Storage) -> None:
-        given = json.loads(line[line.index("{") :])["search"]
+        given, self._inputs = decode_task_with(line, "search")
         self._search, self._storage = Search.from_json(given), storage
         self._parts: list[Part] | None = None if given["parts"] is None else list(map(Part.from_json, given["parts"]))
-        self._inputs = decode_task(line)
         self.rows = [(rank, LedgerRow.of(item)) for rank, item in self._inputs]
-        self.reached = 0
+        self.reached = self._present = 0
 
     def chunks(self) -> Iterator[tuple[str, Chunk]]:
         """Each pattern, without its match word, and lines of its captures, in chunks."""
@@ -182,13 +183,18 @@ class SearchTask:
             if one_by_one:
                 for number, (query, part) in enumerate(zip(queries, parts, strict=True) if parts else ()):
                     for _, chunk in index.captures([query], Plan((part,))):
-                        if taken := self._selectors([query], index, [number])[0](chunk):
+                        if taken := self._selector(query, index, number)(chunk):
                             yield number, taken
                     self._lose(lost, [number])
                 continue
-            select = self._selectors(queries, index, range(len(queries)))
+            # All queries have the same options, so one selector serves those that do not ask for a port.
+            ported = [number for number, query in enumerate(queries) if query.pattern.port is not None]
+            own = {number: self._selector(queries[number], index, number) for number in ported}
+            like = next((query for query in queries if query.pattern.port is None), queries[0])
+            shared = Selector(like, index.name, self._lose_of_present)
             for number, chunk in index.captures(queries, Plan(tuple(parts))):
-                if taken := select[number](chunk):
+                self._present = number
+                if taken := own.get(number, shared)(chunk):
                     yield number, taken
             if isinstance(index, Shareable):
                 for error in list(lost):
@@ -214,11 +220,12 @@ class SearchTask:
             }
             self._lose([error], sorted(concerned) or range(len(queries)))
 
-    def _selectors(self, queries: Sequence[Query], index: Index, numbers: Sequence[int]) -> list[Selector]:
-        return [
-            Selector(query, index.name, lambda error, row=self.rows[number][1]: row.lose(Problem.of(error)))  # type: ignore[misc]
-            for query, number in zip(queries, numbers, strict=True)
-        ]
+    def _selector(self, query: Query, index: Index, number: int) -> Selector:
+        row = self.rows[number][1]
+        return Selector(query, index.name, lambda error: row.lose(Problem.of(error)))
+
+    def _lose_of_present(self, error: FormatError | SourceError) -> None:
+        self.rows[self._present][1].lose(Problem.of(error))
 
     def _lose(self, lost: Lost, numbers: Sequence[int]) -> None:
         for error in lost:

@@ -23,7 +23,7 @@ from typing import Any, Final
 from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.files import ROWS, FolderFiles
 from crawlmill.mr.task.monitor import TaskMonitor, Totals
-from crawlmill.mr.task.rows import encode_rows
+from crawlmill.mr.task.rows import write_rows
 from crawlmill.mr.task.shuffle import Partitioner, Run, Spill, merge
 from crawlmill.sorting import SortedLines
 
@@ -146,7 +146,7 @@ def run_attempt(
                 run("mapper", lines, part)
     if monitor.rows:
         with files.write(ROWS) as file:
-            encode_rows(monitor.rows, file)
+            write_rows(monitor.rows, file)
     return Result(spills, monitor.totals, dict(stderr.counters))
 
 

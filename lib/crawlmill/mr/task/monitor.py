@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
 from crawlmill.ledger.row import LedgerRow
-from crawlmill.mr.task.rows import Pair, row_pair
+from crawlmill.mr.task.rows import Pair, encode_row, row_pair
 
 __all__ = ["COUNTERS", "EngineMonitor", "Monitor", "TaskMonitor", "Totals"]
 
@@ -33,12 +33,16 @@ class Totals(NamedTuple):
     @classmethod
     def of(cls, row: LedgerRow) -> Totals:
         """What a row adds. Of an input in units the last one counts, so that no input is counted twice."""
-        counts = row.unit is None or row.unit[0] + 1 == row.unit[1]
+        if row.unit is None:
+            return cls(1, row.records, row.bytes, 1 if row.lost else 0)
+        counts = row.unit[0] + 1 == row.unit[1]
         return cls(int(counts), row.records, row.bytes, int(counts and row.outcome != "ok"))
 
     def plus(self, other: Totals) -> Totals:
         """The sum of both."""
-        return Totals(*(a + b for a, b in zip(self, other, strict=True)))
+        return Totals(
+            self.inputs + other.inputs, self.records + other.records, self.bytes + other.bytes, self.bad + other.bad
+        )
 
 
 class Monitor(Protocol):
@@ -112,7 +116,8 @@ class TaskMonitor:
     report: Callable[[Totals], None]
 
     def __post_init__(self) -> None:
-        self.rows: list[Pair] = []
+        self.rows: list[bytes] = []
+        """Encoded, without line ends."""
         self.totals = Totals()
         self._due = time.monotonic() + _REPORT_EVERY_S
 
@@ -122,7 +127,7 @@ class TaskMonitor:
 
     def account(self, rank: int, row: LedgerRow) -> Iterable[Pair]:
         """Keep the row; nothing is to be emitted."""
-        self.rows.append(row_pair(rank, row))
+        self.rows.append(encode_row(rank, row))
         self.totals = self.totals.plus(Totals.of(row))
         self._report(self.totals)
         return ()

@@ -14,15 +14,17 @@ case is depend on it, so the launcher tells of a difference. So it does of the c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from json.encoder import encode_basestring
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
 from unicodedata import unidata_version
 
 from crawlmill import core
 from crawlmill.errors import FormatError
-from crawlmill.ledger.row import LedgerRow
+from crawlmill.ledger.row import LedgerRow, WrittenRow
 from crawlmill.mr.task.files import ROWS, TaskFiles
 from crawlmill.mr.task.pairs import decode_pair, encode_pair
 
@@ -30,11 +32,13 @@ __all__ = [
     "Pair",
     "RowsFile",
     "decode_row",
-    "encode_rows",
+    "encode_row",
     "lines_of_streaming",
     "row_pair",
+    "take_row",
     "without_row_lines",
     "without_rows",
+    "write_rows",
 ]
 
 Pair = tuple[Any, Any]
@@ -45,6 +49,12 @@ _UNICODE: Final = "unicode"
 _CORE: Final = "core"
 _PIECE: Final = 1 << 20
 _UNIT: Final = "unit"
+_SCHEME: Final = "://"  # of a location that may hold a secret
+_WRITTEN: Final = re.compile(
+    # Within a text of JSON no quote stands without a backslash before it, so that these names are names.
+    rb'"\\u0000ledger:([0-9]{12})"\t(\{[^\n]*,"outcome":"ok","records":([0-9]+),"bytes":([0-9]+),'
+    rb'"verified":(?:true|false),"lost":\{\},"problems":\[\]),"unicode":"([0-9.]+)","core":"([a-z]+)"\}\n?\Z'
+)
 
 
 def row_pair(rank: int, row: LedgerRow) -> Pair:
@@ -120,16 +130,39 @@ class RowsFile:
         return self._open.__exit__(kind, error, trace)
 
 
-def encode_rows(rows: Iterable[Pair], file: BinaryIO) -> None:
-    """Write row pairs as lines, sorted by rank."""
-    file.writelines(sorted(encode_pair(*pair) + b"\n" for pair in rows))
+def write_rows(lines: Iterable[bytes], file: BinaryIO) -> None:
+    """Write encoded rows, sorted by rank."""
+    file.writelines(line + b"\n" for line in sorted(lines))
+
+
+def encode_row(rank: int, row: LedgerRow) -> bytes:
+    """The line of the pair of a row, without its line end: `encode_pair(*row_pair(rank, row))`."""
+    if row.lost or row.problems or row.unit is not None or row.length is not None or _SCHEME in row.location:
+        return encode_pair(*row_pair(rank, row))
+    form = "null" if row.format is None else f'"{row.format}"'
+    text = (
+        f'"\\u0000ledger:{rank:012}"\t{{"input":{encode_basestring(row.input)},'
+        f'"location":{encode_basestring(row.location)},"format":{form},"outcome":"ok","records":{row.records},'
+        f'"bytes":{row.bytes},"verified":{"true" if row.verified else "false"},"lost":{{}},"problems":[],'
+        f'"unicode":"{row.unicode or unidata_version}","core":"{row.core or core.name()}"}}'
+    )
+    return text.encode("utf-8", "backslashreplace")
+
+
+def take_row(line: bytes) -> tuple[int, LedgerRow | WrittenRow]:
+    """Rank and row of a line, as it was written if nothing is to be done with it. Raises: as `decode_row`."""
+    found = _WRITTEN.match(line)
+    if found is None:
+        return decode_row(line)
+    rank, fields, records, size, version, name = found.groups()
+    return int(rank), WrittenRow(fields + b"}", int(records), int(size), version.decode(), name.decode())
 
 
 def decode_row(line: bytes) -> tuple[int, LedgerRow]:
     """Rank and row of a line.
 
     Raises:
-        FormatError: `bad-json`: this line is none of `encode_rows`.
+        FormatError: `bad-json`: this line is none of `encode_row`.
     """
     try:
         key, fields = decode_pair(line.rstrip())

@@ -29,6 +29,7 @@ __all__ = [
     "Task",
     "cut",
     "decode_task",
+    "decode_task_with",
     "encode_task",
     "limited",
     "task_label",
@@ -101,14 +102,20 @@ def decode_task(line: str) -> Task:
     Raises:
         FormatError: `bad-json`: this is no task of this version.
     """
+    return decode_task_with(line)[1]
+
+
+def decode_task_with(line: str, beside: str = "v") -> tuple[Any, Task]:
+    """What a job has put under a name into the line of a task, and the task. Raises: as `decode_task`."""
     try:
         task = json.loads(line[line.index("{") :])
         version, inputs = task["v"], [(rank, _input(*item)) for rank, *item in task["inputs"]]
+        found = task[beside]
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(f"no line of a task list: {error}", reason="bad-json") from error
     if version != _VERSION:
         raise FormatError("task list of another version", reason="bad-json", expected=_VERSION, actual=version)
-    return inputs
+    return found, inputs
 
 
 def _input(given: str, location: str, offset: int | None, length: int | None, *unit: int) -> Input:

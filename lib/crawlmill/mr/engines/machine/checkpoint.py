@@ -27,7 +27,7 @@ from crawlmill.errors import SourceError, UsageError
 from crawlmill.inputs.lists import Input
 from crawlmill.mr.engines.shipping import package_files
 from crawlmill.mr.task.attempt import Attempt, Result
-from crawlmill.mr.task.rows import decode_row, encode_rows, row_pair
+from crawlmill.mr.task.rows import decode_row, encode_row, write_rows
 from crawlmill.mr.task.survey import SURVEY
 from crawlmill.mr.task.task_list import decode_task
 from crawlmill.storage import is_remote
@@ -120,7 +120,7 @@ class Checkpoint:
         places = {rank: place for place, rank in enumerate(ranks)}
         with source.open("rb") as lines, target.open("wb") as file:
             rows = (decode_row(line) for line in lines)
-            encode_rows((row_pair(places[n] if to_places else ranks[n], row) for n, row in rows), file)
+            write_rows((encode_row(places[n] if to_places else ranks[n], row) for n, row in rows), file)
 
 
 def _has_lost(attempt: Attempt) -> bool:
