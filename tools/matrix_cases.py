@@ -35,6 +35,7 @@ JOBS: Final = {
     "prefix_tree": "metadata",
     "server_addresses": "warc",
     "sitemaps": "robots",
+    "page_links": "wat",
 }
 """The jobs, and what each of them reads."""
 

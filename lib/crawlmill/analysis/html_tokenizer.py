@@ -33,15 +33,24 @@ Deviations, all because no tree is built:
   end tags; an end tag without a start tag is ignored.
 * `<![CDATA[` begins a bogus comment, which ends at the first ">", in SVG and MathML too.
 
-Two readers give the same names: one expression, which takes a page of usual constructs in one call, and a loop.
+Two readers give the same names: one expression, which takes a page of usual constructs in one call, and a loop. A third
+(`tag_reader`) gives the attributes of chosen tags too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["AT_ONCE_BYTES", "CONSTRUCT", "CONTENT", "TAG_END", "start_tag_names"]
+__all__ = [
+    "AT_ONCE_BYTES",
+    "CONSTRUCT",
+    "CONTENT",
+    "TAG_END",
+    "attributes_in",
+    "start_tag_names",
+    "tag_reader",
+]
 
 # A page longer than this goes through the loop, which holds no list of its tags.
 AT_ONCE_BYTES = 6 << 20
@@ -128,6 +137,11 @@ CONSTRUCT = re.compile(rf"<(?:(/?)({_NAME})|{_DECLARATION}|[/?]{_BOGUS_COMMENT})
 TAG_END = re.compile(_REST_AND_SLASH.encode())
 CONTENT = {name.encode(): re.compile(_raw_text(name).encode()) for name in _RAW_TEXT}
 
+_NAME_AND_VALUE = re.compile(
+    rf"""[{_SPACE}/]*+([^{_SPACE}/>][^{_SPACE}/>=]*+)"""
+    rf"""(?:{_SPACES}={_SPACES}(?:"([^"]*+)"|'([^']*+)'|([^{_SPACE}"'][^{_SPACE}]*+|)))?+""".encode()
+)
+
 
 def start_tag_names(page: bytes) -> Iterable[bytes]:
     """The names of the page's start tags, in order, as they are spelled in the source.
@@ -171,3 +185,59 @@ def _walk(page: bytes) -> Iterator[bytes]:
         elif (content := CONTENT.get(name)) and not (self_closing and any(depth.values())):
             raw_text = content.match(page, at)
             at = raw_text.end() if raw_text else at
+
+
+def tag_reader(names: Iterable[bytes]) -> Callable[[bytes], Iterator[tuple[bytes, bytes]]]:
+    """A reader of the start tags of these names (lower case): it yields the name and what stands between it and ">".
+
+    It yields them in order, and takes the pages that `start_tag_names` takes. Time is linear in the page's length.
+    """
+    wanted = frozenset(names)
+    apart = "|".join(_any_case(name) for name in sorted({*_RAW_TEXT, "svg", "math", *(n.decode() for n in wanted)}))
+    usual = rf"(?=[a-zA-Z][^{_SPACE}/>=]*+[{_SPACE}/>]){_USUAL_REST}"
+    plain_tag = rf"(?!(?:{apart}){_NAME_ENDS})(?:{usual}|{_NAME}{_REST})"
+    foreign_end = rf"/(?:{_any_case('svg')}|{_any_case('math')}){_NAME_ENDS}"
+    passed_by = re.compile(rf"[^<]*+{_repeat(rf'<(?!{foreign_end})(?:{_OTHER}|{plain_tag})[^<]*+')}".encode())
+
+    def read(page: bytes) -> Iterator[tuple[bytes, bytes]]:
+        depth = {b"svg": 0, b"math": 0}
+        at = 0
+        while True:
+            passed = passed_by.match(page, at)
+            at = passed.end() if passed else at
+            construct = CONSTRUCT.match(page, at)
+            if construct is None:  # "<" or "</" at the end of the page, or nothing
+                if at >= len(page) - 1:
+                    return
+                at += 1
+                continue
+            name_end = construct.end()
+            slash, spelling = construct.groups()
+            if spelling is None:
+                at = name_end
+                continue
+            end = TAG_END.match(page, name_end)
+            if end is None:
+                return
+            at = end.end()
+            name = spelling.lower()
+            if slash:
+                if depth.get(name):
+                    depth[name] -= 1
+                continue
+            if name in wanted:
+                yield name, page[name_end : at - 1]
+            self_closing = end[1].endswith(b"/")
+            if name in depth:
+                depth[name] += not self_closing
+            elif (content := CONTENT.get(name)) and not (self_closing and any(depth.values())):
+                raw_text = content.match(page, at)
+                at = raw_text.end() if raw_text else at
+
+    return read
+
+
+def attributes_in(tag: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Names, in lower case, and values of the attributes of a tag, as `tag_reader` yields it, in order."""
+    for name, double, single, bare in _NAME_AND_VALUE.findall(tag):
+        yield name.lower(), double or single or bare

@@ -1,0 +1,73 @@
+"""What a page refers to, by the WAT record about it.
+
+Common Crawl's WAT holds the page's URL attributes as they were written: links of the body and most others in
+`HTML-Metadata.Links`, `LINK@/href` in `Head.Link`, `SCRIPT@/src` of the head in `Head.Scripts`, and the last base in
+`Head.Base`. Entries of other shapes, as other programs may write them, are passed by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import ujson
+
+from crawlmill.analysis.links.kinds import KINDS
+from crawlmill.analysis.wat_json import member
+from crawlmill.errors import FormatError
+
+__all__ = ["WatPage", "wat_page"]
+
+
+@dataclass(frozen=True, slots=True)
+class WatPage:
+    """A page that a WAT record describes: its URL, None if the record does not name it, and its HTML-Metadata."""
+
+    url: str | None
+    html: dict[str, Any]
+
+    @property
+    def base(self) -> str | None:
+        """The value of its base element, as it was written."""
+        base = member(self.html, "Head").get("Base")
+        return base if isinstance(base, str) else None
+
+    def references(self) -> Iterator[tuple[str, str]]:
+        """The kind and the value of each URL attribute."""
+        head = member(self.html, "Head")
+        for entries in (head.get("Link"), head.get("Scripts"), self.html.get("Links")):
+            for entry in entries if isinstance(entries, list) else [entries]:
+                if not isinstance(entry, dict):
+                    continue
+                kind, url = entry.get("path"), entry.get("url")
+                if isinstance(kind, str) and kind in KINDS and isinstance(url, str):
+                    yield kind, url
+
+
+def wat_page(envelope: bytes) -> WatPage | None:
+    """The HTML page that a WAT record describes; None if it describes anything else.
+
+    Args:
+        envelope: The block of the record.
+
+    Raises:
+        FormatError: `bad-json`: the record is not a JSON object.
+    """
+    text = envelope.strip()
+    if not (text.startswith(b"{") and text.endswith(b"}")):
+        raise FormatError("WAT record is not a JSON object", reason="bad-json", expected="{...}",
+                          actual=f"{text[:1]!r}...{text[-1:]!r}")  # fmt: skip
+    if b'"HTML-Metadata"' not in text and text.count(b"{") == text.count(b"}"):
+        return None
+    try:
+        whole = member(ujson.loads(text), "Envelope")
+    except ValueError as error:
+        raise FormatError(f"WAT record: {error}", reason="bad-json") from error
+    response = member(member(whole, "Payload-Metadata"), "HTTP-Response-Metadata")
+    # WAT files of ARC files have a header of another name, with names of its own, and no type.
+    header = member(whole, "WARC-Header-Metadata") or member(whole, "ARC-Header-Metadata")
+    if header.get("WARC-Type", "response") != "response" or not isinstance(response.get("HTML-Metadata"), dict):
+        return None
+    url = header.get("WARC-Target-URI", header.get("Target-URI"))
+    return WatPage(url if isinstance(url, str) else None, response["HTML-Metadata"])

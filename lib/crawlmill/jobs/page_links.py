@@ -1,0 +1,48 @@
+"""Find the links of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crawlmill.mr import MRStep, Reading
+from crawlmill.mr.job.links import LinksJob
+from crawlmill.mr.task.pairs import ENCODED, encode_key
+from crawlmill.mr.task.rows import Pair
+
+__all__ = ["PageLinks"]
+
+_AT_ONCE = 1000
+
+
+class PageLinks(LinksJob):
+    """Find the links of pages: what the URL attributes of their HTML refer to.
+
+    Reads WARC, ARC, WAT, and metadata of 2012. Links are resolved by the URL standard, by the page's URL or its first
+    <base href>; what is no URL is left out. A link comes as often as the page has it. Of WAT and metadata, what they
+    hold counts: WAT knows the last <base href>, and the metadata the links of seven elements.
+
+    A result line is a page, the target, and the kind of the link as WAT names it:
+    "http://a.com/x"<TAB>["http://b.org/y.png","IMG@/src"]
+    """
+
+    def steps(self) -> list[MRStep]:
+        """There is nothing to reduce."""
+        return [MRStep(mapper=self.mapper)]
+
+    def read(self, reading: Reading) -> Iterator[Pair]:
+        """The links of one input."""
+        for page in self.pages(reading):
+            source, lines = encode_key(page.url), []
+            for target, kind in page.links():
+                plain = '"' not in target and "\\" not in target
+                text = b'"%b"' % target.encode() if plain else encode_key(target)
+                lines.append(b'%b\t[%b,"%b"]\n' % (source, text, kind.encode()))
+                if len(lines) == _AT_ONCE:
+                    yield ENCODED, b"".join(lines)
+                    lines.clear()
+            if lines:
+                yield ENCODED, b"".join(lines)
+
+
+if __name__ == "__main__":
+    PageLinks.run()

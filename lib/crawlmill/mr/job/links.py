@@ -1,0 +1,101 @@
+"""The base of jobs that ask which links pages have: `LinksJob`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from crawlmill.analysis.links.html import base_in, references_in
+from crawlmill.analysis.links.wat import wat_page
+from crawlmill.errors import FormatError
+from crawlmill.formats.crawl2012.content import Document, parse_content
+from crawlmill.formats.crawl2012.valid import valid_metadata
+from crawlmill.formats.payload.charset import encoding_of, tokenizable
+from crawlmill.formats.payload.encodings import decode_text
+from crawlmill.formats.record import Record
+from crawlmill.inputs.reading import Reading
+from crawlmill.mr.job.base import CrawlJob
+from crawlmill.urls.standard import Resolver
+
+__all__ = ["LinksJob", "Page", "page_of"]
+
+_KINDS_2012: Final = {
+    "a": "A@/href", "area": "AREA@/href", "frame": "FRAME@/src", "iframe": "IFRAME@/src", "script": "SCRIPT@/src",
+    "link": "LINK@/href", "img": "IMG@/src",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page: its URL as it is recorded, its base as it is written, and what yields its references, (kind, value)."""
+
+    url: str
+    base: str | None
+    references: Callable[[], Iterator[tuple[str, str]]]
+
+    def links(self) -> Iterator[tuple[str, str]]:
+        """(target, kind) of each reference that is a URL."""
+        resolve = Resolver(self.url, self.base).resolve
+        for kind, reference in self.references():
+            target = resolve(reference)
+            if target is not None:
+                yield target, kind
+
+
+class LinksJob(CrawlJob):
+    """The base of jobs over the links of pages, of HTML responses and what WAT and metadata of 2012 say of them."""
+
+    formats = ("warc", "arc", "wat", "metadata")
+    types = ("response", "metadata")
+
+    def pages(self, reading: Reading) -> Iterator[Page]:
+        """The pages of one input."""
+        for record in self.watched(reading):
+            try:
+                page = page_of(record)
+            except FormatError as error:
+                reading.lose(error, record)
+                continue
+            if page is not None:
+                yield page
+
+
+def page_of(record: Record) -> Page | None:
+    """The page that a record is, or is about; None for other records. Raises: FormatError."""
+    url = record.uri
+    if record.type == "response":
+        if url is None or not (record.holds_http and record.http.is_html):
+            return None
+        source = _Source(record)
+        return Page(url, base_in(source.page, source.decode), lambda: references_in(source.page, source.decode))
+    if record.format == "sequencefile":  # of 2012
+        content = valid_metadata(record.body()).fields.get("content")
+        document = None if content is None else parse_content(content)
+        if url is None or not isinstance(document, Document):
+            return None
+        links = [(_KINDS_2012[link.element or "a"], link.href) for link in document.links]
+        return Page(url, None, lambda: iter(links))
+    if record.content_type != "application/json":  # the metadata records of a WARC
+        return None
+    page = wat_page(record.body())
+    if page is None or (page.url or url) is None:
+        return None
+    return Page(page.url or url or "", page.base, page.references)
+
+
+class _Source:
+    """The source of an HTML page, and its encoding, which is looked for where it matters."""
+
+    def __init__(self, record: Record) -> None:
+        self._http, self._body = record.http, record.body()
+        self.page = tokenizable(self._body, self._http)
+
+    @cached_property
+    def _encoding(self) -> str:
+        return encoding_of(self._http, self._body) if self.page is self._body else "utf-8"
+
+    def decode(self, text: bytes) -> str:
+        """The text of some of the page's bytes."""
+        return decode_text(text, self._encoding)
