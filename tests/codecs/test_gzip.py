@@ -118,7 +118,7 @@ def test_member_that_ends_near_the_edge_of_the_window_is_whole(extra):
 
 
 def test_large_member_is_streamed_and_its_neighbours_are_found(monkeypatch):
-    monkeypatch.setattr("crawlmill.codecs.gzip.MAX_WHOLE", 1000)
+    monkeypatch.setattr("crawlmill.codecs.members.MAX_WHOLE", 1000)
     monkeypatch.setattr("crawlmill.codecs.inflate.MAX_WHOLE", 1000)
     parts = [gzip_member(CONTENTS[0]), gzip_member(b"record " * 1000), gzip_member(CONTENTS[1])]
     assert read(b"".join(parts)) == (places(parts), [])
@@ -126,7 +126,7 @@ def test_large_member_is_streamed_and_its_neighbours_are_found(monkeypatch):
 
 @pytest.mark.parametrize("at", [-1, -5, 40])
 def test_damage_in_a_streamed_member_is_reported_once_and_reading_goes_on(monkeypatch, at):
-    monkeypatch.setattr("crawlmill.codecs.gzip.MAX_WHOLE", 1000)
+    monkeypatch.setattr("crawlmill.codecs.members.MAX_WHOLE", 1000)
     monkeypatch.setattr("crawlmill.codecs.inflate.MAX_WHOLE", 1000)
     middle = bytearray(gzip_member(b"record " + random.Random(3).randbytes(3000)))
     middle[at] ^= 0x55
@@ -138,7 +138,7 @@ def test_damage_in_a_streamed_member_is_reported_once_and_reading_goes_on(monkey
 
 
 def test_consumer_that_leaves_a_streamed_member_unread_still_gets_its_damage(monkeypatch):
-    monkeypatch.setattr("crawlmill.codecs.gzip.MAX_WHOLE", 1000)
+    monkeypatch.setattr("crawlmill.codecs.members.MAX_WHOLE", 1000)
     monkeypatch.setattr("crawlmill.codecs.inflate.MAX_WHOLE", 1000)
     middle = bytearray(gzip_member(b"record " * 1000))
     middle[-5] ^= 1
@@ -193,7 +193,7 @@ def runaway(behind: bytes) -> bytes:
 
 @pytest.mark.parametrize("limit", [1000, 1 << 24])
 def test_true_members_that_a_false_stream_runs_over_are_read(monkeypatch, limit):
-    monkeypatch.setattr("crawlmill.codecs.gzip.MAX_WHOLE", limit)
+    monkeypatch.setattr("crawlmill.codecs.members.MAX_WHOLE", limit)
     monkeypatch.setattr("crawlmill.codecs.inflate.MAX_WHOLE", limit)
     first, *true = (gzip_member(content) for content in CONTENTS)
     members, problems = read(first + runaway(b"".join(true)))
@@ -291,7 +291,7 @@ def test_head_only_reader_gives_heads_and_lengths_and_rereads_on_request():
     for member in reader:
         if member.head is not None:
             assert member.head == CONTENTS[len(found)][:16]
-            assert member.isize == len(CONTENTS[len(found)])
+            assert member.size == len(CONTENTS[len(found)])
             if len(found) % 2:
                 reader.reread()
                 continue

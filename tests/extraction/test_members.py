@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 
 import pytest
+import zstandard
 from tests import builders
 
 from crawlmill.errors import SourceError
@@ -51,6 +52,12 @@ def test_a_record_of_another_page_is_not_found(tmp_path):
     (problem,) = proven.row.problems
     assert (problem.reason, problem.expected, problem.actual) == ("not-found", "http://example.org/b", "http://example.org/a")  # fmt: skip
     assert (proven.row.outcome, proven.row.records) == ("failed", 0)
+
+
+def test_a_zstandard_frame_is_not_copied_into_a_gzip_file(tmp_path):
+    proven = of(zstandard.ZstdCompressor().compress(PAGE), tmp_path)
+    assert not proven.members
+    assert [problem.reason for problem in proven.row.problems] == ["unsupported-format"]
 
 
 def test_each_flipped_bit_and_each_cut_is_found(tmp_path):

@@ -156,7 +156,7 @@ def test_length_of_a_large_arc_record_is_that_of_its_member(declared):
 @pytest.mark.parametrize("small", [True, False])
 def test_streamed_member_of_several_arc_records_is_cut_by_their_lengths(monkeypatch, small):
     if small:
-        monkeypatch.setattr("crawlmill.codecs.gzip.MAX_WHOLE", 300)
+        monkeypatch.setattr("crawlmill.codecs.members.MAX_WHOLE", 300)
         monkeypatch.setattr("crawlmill.codecs.inflate.MAX_WHOLE", 300)
     large = arc_record("http://e.org/large", TWO_MB if small else SEVENTEEN_MB)
     member = gzip_member(FIRST + large + BEHIND, level=1)

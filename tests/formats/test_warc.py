@@ -64,7 +64,7 @@ def test_records_of_one_member_are_numbered():
 def test_file_of_one_member_is_read(monkeypatch):
     whole = gzip_member(b"".join(RECORDS))
     assert Read(whole).uris == [uri_of(content) for content in RECORDS]
-    monkeypatch.setattr("crawlmill.codecs.gzip.MAX_WHOLE", 300)
+    monkeypatch.setattr("crawlmill.codecs.members.MAX_WHOLE", 300)
     monkeypatch.setattr("crawlmill.codecs.inflate.MAX_WHOLE", 300)
     streamed = Read(whole)
     assert streamed.uris == [uri_of(content) for content in RECORDS]
@@ -75,7 +75,7 @@ def test_file_of_one_member_is_read(monkeypatch):
 @pytest.mark.parametrize("limit", [300, 1 << 24])
 def test_large_records_are_streamed_with_the_same_result(monkeypatch, held, limit):
     monkeypatch.setattr("crawlmill.formats.runs.HELD", held)
-    monkeypatch.setattr("crawlmill.codecs.gzip.MAX_WHOLE", limit)
+    monkeypatch.setattr("crawlmill.codecs.members.MAX_WHOLE", limit)
     monkeypatch.setattr("crawlmill.codecs.inflate.MAX_WHOLE", limit)
     blocks = [content.partition(b"\r\n\r\n")[2][:-4] for content in RECORDS]
     for data in (b"".join(PARTS), b"".join(RECORDS), gzip_member(b"".join(RECORDS))):
@@ -223,7 +223,7 @@ def test_broken_header_is_reported_and_the_other_records_are_read(change, reason
 def contain(request, monkeypatch):
     """Puts records behind each other where no checksum says where one ends."""
     if "streamed" in request.param:
-        monkeypatch.setattr("crawlmill.codecs.gzip.MAX_WHOLE", 300)
+        monkeypatch.setattr("crawlmill.codecs.members.MAX_WHOLE", 300)
         monkeypatch.setattr("crawlmill.codecs.inflate.MAX_WHOLE", 300)
     return gzip_member if "member" in request.param else bytes
 

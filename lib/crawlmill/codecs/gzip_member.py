@@ -17,23 +17,17 @@ import zlib
 from collections.abc import Iterator
 from typing import Final
 
+from crawlmill.codecs.members import ContentError
 from crawlmill.codecs.source import Window
 from crawlmill.errors import FormatError
 
-__all__ = ["MAGIC", "MAX_HEADER", "ContentError", "header_length", "inflate_member"]
+__all__ = ["MAGIC", "MAX_HEADER", "header_length", "inflate_member"]
 
 MAGIC: Final = b"\x1f\x8b\x08"
 MAX_HEADER: Final = 1 << 17  # an extra field holds up to 64 KiB; name and comment are given as much again
 
 _PIECE = 1 << 18  # bytes inflated at a time
 _FEED = 1 << 15  # compressed bytes given to zlib at a time: it copies what it does not use
-
-
-class ContentError(FormatError):
-    """Damage within a member that ends where its trailer stands: of its checksum and its length, one is right.
-
-    Where neither is, the deflate data may be those of another member, into which damage has led.
-    """
 
 
 def header_length(data: bytes) -> int | None:
@@ -72,8 +66,9 @@ def inflate_member(window: Window) -> Iterator[bytes]:
     """The content of the member at hand, in pieces; the window moves along, in the end after the member.
 
     Raises:
-        FormatError: `truncated`, `bad-compression` or `bad-checksum`, with the member's offset; a `ContentError` if
-            the window is past the member all the same.
+        FormatError: `truncated`, `bad-compression` or `bad-checksum`, with the member's offset; a `ContentError` if the
+            window is past the member all the same. That is so where either the checksum or the length is right; where
+            neither is, the deflate data may be those of another member, into which damage has led.
     """
     offset = window.offset
     length = _read_header(window)

@@ -12,6 +12,7 @@ from typing import BinaryIO, Final
 
 from crawlmill.codecs.gzip_member import MAGIC
 from crawlmill.codecs.inflate import inflate_whole
+from crawlmill.codecs.zstd import begins_zstd
 from crawlmill.errors import FormatError, Problem, SourceError
 from crawlmill.extraction.held import HeldRange
 from crawlmill.extraction.lines import EVERY_TYPE, CaptureLine, QuickCapture, line_of
@@ -121,6 +122,19 @@ def prove(item: Input, listed: Listed, fetched: Fetched, storage: Opener, option
         unread = Proven(row)
         unread.lose(fetched.located(source=redact(item.location)))
         return unread
+    if begins_zstd(_first_bytes(fetched)):
+        other = Proven(row)
+        other.lose(
+            FormatError(
+                "records are not copied from Zstandard archives",
+                reason="unsupported-format",
+                offset=item.offset,
+                source=redact(item.location),
+                expected="gzip members or plain records",
+                actual="a Zstandard frame",
+            )
+        )
+        return other
     proven: Proven | None = None
     if isinstance(fetched, bytes) and len(fetched) == item.length and not options.verify:
         proven = _usual(row, item, fetched)
@@ -133,6 +147,13 @@ def prove(item: Input, listed: Listed, fetched: Fetched, storage: Opener, option
                             offset=item.offset, source=redact(item.location))  # fmt: skip
         proven.lose(error)
     return proven
+
+
+def _first_bytes(fetched: bytes | BinaryIO) -> bytes:
+    if isinstance(fetched, bytes):
+        return fetched[:4]
+    fetched.seek(0)
+    return fetched.read(4)
 
 
 def _usual(row: LedgerRow, item: Input, data: bytes) -> Proven | None:

@@ -27,8 +27,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import Any, ClassVar, Final, NamedTuple
 
-from crawlmill.codecs.gzip import Member
 from crawlmill.codecs.inflate import Content
+from crawlmill.codecs.members import Member
 from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import Block, Record

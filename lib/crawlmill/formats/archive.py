@@ -3,10 +3,12 @@
 | first bytes | read as |
 |---|---|
 | `1f 8b 08` | gzip members; what the first sound one holds decides |
+| `28 b5 2f fd`, or a skippable frame | Zstandard frames; likewise |
 | `WARC/` | plain WARC |
 | a URL line | plain ARC |
 
-Where the first bytes are damaged, the first MiB is searched for a true gzip member or a whole WARC record.
+Where the first bytes are damaged, the first MiB is searched for a true gzip member or Zstandard frame, or a whole WARC
+record.
 """
 
 from __future__ import annotations
@@ -18,9 +20,12 @@ from itertools import chain
 from typing import Any, Final
 
 from crawlmill import core
-from crawlmill.codecs.gzip import GzipReader, Member
+from crawlmill.codecs import zstd
+from crawlmill.codecs.gzip import GzipReader
 from crawlmill.codecs.gzip_member import MAGIC
+from crawlmill.codecs.members import Member, MemberReader
 from crawlmill.codecs.source import ByteSource, Replay, Window
+from crawlmill.codecs.zstd import FirstBytes, ZstdReader
 from crawlmill.errors import FormatError
 from crawlmill.formats import arc
 from crawlmill.formats.proven import proven
@@ -43,7 +48,7 @@ OnProblem = Callable[[FormatError], None]
 
 def is_crawl_data(data: bytes) -> bool:
     """Whether these first bytes of a file, inflated if they were gzipped, begin an archive or a SequenceFile."""
-    return _is_record_start(data) or (data[:3] == b"SEQ" and data[3:4] < b"\x20")
+    return _is_record_start(data) or zstd.begins_zstd(data) or (data[:3] == b"SEQ" and data[3:4] < b"\x20")
 
 
 def _is_record_start(data: bytes) -> bool:
@@ -59,7 +64,9 @@ def read_archive(
     types: frozenset[str] | None = None,
     counter: Any | None = None,
     max_body: int = MAX_BODY,
+    first_of_file: FirstBytes | None = None,
     on_left_out: Callable[[int], None] = lambda _: None,
+    on_unproven: Callable[[], None] = lambda: None,
     on_problem: OnProblem,
     on_format: Callable[[str], None],
 ) -> Iterator[Record]:
@@ -73,7 +80,9 @@ def read_archive(
         types: The types of records that are wanted; others may be left out. None for all.
         counter: One of the native core: where that reads, what this can count is counted, and not given.
         max_body: Bytes of a block up to which it may take it.
+        first_of_file: The first bytes of the file, where reading begins behind them: a dictionary may stand there.
         on_left_out: Called with numbers of records that were read and are not given.
+        on_unproven: Called where content has no checksum, and a changed byte need not be noticed.
         on_problem: Called for everything lost; reading goes on after it.
         on_format: Called with `warc`, `wat`, `wet` or `arc` before the record that decides it is given. A warcinfo
             decides nothing.
@@ -88,17 +97,24 @@ def read_archive(
     if container is None:
         window.hold(_SEARCHED)
         data = window.data
-        container = "gzip" if _holds_member(data) else "warc" if warc_reader.holds_record(data) else None
+        container = _found_within(data)
     source = Replay(source, data)
+    heads = HEADS if heads_only else 0
     if container == "gzip":
-        heads = HEADS if heads_only else 0
         native = core.native()
         ahead = None
         if native is not None:
             ahead = NativeReader(
                 native, types, heads=heads, counter=counter, max_body=max_body, on_left_out=on_left_out
             )
-        yield from _read_gzip(source, start, heads, ahead, on_problem, on_format)
+        gzip = GzipReader(source, start=start, on_problem=on_problem, plausible=_is_record_start, heads=heads)
+        yield from _read_members(gzip, ahead, on_problem, on_format)
+    elif container == "zstd":
+        frames = ZstdReader(
+            source, start=start, first_of_file=first_of_file or (lambda count: data[:count]), on_unproven=on_unproven,
+            on_problem=on_problem, plausible=_is_record_start, heads=heads,
+        )  # fmt: skip
+        yield from _read_members(frames, None, on_problem, on_format)
     elif container in ("warc", "arc"):
         read = warc_reader.read_plain if container == "warc" else arc.read_plain
         yield from _named(read(source, start=start, part=part, on_problem=on_problem), container, on_format)
@@ -116,7 +132,9 @@ def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Rec
         types=request.native_types,
         counter=request.native_counter,
         max_body=options.max_body,
+        first_of_file=opened.first_of_file,
         on_left_out=account.count,
+        on_unproven=account.leave_unproven,
         on_problem=account.lose,
         on_format=account.found,
     )
@@ -124,9 +142,12 @@ def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Rec
 
 
 def _begins_record(data: bytes) -> bool:
-    """Whether the bytes begin with a record, plain or in a gzip member that is sound as far as that can be seen."""
+    """Whether the bytes begin with a record, plain or in a gzip member that is sound as far as that can be seen.
+
+    Nothing but archives is read from Zstandard frames, whatever they hold.
+    """
     if not data.startswith(MAGIC):
-        return _is_record_start(data)
+        return _is_record_start(data) or zstd.begins_zstd(data)
     try:
         return _is_record_start(zlib.decompressobj(31).decompress(data, HEADS))
     except zlib.error:
@@ -136,20 +157,19 @@ def _begins_record(data: bytes) -> bool:
 def _container(data: bytes) -> str | None:
     if data.startswith(MAGIC):
         return "gzip"
+    if zstd.begins_zstd(data):
+        return "zstd"
     if is_warc_start(data):
         return "warc"
     return "arc" if arc.is_arc_start(data) else None
 
 
-def _read_gzip(
-    source: ByteSource,
-    start: int,
-    heads: int,
+def _read_members(
+    reader: MemberReader,
     ahead: NativeReader | None,
     on_problem: OnProblem,
     on_format: Callable[[str], None],
 ) -> Iterator[Record]:
-    reader = GzipReader(source, start=start, on_problem=on_problem, plausible=_is_record_start, heads=heads)
     members = iter(reader)
 
     def on_warc(name: str) -> None:
@@ -198,14 +218,33 @@ def _named(
 
 
 def _recovers(data: bytes) -> bool:
-    return data.startswith(MAGIC) or _holds_member(data) or warc_reader.holds_record(data)
+    return data.startswith(MAGIC) or _found_within(data) is not None
 
 
-def _holds_member(data: bytes) -> bool:
-    """Whether a gzip member that begins like a record is somewhere within these bytes."""
-    reader = GzipReader(io.BytesIO(data), on_problem=lambda _: None, plausible=_is_record_start)
+def _found_within(data: bytes) -> str | None:
+    """What a file is whose first bytes are damaged: what begins like a record somewhere within these bytes."""
+    if _holds_record(GzipReader(io.BytesIO(data), on_problem=_ignore, plausible=_is_record_start)):
+        return "gzip"
+    if warc_reader.holds_record(data):
+        return "warc"
+    if zstd.MAGIC in data:
+        frames = ZstdReader(
+            io.BytesIO(data), first_of_file=lambda count: data[:count], on_unproven=lambda: None,
+            on_problem=_ignore, plausible=_is_record_start,
+        )  # fmt: skip
+        if _holds_record(frames):
+            return "zstd"
+    return None
+
+
+def _holds_record(reader: MemberReader) -> bool:
+    """Whether the first true member begins like a record."""
     member = next(iter(reader), None)
     return member is not None and _is_record_start(_first_bytes(member))
+
+
+def _ignore(_: FormatError) -> None:
+    """A problem of what is only tried."""
 
 
 def _unknown(data: bytes, offset: int) -> FormatError:

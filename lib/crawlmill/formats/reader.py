@@ -47,6 +47,9 @@ class Account(Protocol):
     def count(self, items: int) -> None:
         """So many more whole items were read, whether they are given or not."""
 
+    def leave_unproven(self) -> None:
+        """Some content has no checksum, so that a changed byte in it need not be noticed."""
+
     def lose(self, error: FormatError) -> None:
         """Something is lost; reading goes on after it."""
 
@@ -72,6 +75,9 @@ class OpenInput(Protocol):
     @property
     def data(self) -> bytes:
         """Its first bytes: 64 KiB, or all there are."""
+
+    def first_of_file(self, count: int) -> bytes:
+        """The first bytes of the file that the input is, or is a range of."""
 
     def from_start(self) -> ByteSource:
         """The input from its beginning, by the offsets of the file. Ask for it once."""

@@ -25,7 +25,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import ClassVar, Final, Generic, NamedTuple, TypeVar
 
-from crawlmill.codecs.gzip import Member
+from crawlmill.codecs.members import Member
 from crawlmill.codecs.source import ByteSource, CannotGoBackError, Window
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import Block, Record

@@ -70,6 +70,10 @@ class InputAccount:
         """So many more whole items were read, whether they are given or not."""
         self.row.records += items
 
+    def leave_unproven(self) -> None:
+        """Some content has no checksum, so that a changed byte in it need not be noticed."""
+        self.row.verified = False
+
     def lose(self, error: FormatError | SourceError) -> None:
         """Something is lost; reading may go on after it."""
         self.row.lose(Problem.of(error.located(source=redact(self._item.location))))

@@ -77,9 +77,12 @@ class Opened:
         return self._window.data
 
     def first_of_file(self, count: int) -> bytes:
-        """The first bytes of the file that this is a range of. Raises: SourceError."""
+        """The first bytes of the file that this is, or is a range of. Raises: SourceError."""
         if not count:
             return b""
+        window = self._window
+        if not window.start and (window.held >= count or window.ended):
+            return window.data[:count]
         self._span.pause()
         with self._storage.open_stream(self._location, 0, count) as stream:
             return stream.read()

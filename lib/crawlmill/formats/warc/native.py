@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crawlmill.codecs.gzip import REACH, Member
+from crawlmill.codecs.gzip import head_only
+from crawlmill.codecs.members import REACH
 from crawlmill.codecs.source import Window
 from crawlmill.formats.record import MAX_BODY, Block
 from crawlmill.formats.warc.record import WarcRecord
@@ -68,8 +69,6 @@ class NativeReader:
 
 
 def _head_only(kind: str, offset: int, compressed: bytes, begin: int, size: int, head: bytes) -> WarcRecord:
-    length = len(compressed)
-    member = Member(offset, length, head=head, compressed=compressed)
-    return WarcRecord(
-        kind, head[:begin], Block(size, head, begin, reinflate=member.inflate), offset=offset, length=length
-    )
+    member = head_only(compressed, offset, head)
+    block = Block(size, head, begin, reinflate=member.inflate)
+    return WarcRecord(kind, head[:begin], block, offset=offset, length=member.length)

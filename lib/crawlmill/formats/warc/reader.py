@@ -13,8 +13,8 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from crawlmill.codecs.gzip import Member
 from crawlmill.codecs.inflate import Content
+from crawlmill.codecs.members import Member
 from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import HEAD_BYTES, Block
@@ -78,7 +78,7 @@ def _head_only(member: Member) -> WarcRecord | None:
     if head is None or member.head is None:
         return None
     kind, start, length = head
-    if start + length + 4 != member.isize:
+    if start + length + 4 != member.size:
         return None
     block = Block(length, member.head, start, reinflate=member.inflate)
     return WarcRecord(kind, member.head[:start], block, offset=member.offset, length=member.length)
