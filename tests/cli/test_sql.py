@@ -291,6 +291,13 @@ def test_names_cannot_smuggle_statements_or_files_past_the_check(text, table, tm
     assert rows in (None, [[4]])
 
 
+def test_the_names_of_a_row_are_names_whatever_is_in_them(table):
+    """In DuckDB's words they are texts between quotes."""
+    odd = "a': read_text('/etc/passwd'), 'b"
+    rows, _ = ask(f'SELECT CAST(ARRAY[ROW(4)] AS ARRAY(ROW("{odd}" BIGINT))) FROM ccindex LIMIT 1', table)
+    assert rows == [[[{odd: 4}]]]
+
+
 def test_deep_sql_and_times_beyond_pythons_are_refused_in_one_line(table):
     for text in (
         f"SELECT {'+'.join(['1'] * 4000)} FROM ccindex",

@@ -6,10 +6,12 @@ import datetime as dt
 import json
 import random
 import re
+import tracemalloc
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.data import shared
 
 from crawlmill.indexes.columnar.lookup import TableIndex
 from crawlmill.indexes.columnar.table import TablePart
@@ -187,3 +189,41 @@ def test_binary_texts_are_texts(tmp_path):
             for query, chunks in look_up(indexes, [Query(parse_pattern("example.com"))], pytest.fail)
         ]
     assert json.loads(b"".join(chunks).split(b" ", 2)[2])["url"] == "http://example.com/"
+
+
+def test_memory_does_not_grow_with_row_groups_and_their_order_within_does_not_matter(tmp_path):
+    keys = [f"com,example)/{n:06}" for n in range(40_000)]
+    shuffled = random.Random(3).sample(keys, len(keys))
+    for number, some in enumerate((keys[::2], keys[1::2], shuffled)):
+        rows = {
+            "url_surtkey": some, "url": [f"http://example.com/{key[-6:] * 100}" for key in some],
+            "fetch_time": pa.array([dt.datetime(2020, 1, 1, tzinfo=dt.UTC)] * len(some), pa.timestamp("ms", "UTC")),
+        }  # fmt: skip
+        folder = tmp_path / ("in-order" if number < 2 else "shuffled")
+        folder.mkdir(exist_ok=True)
+        pq.write_table(pa.table(rows), folder / f"part-{number}.parquet")
+    for folder in ("in-order", "shuffled"):
+        problems = []
+        with Storage() as storage:
+            (index,) = open_indexes(find_indexes([str(tmp_path / folder)], storage), storage, problems.append)
+            lines = index.captures([Query(parse_pattern("*.example.com"))])
+            tracemalloc.start()
+            try:
+                found = [line.partition(b" ")[0].decode() for _, chunk in lines for line in chunk.splitlines()]
+                held = tracemalloc.get_traced_memory()[1]
+            finally:
+                tracemalloc.stop()
+        assert (found, problems) == (keys, [])
+        assert folder == "shuffled" or held - 90 * len(keys) < 8 << 20  # the keys that are found, and some batches
+
+
+def test_a_host_written_in_octal_numbers_is_found_by_what_it_is_called():
+    """The converter's row has the host as it is written, and the key that Java's and `surt`'s rules give: 010 is 8."""
+    names = ("url_surtkey", "url_host_name", "url")
+    text = (shared("columnar") / "expected.jsonl").read_text()
+    rows = [json.loads(each)["row"] for each in text.split("\n") if each]
+    row = next(row for row in rows if row["url_host_name"] == "010.0.0.1")
+    assert [row[name] for name in names] == ["1,0,0,8)/", "010.0.0.1", "http://010.0.0.1/"]
+    for pattern in (parse_pattern("010.0.0.1", "host"), parse_pattern("http://010.0.0.1/")):
+        lines = found(shared("columnar") / "oracle", pattern)
+        assert [json.loads(line.split(b" ", 2)[2])["url"] for line in lines] == ["http://010.0.0.1/"]

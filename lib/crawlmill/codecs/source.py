@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
 
-__all__ = ["ByteSource", "CannotGoBackError", "Replay", "Window"]
+__all__ = ["ByteSource", "CannotGoBackError", "Replay", "Window", "read_up_to"]
+
+_PIECE: Final = 1 << 20
 
 
 class ByteSource(Protocol):
@@ -17,6 +19,18 @@ class ByteSource(Protocol):
     def seek(self, offset: int, /) -> int:
         """Continue at an absolute offset within the source."""
         ...
+
+
+def read_up_to(source: ByteSource, length: int) -> bytes:
+    """The next bytes of a source: `length`, fewer only where it ends."""
+    piece = source.read(length)
+    if len(piece) == length or not piece:
+        return piece
+    pieces, left = [piece], length - len(piece)
+    while left and (piece := source.read(min(left, _PIECE))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
 
 
 class CannotGoBackError(Exception):

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Final, TypeVar
 
+from crawlmill.codecs.source import read_up_to
 from crawlmill.errors import SourceError
 from crawlmill.inputs.lists import Input
 from crawlmill.storage.interface import Opener, Stream
@@ -93,14 +94,7 @@ def _skip(stream: Stream, at: int, to: int) -> int:
 def _read(stream: Stream, length: int) -> bytes | BinaryIO:
     if length > MAX_HELD:
         return _read_to_file(stream, length)
-    data = stream.read(length)
-    if len(data) == length or not data:
-        return data
-    pieces, left = [data], length - len(data)
-    while left and (piece := stream.read(left)):
-        pieces.append(piece)
-        left -= len(piece)
-    return b"".join(pieces)
+    return read_up_to(stream, length)
 
 
 def _read_to_file(stream: Stream, length: int) -> BinaryIO:

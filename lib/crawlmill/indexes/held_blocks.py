@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final
 
-from crawlmill.codecs.source import ByteSource
+from crawlmill.codecs.source import ByteSource, read_up_to
 from crawlmill.errors import FormatError
 from crawlmill.indexes.source import BlockStore, Source
 
@@ -73,16 +73,12 @@ class HeldBlocks:
     def read(self, stream: ByteSource, number: int) -> bytes:
         """The block that a stream gives next. Raises: as `block` does."""
         offset, length = self._place(number)
-        pieces, left = [], length
-        while left and (piece := stream.read(left)):
-            pieces.append(piece)
-            left -= len(piece)
-        if left:
+        block = read_up_to(stream, length)
+        if len(block) < length:
             raise FormatError(
                 "the file ends before the size it had", reason="truncated", source=self.source.name,
-                offset=offset + length - left, expected=f"{self.size} bytes",
+                offset=offset + len(block), expected=f"{self.size} bytes",
             )  # fmt: skip
-        block = b"".join(pieces)
         if self._store is not None:
             self._store.put(self._stored_from + number, block)
         self.hold(number, block)

@@ -98,8 +98,7 @@ def url_of(pattern: Pattern) -> str:
 
     It is the text as it was given, if that was a URL; of a key, a URL of that key.
     """
-    is_key = pattern.text.strip().encode("utf-8", "surrogateescape") == pattern.key
-    for match in () if is_key else (None, pattern.match):
+    for match in () if pattern.is_key else (None, pattern.match):
         try:
             same = parse_pattern(pattern.text, match)
         except UsageError:

@@ -13,19 +13,17 @@ from typing import Final
 
 from crawlmill.codecs.gzip_member import inflate_member
 from crawlmill.codecs.inflate import inflate_whole
-from crawlmill.codecs.source import ByteSource, Window
+from crawlmill.codecs.source import ByteSource, Window, read_up_to
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.indexes.cluster.places import Shards
 from crawlmill.indexes.index import Losses
 from crawlmill.indexes.lines import Chunk, chunks_of, tidy
 from crawlmill.indexes.plan import Part, Plan
 
-__all__ = ["MAX_MEMBER", "member_lines", "read_exactly", "read_members"]
+__all__ = ["MAX_MEMBER", "member_lines", "read_members"]
 
 MAX_MEMBER: Final = 64 << 20
 """Compressed bytes of a member, beyond which `cluster.idx` is not believed."""
-
-_PIECE: Final = 1 << 18
 
 
 def read_members(plan: Plan, shards: Shards, losses: Losses) -> Iterator[Chunk]:
@@ -48,10 +46,10 @@ def _read_run(run: list[Part], stream: ByteSource, losses: Losses) -> Iterator[C
     at = run[0].offset
     for part in run:
         if part.offset != at:
-            read_exactly(stream, part.offset - at)  # a jump would be a request; gaps within a run are small
+            read_up_to(stream, part.offset - at)  # a jump would be a request; gaps within a run are small
             at = part.offset
         for length in part.lengths:
-            packed = read_exactly(stream, length)
+            packed = read_up_to(stream, length)
             if len(packed) < length:
                 losses.add(_short(at, length, len(packed), part), part.file)
                 return  # the file ends here: what is behind is told with this
@@ -92,18 +90,6 @@ def _pieces(packed: bytes) -> Iterator[bytes]:
                     actual=len(packed),
                 ) from error  # fmt: skip
             raise
-
-
-def read_exactly(stream: ByteSource, length: int) -> bytes:
-    """The next bytes of a stream: fewer only where it ends."""
-    piece = stream.read(length)
-    if len(piece) == length or not piece:
-        return piece
-    pieces, left = [piece], length - len(piece)
-    while left and (piece := stream.read(min(left, _PIECE))):
-        pieces.append(piece)
-        left -= len(piece)
-    return b"".join(pieces)
 
 
 def _giant(part: Part) -> FormatError:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crawlmill.codecs.source import read_up_to
 from crawlmill.errors import FormatError, SourceError
-from crawlmill.indexes.cluster.members import MAX_MEMBER, member_lines, read_exactly
+from crawlmill.indexes.cluster.members import MAX_MEMBER, member_lines
 from crawlmill.indexes.cluster.places import Shards
 from crawlmill.indexes.cluster.rows import Row, parse_row, parse_rows
 from crawlmill.indexes.index import Losses, OnProblem
@@ -83,7 +84,7 @@ class ClusterCheck:
         if row.length > MAX_MEMBER:
             raise FormatError("cluster.idx names a member that is too large to be one", reason="too-large",
                               offset=row.offset, expected=f"<= {MAX_MEMBER} bytes", actual=row.length)  # fmt: skip
-        packed = read_exactly(self._stream, row.length)
+        packed = read_up_to(self._stream, row.length)
         self._at += len(packed)
         self._furthest = max(self._furthest, self._at)
         if len(packed) < row.length:

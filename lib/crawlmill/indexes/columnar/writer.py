@@ -1,12 +1,15 @@
 """Writes a part of a table: rows in the order in which they come, in row groups of a fixed number of rows.
 
-All row groups are full but the last. Memory is that of a row group. Files are as Common Crawl's: version 1 of Parquet,
-times in milliseconds, dictionaries, statistics of every column (none where a value is beyond some 4 KiB), no
-metadata of Arrow's. What they do say is the version of the Public Suffix List that hosts were cut by.
+All row groups are full but the last. Memory is that of a row group; rows are made of some thousand lines at a time, or
+of fewer if they are long. Files are as Common Crawl's: version 1 of Parquet, times in milliseconds, dictionaries,
+statistics of every column (none where a value is beyond some 4 KiB), no metadata of Arrow's. What they do say is the
+version of the Public Suffix List that hosts were cut by.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from itertools import accumulate
 from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
@@ -18,6 +21,7 @@ from crawlmill.urls.suffixes import list_version
 __all__ = ["PartWriter"]
 
 _BATCH: Final = 20_000
+_BATCH_BYTES: Final = 32 << 20
 _LEVELS: Final = {"gzip": 6, "zstd": 3}
 
 
@@ -34,6 +38,7 @@ class PartWriter:
     def __init__(self, file: BinaryIO, *, rows: int, compression: str = "gzip", record_ids: bool = False) -> None:
         self._rows, self._record_ids = rows, record_ids
         self._lines: list[bytes] = []
+        self._bytes = 0  # of lines
         self._tables: list[pa.Table] = []
         self._held = 0  # rows in tables
         self._writer: Any = pq.ParquetWriter(
@@ -46,11 +51,23 @@ class PartWriter:
         """Take lines of CDXJ in order, without line ends, as `checked` gives them."""
         at = 0
         while at < len(lines):
-            free = min(_BATCH, self._rows - self._held) - len(self._lines)
-            self._lines += lines[at : at + free]
-            at += free
-            if len(self._lines) >= min(_BATCH, self._rows - self._held):
+            some = self._fitting(lines[at : at + self._free()])
+            self._lines += some
+            self._bytes += sum(map(len, some))
+            at += len(some)
+            if not self._free() or self._bytes >= _BATCH_BYTES:
                 self._take()
+
+    def _free(self) -> int:
+        """The lines that can still be taken before rows are made of them."""
+        return min(_BATCH, self._rows - self._held) - len(self._lines)
+
+    def _fitting(self, lines: list[bytes]) -> list[bytes]:
+        """The lines up to the one with which there are enough bytes, wherever a call of `write` began."""
+        if self._bytes + sum(map(len, lines)) < _BATCH_BYTES:
+            return lines
+        sizes = list(accumulate(map(len, lines), initial=self._bytes))
+        return lines[: bisect_left(sizes, _BATCH_BYTES)]
 
     def close(self) -> None:
         """Write what is held, and the end of the file, which is left open."""
@@ -62,7 +79,7 @@ class PartWriter:
         if self._lines:
             self._tables.append(table_of(self._lines, record_ids=self._record_ids))
             self._held += len(self._lines)
-            self._lines = []
+            self._lines, self._bytes = [], 0
         if self._held >= self._rows:
             self._write_group()
 

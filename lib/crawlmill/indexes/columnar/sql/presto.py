@@ -185,7 +185,8 @@ def _cast(node: exp.Cast) -> Any:
         fields = kind.expressions[0].expressions
         if all(isinstance(each, exp.ColumnDef) for each in fields):
             pairs = ", ".join(
-                f"'{each.name}': CAST(struct_extract_at(e_, {n}) AS {each.args['kind'].sql(_DUCKDB)})"
+                f"{exp.Literal.string(each.name).sql(_DUCKDB)}: "
+                f"CAST(struct_extract_at(e_, {n}) AS {each.args['kind'].sql(_DUCKDB)})"
                 for n, each in enumerate(fields, 1)
             )
             made = parse_one(f"list_transform(__A__, e_ -> {{{pairs}}})", read=_DUCKDB)

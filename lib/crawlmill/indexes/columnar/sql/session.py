@@ -132,6 +132,7 @@ class SqlSession:
         if listed:
             self._execute(f"SET allowed_paths = [{listed}]")
         self._execute("SET enable_external_access = false")
+        self._execute("SET lock_configuration = true")
 
     def _has_record_ids(self, local: list[str]) -> bool:
         """Whether the column is shown: a statement names it, or a local table has it."""
@@ -217,7 +218,7 @@ class SqlSession:
 
     def failure(self, error: Exception) -> CrawlmillError:
         """What an error of DuckDB says, in one line, with the place in the statement where it can be found."""
-        problem, self._files.problem = self._files.problem, None
+        problem = self._files.problems.take()
         if problem is not None:
             return UsageError(f"a part of the table cannot be read: {problem}")
         if isinstance(error, duckdb.InterruptException):

@@ -1,0 +1,253 @@
+"""The lines of a part of a table: of its row groups those that may hold wanted keys, as lines of CDXJ, in batches.
+
+Of a row group the keys are read first, and the other columns only if a key is wanted. Rows become lines some thousand
+at a time, so that memory does not grow with a row group. Lines are given in the order of their keys; what stands after
+the key is in any order. A row group that is not sorted by key is sorted on disk.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from crawlmill.errors import FormatError, SourceError
+from crawlmill.indexes.capture import FIELDS
+from crawlmill.indexes.columnar.layout import COLUMNS
+from crawlmill.indexes.columnar.part_file import PartBytes, PartFile, ReadProblems
+from crawlmill.indexes.source import Source
+from crawlmill.sorting import sort_lines
+from crawlmill.urls.patterns import KeyRange
+
+__all__ = ["SORTED_BYTES", "PartLines"]
+
+SORTED_BYTES: Final = 64 << 20
+"""Bytes of lines that are sorted in memory; more go to disk."""
+
+_KEY: Final = "url_surtkey"
+_TIME: Final = "fetch_time"
+_COLUMN_OF: Final = {column.field: column.name for column in COLUMNS if column.field is not None}
+_WANTED: Final[dict[str, str]] = {name: _COLUMN_OF[name] for name in FIELDS if name in _COLUMN_OF}
+_AFTER_KEY: Final = b" :"  # greater than a key, a blank and any timestamp
+_BATCH: Final = 4096
+_BUFFER: Final = 1 << 20
+_TAIL: Final = 64 << 10  # what pyarrow asks for first
+_HELD_KEYS: Final = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The rows of a row group whose keys may be wanted: where they are, whether in order, and, if few, their keys."""
+
+    mask: Any
+    is_sorted: bool
+    keys: Any
+
+
+class PartLines:
+    """A part that is open. Only its footer is held.
+
+    Args:
+        source: The part.
+
+    Raises:
+        SourceError, FormatError: It cannot be read, is damaged, or lacks columns.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source, self._problems = source, ReadProblems()
+        self._bytes = PartBytes(source, tail=_TAIL)
+        try:
+            self._meta = self._opened(ahead=False).metadata
+            schema = self._meta.schema.to_arrow_schema()
+        except (pa.ArrowException, OSError) as error:
+            raise self._failure(error) from error
+        self._columns = {name: column for name, column in _WANTED.items() if column in schema.names}
+        names = [self._meta.schema.column(n).path for n in range(self._meta.num_columns)]
+        missing = [name for name in (_KEY, _TIME, "url") if name not in names]
+        if missing:
+            raise FormatError(
+                "a part of the table lacks columns", reason="unsupported-format", source=source.name,
+                expected=f"{_KEY}, {_TIME}, url", actual=f"no {', '.join(missing)}",
+            )  # fmt: skip
+        time = schema.field(_TIME).type
+        if not pa.types.is_timestamp(time):
+            raise FormatError(
+                "a part of the table has no times", reason="unsupported-format", source=source.name,
+                expected="a timestamp", actual=str(time),
+            )  # fmt: skip
+        self._places = {name: n for n, name in enumerate(names)}
+
+    def _opened(self, *, ahead: bool) -> Any:
+        """The part, read by few large requests for all columns, or by pieces of 1 MiB of each."""
+        stream = pa.PythonFile(PartFile(self._bytes, self._problems), mode="r")
+        meta = getattr(self, "_meta", None)
+        return pq.ParquetFile(stream, metadata=meta, pre_buffer=ahead, buffer_size=0 if ahead else _BUFFER)
+
+    def _failure(self, error: Exception) -> FormatError | SourceError:
+        problem = self._problems.take()
+        if problem is not None:
+            return problem
+        return FormatError(
+            "a part of the table is damaged", reason="bad-header", source=self._source.name,
+            actual=" ".join(str(error).split())[:200],
+        )  # fmt: skip
+
+    def _bounds(self, group: int) -> tuple[bytes, bytes] | None:
+        statistics = self._meta.row_group(group).column(self._places[_KEY]).statistics
+        if statistics is None or not statistics.has_min_max:
+            return None
+        try:
+            low, high = _encoded(statistics.min), _encoded(statistics.max)
+        except ValueError:  # texts that are not UTF-8
+            return None
+        return low, high
+
+    def groups(self, ranges: list[KeyRange]) -> list[int]:
+        """The row groups that may hold wanted lines."""
+        found = []
+        for group in range(self._meta.num_row_groups):
+            bounds = self._bounds(group)
+            if bounds is None or any(low < bounds[1] + _AFTER_KEY and high > bounds[0] + b" " for low, high in ranges):
+                found.append(group)
+        return found
+
+    def is_sorted(self, groups: list[int]) -> bool:
+        """Whether the keys of these groups follow each other."""
+        bounds = [self._bounds(group) for group in groups]
+        if len(bounds) > 1 and None in bounds:
+            return False
+        return all(a[1] <= b[0] for a, b in pairwise(bounds) if a and b)
+
+    def offset_of(self, group: int) -> int:
+        """Where a row group is told apart from others by."""
+        column = self._meta.row_group(group).column(self._places[_KEY])
+        return int(column.dictionary_page_offset or column.data_page_offset)
+
+    def bytes_of(self, group: int) -> int:
+        """Bytes of the columns that are read of a row group."""
+        wanted = [_KEY, _TIME, *self._columns.values()]
+        meta = self._meta.row_group(group)
+        return sum(meta.column(self._places[name]).total_compressed_size for name in wanted)
+
+    def lines(self, group: int, ranges: list[KeyRange], *, ahead: bool) -> Iterator[bytes]:
+        """The lines of a row group whose keys may be wanted, by their keys.
+
+        Args:
+            group: Its number.
+            ranges: What is wanted.
+            ahead: Fetch all columns of it at once, which takes the fewest requests.
+
+        Raises:
+            SourceError, FormatError: It cannot be read or is damaged.
+        """
+        try:
+            chosen = self._choose(group, ranges, ahead=ahead)
+            if chosen is None:
+                return
+            lines = self._lines_of(group, chosen, ahead=ahead)
+            if chosen.is_sorted:
+                yield from lines
+                return
+            with tempfile.TemporaryDirectory() as folder, sort_lines(lines, Path(folder), SORTED_BYTES) as in_order:
+                yield from in_order
+        except pa.ArrowException as error:
+            raise self._failure(error) from error
+
+    def _batches(self, group: int, names: list[str], *, ahead: bool) -> Iterator[Any]:
+        try:
+            file = self._opened(ahead=ahead)
+            yield from file.iter_batches(batch_size=_BATCH, row_groups=[group], columns=names, use_threads=False)
+        except (pa.ArrowException, OSError) as error:
+            raise self._failure(error) from error
+
+    def _choose(self, group: int, ranges: list[KeyRange], *, ahead: bool) -> _Chosen | None:
+        masks, kept, size, last, is_sorted = [], [], 0, b"", True
+        for batch in self._batches(group, [_KEY], ahead=ahead):
+            keys = batch[_KEY].cast(pa.binary())
+            if keys.null_count:
+                raise FormatError(
+                    f"{keys.null_count} rows without a key", reason="bad-header", source=self._source.name
+                )
+            mask = _mask_of(keys, ranges)
+            masks.append(mask)
+            some = keys.filter(mask)
+            if len(some):
+                is_sorted = is_sorted and last <= some[0].as_py() and _is_sorted(some)
+                last = some[-1].as_py()
+                size += some.nbytes
+                kept.append(some)
+                if size > _HELD_KEYS:
+                    kept.clear()
+        if not size:
+            return None
+        mask = pa.chunked_array(masks).combine_chunks()
+        return _Chosen(mask, is_sorted, pa.chunked_array(kept) if size <= _HELD_KEYS else None)
+
+    def _lines_of(self, group: int, chosen: _Chosen, *, ahead: bool) -> Iterator[bytes]:
+        names = [_TIME, *self._columns.values()]
+        at = taken = 0
+        for batch in self._batches(group, names if chosen.keys is not None else [_KEY, *names], ahead=ahead):
+            mask = chosen.mask.slice(at, len(batch))
+            at += len(batch)
+            rows = batch.filter(mask)
+            if not len(rows):
+                continue
+            if chosen.keys is None:
+                keys = rows[_KEY].cast(pa.binary())
+            else:
+                keys = chosen.keys.slice(taken, len(rows))
+                taken += len(rows)
+            if rows[_TIME].null_count:
+                raise FormatError("rows without a time", reason="bad-header", source=self._source.name)
+            try:
+                lines = _lines(keys.to_pylist(), rows, self._columns)
+            except (ValueError, OverflowError) as error:  # texts that are not UTF-8, times that Python does not have
+                raise FormatError("a row that is no capture", reason="bad-header", source=self._source.name,
+                                  actual=str(error)[:200]) from error  # fmt: skip
+            yield from lines
+
+
+def _mask_of(keys: Any, ranges: list[KeyRange]) -> Any:
+    mask = None
+    for low, high in ranges:
+        here = pc.and_(
+            pc.greater_equal(keys, pa.scalar(low.partition(b" ")[0], pa.binary())),
+            pc.less_equal(keys, pa.scalar(high, pa.binary())),
+        )
+        mask = here if mask is None else pc.or_(mask, here)
+    return pa.array([False] * len(keys)) if mask is None else mask
+
+
+def _is_sorted(keys: Any) -> bool:
+    return len(keys) < 2 or bool(pc.all(pc.less_equal(keys[:-1], keys[1:])).as_py())
+
+
+def _lines(keys: list[bytes], rows: Any, columns: dict[str, str]) -> list[bytes]:
+    """The lines of CDXJ of rows."""
+    kind = pa.timestamp("ms", "UTC") if rows[_TIME].type.tz else pa.timestamp("ms")
+    times = rows[_TIME].cast(kind, safe=False).to_pylist()  # what is finer than a second is not in a line
+    values = [rows[name].to_pylist() for name in columns.values()]
+    lines = []
+    for key, time, *row in zip(keys, times, *values, strict=True):
+        fields = {
+            name: value.decode() if isinstance(value, bytes) else str(value)
+            for name, value in zip(columns, row, strict=True)
+            if value is not None and not (name == "status" and value == -1)
+        }  # fmt: skip
+        stamp = (time.astimezone(UTC) if time.tzinfo else time).strftime("%Y%m%d%H%M%S").zfill(14)
+        lines.append(b"%s %s %s\n" % (key, stamp.encode(), json.dumps(fields).encode()))
+    return lines
+
+
+def _encoded(key: Any) -> bytes:
+    return key.encode() if isinstance(key, str) else bytes(key)
