@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests import builders
+from tests.indexes.captures import make_cluster, make_lines
 from tests.mr.helpers import PROJECT, Ended
 
 from crawlmill.sample import write_sample
@@ -22,6 +23,7 @@ from crawlmill.sample import write_sample
 __all__ = ["COMBINED", "JOBS", "LISTS", "Case", "Outcome", "Run", "cases", "code_of", "measure", "write_inputs"]
 
 JOBS: Final = {
+    "find_captures": "patterns",
     "extract_records": "records",
     "tag_count": "warc",
     "server_count": "wat",
@@ -57,6 +59,8 @@ _OPTIONS: Final = {
     "top": ("--top", "5"),
 }
 _NOT_OK: Final = ("damaged", COMBINED)
+_CUT_BY_THEMSELVES: Final = ("find_captures", "extract_records")
+"""Jobs that say themselves what a task is."""
 _COUNTING: Final = ("tag_count", "server_count", "word_count", "metadata_statistics", "server_addresses")
 _MORE: Final = {
     "extract_records": ("--max-size", "100KB", "--prefix", "r"),
@@ -93,7 +97,9 @@ class Case:
     def options(self) -> tuple[str, ...]:
         """Beside the list."""
         per_task = ("--inputs-per-task", str(self.inputs_per_task)) if self.inputs_per_task else ()
-        return (*_MORE.get(self.job, ()), *_OPTIONS.get(self.kind, ()), *per_task)
+        given = () if self.job in _CUT_BY_THEMSELVES else (*_OPTIONS.get(self.kind, ()), *per_task)
+        index = ("--index", str(self.path.parent / "index")) if self.job == "find_captures" else ()
+        return (*_MORE.get(self.job, ()), *index, *given)
 
 
 def code_of(kind: str) -> int:
@@ -127,7 +133,7 @@ def write_inputs(folder: Path) -> None:
         write_sample(folder / name, pages=pages, files=files, formats=formats)
         _write_pairs(folder / name / "pairs", pages, files)
         _write_robots(folder / name / "robots", pages, files)
-    for kind in sorted(set(JOBS.values()) - {"records"}):
+    for kind in sorted(set(JOBS.values()) - {"records", "patterns"}):
         home = folder / kind
         home.mkdir()
         found = {name: _gather(folder / name, home, kind) for name in ("whole", "small")}
@@ -137,6 +143,29 @@ def write_inputs(folder: Path) -> None:
             packed = gzip.compress(text[:half], mtime=0) + gzip.compress(text[half:], mtime=0)
             (home / f"{name}.paths").write_bytes(packed if name in ("gz", COMBINED) else text)
     _write_record_lists(folder / "warc", folder / "records")
+    _write_patterns(folder / "patterns")
+
+
+def _write_patterns(home: Path) -> None:
+    """A cluster with a damaged member, and lists of patterns: only those of the lists with damage mean its captures."""
+    lines = make_lines(1200, seed=7)
+    bounds = make_cluster(home / "index", lines)
+    first, name, offset, _ = bounds[len(bounds) // 2]
+    data = bytearray((home / "index" / name).read_bytes())
+    data[offset + 40] ^= 16
+    (home / "index" / name).write_bytes(data)
+    at = lines.index(first)
+    urls = [json.loads(line.split(" ", 2)[2])["url"] for line in lines]
+    near = {line.split(" ")[0] for line in lines[at - 1 : at + 51]}  # a key may reach into the damaged member
+    good = list(dict.fromkeys(url for url, line in zip(urls, lines, strict=True) if line.split(" ")[0] not in near))
+    damaged = [urls[at + 25], *good[:20]]
+    lists = {
+        "good": good, "damaged": damaged, "small": good[:200], "ranges": [f"{url}\texact" for url in good[:100]],
+        "gz": ["# URLs", *good[:50], "", *good[50:]], COMBINED: ["# all in one", *damaged, "", *good[:99], good[0]],
+    }  # fmt: skip
+    for kind, patterns in lists.items():
+        text = "".join(f"{pattern}\n" for pattern in patterns).encode()
+        (home / f"{kind}.paths").write_bytes(gzip.compress(text, mtime=0) if kind in ("gz", COMBINED) else text)
 
 
 def _write_record_lists(warc: Path, home: Path) -> None:

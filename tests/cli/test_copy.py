@@ -94,6 +94,13 @@ def test_check_prints_what_it_would_cost_and_fetches_nothing(run, copy):
     assert not copy.asked()
 
 
+def test_check_counts_the_requests_of_the_files_that_would_be_written(run, copy):
+    for options in (("--max-size", "20KB"), ("--max-size", "20KB", "--provenance")):
+        code, out, _ = run("copy", copy.list, "--check", *options)
+        assert run("copy", copy.list, "--output-dir", copy.out / str(len(options)), *options)[0] == code == 0
+        assert out.decode().splitlines()[-1] == f"requests {len(copy.asked())}"
+
+
 @pytest.mark.parametrize("size", ["1GB", "20KB"])
 def test_records_are_copied_once_and_a_second_run_fetches_nothing(run, copy, size):
     given = ("copy", copy.list, "--output-dir", copy.out, "--max-size", size)
@@ -195,7 +202,14 @@ def test_another_list_other_options_and_a_used_folder_are_mistakes(run, copy):
 
 
 @pytest.mark.parametrize(
-    "args", [("LIST",), ("LIST", "--check", "--output-dir", "x"), ("--check",), ("gone", "--check")]
+    "args",
+    [
+        ("LIST",),
+        ("LIST", "--check", "--output-dir", "x"),
+        ("LIST", "--check", "--ledger", "x"),
+        ("--check",),
+        ("gone", "--check"),
+    ],
 )
 def test_mistakes_are_one_line(run, copy, args):
     code, _, err = run("copy", *(copy.list if each == "LIST" else each for each in args))

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.parse
 import urllib.request
 import zlib
@@ -136,6 +137,24 @@ def test_archives_are_indexed_and_replayed_and_nothing_is_left(serve, folder, ru
     assert get(f"{served.root}/20100106101235id_/http://old.example/") == b"<html>old</html>"
     assert served.stop(signal.SIGINT) == 130
     assert tree(folder) == before
+
+
+def test_pywb_ends_with_a_launcher_that_is_killed(serve, folder):
+    served = serve(folder)
+    groups = served.children()
+    assert groups
+    served.process.kill()
+    served.process.communicate(timeout=30)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and any(map(is_alive, groups)):
+        time.sleep(0.05)
+    assert not any(map(is_alive, groups))
+
+
+def is_alive(group):
+    found = subprocess.run(["ps", "-e", "-o", "pgid=,stat="], capture_output=True, text=True, check=True).stdout
+    lines = [line.split() for line in found.splitlines()]
+    return any(int(number) == group and not state.startswith("Z") for number, state in lines)
 
 
 def test_a_cluster_is_served_as_it_is_with_archives_beside(serve, folder, tmp_path):

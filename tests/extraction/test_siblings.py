@@ -136,6 +136,29 @@ def test_where_the_list_does_not_say_the_page_its_record_does(tmp_path):
     assert data.endswith(text)
 
 
+def test_a_range_of_several_members_has_the_records_of_all_its_pages(tmp_path):
+    (tmp_path / "warc").mkdir()
+    urls = ["http://e.org/1", "http://e.org/2", "http://e.org/3"]
+    members = [[builders.gzip_member(make(url)) for make in (builders.request, lambda url: builders.response(url, b"x"))]
+               for url in urls]  # fmt: skip
+    whole = b"".join(b"".join(pair) for pair in members)
+    (tmp_path / "warc" / "a.warc.gz").write_bytes(whole)
+    texts = [builders.gzip_member(builders.conversion(url, "text")) for url in urls]
+    write(tmp_path, "wet", b"".join(texts))
+    two = len(b"".join(members[0] + members[1]))
+    path = f"{tmp_path}/warc/a.warc.gz"
+    bare = Input(f"{path}\t0\t{two}", path, 0, two)
+    rows, data, _ = extracted(tmp_path, "wet", [bare])
+    assert [(row.outcome, row.records, row.bytes) for row in rows] == [("ok", 2, len(texts[0] + texts[1]))]
+    assert data.endswith(texts[0] + texts[1])
+    offsets = [0, len(members[0][0]), len(b"".join(members[0])), two]
+    described = [wat(url, offset=offset) for url, offset in zip([urls[0], *urls], offsets, strict=True)]
+    write(tmp_path, "wat", b"".join(described) + described[1])
+    rows, data, _ = extracted(tmp_path, "wat", [bare])
+    assert [(row.outcome, row.records) for row in rows] == [("ok", 3)]
+    assert data.endswith(b"".join(described[:3]))
+
+
 def test_a_sibling_that_is_missing_or_damaged_loses_what_was_not_found_in_it(tmp_path):
     rows, data, _ = extracted(tmp_path, "wet", [capture(tmp_path, "http://e.org/1")])
     assert [dict(row.lost) for row in rows] == [{"not-found": 1}]

@@ -216,6 +216,7 @@ def test_fields_that_only_the_list_knows_are_kept(crawl):
         (("--max-size", "much"), "expected a size"),
         (("--prefix", "../x"), "expected letters"),
         (("--kind", "wax"), "invalid choice"),
+        (("--inputs-per-task", "5"), "a task for each output file"),
     ],
 )
 def test_mistakes_are_one_line_and_nothing_is_written(crawl, args, said):

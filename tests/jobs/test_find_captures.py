@@ -235,6 +235,7 @@ def test_formats(find, tmp_path):
         (["a.com"], ["--filter", "~url:["], "regular expression"),
         (["a.com"], ["--with-pattern", "--output-format", "list"], "cannot be combined"),
         (["a.com"], ["--index", "missing"], "cannot use this index"),
+        (["a.com"], ["--inputs-per-task", "5"], "cut by what they read of the index"),
         (["WARC/1.0\0"], [], "not a list of patterns"),
     ],
 )
@@ -270,6 +271,32 @@ def test_a_lost_page_is_told_of_its_pattern_alone(find):
         assert Counter(out) == Counter((HOST[:3] + HOST[6:9]) * 2)
         assert {row["outcome"] for row in ledger.values()} == {"partial"}
         assert "page 1 of *.example.com is lost" in ledger["*.example.com"]["problems"][0]["message"]
+
+
+def test_pages_of_a_plan_are_held_against_the_blocks_of_the_server_too(find):
+    """70 pages are shares of two: of each of them the server lists the blocks, also of the smaller last one."""
+    lines = LINES[: 69 * 4]
+    usual = in_pages(lines, 4)
+    starts = [" ".join(line.split(" ")[:2]) for line in lines[::2]]
+
+    def answer(asked):
+        if "showPagedIndex" in asked:
+            first, size = int(asked["page"]) * int(asked["pageSize"]), int(asked["pageSize"])
+            return "".join(f"{json.dumps({'urlkey': each, 'part': 'a', 'offset': 0, 'length': 1, 'lineno': 1})}\n"
+                           for each in starts[first : first + size]).encode()  # fmt: skip
+        if "showNumPages" in asked:
+            return b'{"pages": 69, "pageSize": 2, "blocks": 138}'
+        said = usual(asked)
+        return said[: said.index(b"\n") + 1] if asked["page"] in ("7", "67") else said
+
+    with ApiServer(answer) as api:
+        limits = ("--max-requests-per-second", "1000", "--retries", "0")
+        code, out, ledger, _ = find(["example.com\thost"], "--index", api.url, *limits)
+    told = " ".join(each["message"] for each in ledger["example.com\thost"]["problems"])
+    assert (code, len(out)) == (2, len(lines) - 8)
+    assert told.count("lacks the capture") == 2
+    assert "page 7 of example.com is lost" in told
+    assert "page 67 of example.com is lost" in told
 
 
 def test_a_dead_api_fails_each_pattern_and_the_ledger_lists_them_for_another_run(find, tmp_path):

@@ -31,11 +31,11 @@ _AFTER: Final = ("truncated", "redirect")
 class QuickCapture:
     """The line of a usual record, by the native core."""
 
-    __slots__ = ("_back", "_front", "_key", "_timestamp", "url")
+    __slots__ = ("_back", "_front", "_key", "timestamp", "url")
 
     def __init__(self, key: str, timestamp: str, front: str, back: str, url: str) -> None:
-        self.url = url
-        self._key, self._timestamp, self._front, self._back = key, timestamp, front, back
+        self.url, self.timestamp = url, timestamp
+        self._key, self._front, self._back = key, front, back
 
     def text(self, listed: Listed, filename: str, offset: int, length: int) -> str:
         """The line, without its end."""
@@ -43,7 +43,7 @@ class QuickCapture:
         if listed.more:
             back += "".join(f", {json.dumps(name)}: {json.dumps(value)}" for name, value in listed.more.items())
         front = self._front + place_fields(length, offset, json.dumps(filename))
-        return QuickLine(self._key, self._timestamp, front, back).text(listed.detected)
+        return QuickLine(self._key, self.timestamp, front, back).text(listed.detected)
 
 
 class CaptureLine:
@@ -58,6 +58,11 @@ class CaptureLine:
     def url(self) -> str:
         """The URL of the record."""
         return str(self._capture.fields["url"])
+
+    @property
+    def timestamp(self) -> str:
+        """The 14 digits of the record's date."""
+        return self._capture.timestamp
 
     def text(self, listed: Listed, filename: str, offset: int, length: int) -> str:
         """The line, without its end."""

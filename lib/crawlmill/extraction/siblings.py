@@ -14,8 +14,11 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from typing import Final
 
@@ -78,14 +81,15 @@ def extract_siblings(
             yield from ((rank, _lost(item, [Problem.of(error)])) for rank, item in captures)
             continue
         wanted, rows = _Wanted(kind, location), []
-        for rank, item, listed, failed in _known(captures, storage, options, by_place=kind == "wat"):
+        for rank, item, pages, failed in _known(captures, storage, options, by_place=kind == "wat"):
             if failed is not None:
                 rows.append((rank, item, failed))
                 continue
             row = LedgerRow.of(item)
             row.format = kind
             rows.append((rank, item, row))
-            wanted.add(item, listed, row)
+            for listed in pages:
+                wanted.add(item, listed, row)
         problems = _copy(sibling, storage, options, wanted, output) if wanted else []
         for rank, item, row in rows:
             missing = problems and not row.records and not row.lost
@@ -94,8 +98,8 @@ def extract_siblings(
 
 def _known(
     captures: list[tuple[int, Input]], storage: Storage, options: ReadOptions, *, by_place: bool
-) -> Iterator[tuple[int, Input, Listed, LedgerRow | None]]:
-    """What is known of each capture; where the list does not say the page, its own record does.
+) -> Iterator[tuple[int, Input, list[Listed], LedgerRow | None]]:
+    """What is known of the pages of each capture; where the list does not say its page, its own records do.
 
     The row is that of a capture of which this cannot be learnt.
     """
@@ -103,16 +107,42 @@ def _known(
     for rank, item in captures:
         listed = listed_of(item)
         if listed.names_page or by_place:
-            yield rank, item, listed, None
+            yield rank, item, [listed], None
         else:
             asked.append((rank, item))
     for rank, item, fetched in fetch_ranges(asked, storage):
         with closing(prove(item, Listed(), fetched, storage, options)) as proven:
             first = proven.first
             if first is None or not proven.members:
-                yield rank, item, Listed(), proven.row
-            else:
-                yield rank, item, Listed(url=first.uri, timestamp=timestamp_of(first.date)), None
+                yield rank, item, [], proven.row
+                continue
+            # A range may hold several pages, and several records of one: its request, its response, its metadata.
+            said = {(line.url, line.timestamp) for member in proven.members for line in member.lines}
+            pages = [Listed(url=url, timestamp=timestamp) for url, timestamp in sorted(said)]
+            yield rank, item, pages or [Listed(url=first.uri, timestamp=timestamp_of(first.date))], None
+
+
+@dataclass(slots=True)
+class _Page:
+    """A page of a capture, or all pages of its range, whose records are looked for."""
+
+    item: Input
+    listed: Listed
+    row: LedgerRow
+    _taken: set[int | None] = field(default_factory=set)
+
+    @property
+    def end(self) -> int:
+        """The offset behind the range."""
+        return (self.item.offset or 0) + (self.item.length or 0)
+
+    def takes(self, offset: int | None = None) -> bool:
+        """Whether a record is its first: of the page, or of what lies at an offset of a range that names no page."""
+        place = None if self.listed.names_page else offset
+        if place in self._taken:
+            return False
+        self._taken.add(place)
+        return True
 
 
 class _Wanted:
@@ -120,41 +150,50 @@ class _Wanted:
 
     def __init__(self, kind: str, location: str) -> None:
         self.kind, self._name = kind, location.partition("?")[0].rpartition("/")[2]
-        self._by_key: dict[str, list[tuple[Input, Listed, LedgerRow]]] = {}
-        self._by_offset: dict[int, list[tuple[Input, Listed, LedgerRow]]] = {}
-        self._captures = 0
+        self._by_key: dict[str, list[_Page]] = {}
+        self._pages: list[_Page] = []
 
     def __bool__(self) -> bool:
-        return bool(self._by_offset)
+        return bool(self._pages)
 
     def add(self, item: Input, listed: Listed, row: LedgerRow) -> None:
-        """Look for the record of a capture, too."""
-        found = (item, listed, row)
-        self._by_offset.setdefault(item.offset or 0, []).append(found)
-        self._captures += 1
+        """Look for the record of a page of a capture, too."""
+        page = _Page(item, listed, row)
+        self._pages.append(page)
         if (key := listed.urlkey) is not None:
-            self._by_key.setdefault(key, []).append(found)
+            self._by_key.setdefault(key, []).append(page)
 
-    def take(self, record: Record) -> tuple[Input, Listed, LedgerRow] | None:
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where the ranges begin, once all are known."""
+        self._pages.sort(key=lambda page: page.item.offset or 0)
+        return [page.item.offset or 0 for page in self._pages]
+
+    def _at(self, offset: int) -> _Page | None:
+        """The capture in whose range a record is; a range may hold several, and each is taken once."""
+        number = bisect_right(self._starts, offset)
+        while number and offset < (page := self._pages[number - 1]).end:
+            if page.takes(offset):
+                return page
+            number -= 1
+        return None
+
+    def take(self, record: Record) -> _Page | None:
         """The capture that a record is of; it is not looked for again."""
         uri = record.uri
         same_page = self._by_key.get(urlkey(uri)) if uri else None
         date = record.date
         if self.kind == "wat":
-            if not same_page and self._by_key and len(self._by_key) == self._captures:
+            if not same_page and len(self._by_key) == len(self._pages):
                 return None  # all are known by their pages: spare the JSON of the others
             described = _described(record, self._name)
             if described is None:
                 return None
             offset, date = described
             if offset is not None:
-                return next((each for each in self._by_offset.get(offset, ()) if not each[2].records), None)
+                return self._at(offset)
         stamp = timestamp_of(date)
-        for found in same_page or ():
-            _, listed, row = found
-            if not row.records and listed.timestamp in (None, stamp):
-                return found
-        return None
+        return next((page for page in same_page or () if page.listed.timestamp in (None, stamp) and page.takes()), None)
 
 
 def _described(record: Record, name: str) -> tuple[int | None, str | None] | None:
@@ -187,7 +226,7 @@ def _copy(sibling: str, storage: Storage, options: ReadOptions, wanted: _Wanted,
         if found is None:
             tee.forget(record.offset)
             continue
-        row = found[2]
+        row = found.row
         length = record.length or 0
         try:
             data = tee.bytes_at(record.offset, length)
@@ -199,7 +238,7 @@ def _copy(sibling: str, storage: Storage, options: ReadOptions, wanted: _Wanted,
                         lines=[line] if line else [])  # fmt: skip
         proven = Proven(row, [member], Seen.of(record), data)
         output.index(output.add(Input(sibling, sibling, record.offset, length), Listed(), proven))
-        row.records, row.bytes = 1, length
+        row.records, row.bytes = row.records + 1, row.bytes + length
         tee.forget(record.offset + length)
     return reading.row.problems
 

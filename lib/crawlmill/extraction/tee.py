@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from crawlmill.storage import Storage
+from crawlmill.storage.forwarding import ForwardingStream
 from crawlmill.storage.interface import Stream
-from crawlmill.storage.resume import Identity
 
 __all__ = ["Tee"]
 
@@ -48,23 +47,12 @@ class Tee:
         return self._storage.read_range(self._location, offset, length)
 
 
-class _TeeStream:
+class _TeeStream(ForwardingStream[Stream]):
     """A stream whose bytes are kept."""
 
     def __init__(self, stream: Stream, tee: Tee, start: int) -> None:
-        self._stream, self._tee, self._start = stream, tee, start
-        self.tell, self.pause, self.close = stream.tell, stream.pause, stream.close
-        self._at = 0
-
-    @property
-    def size(self) -> int | None:
-        """As `Stream.size`."""
-        return self._stream.size
-
-    @property
-    def identity(self) -> Identity:
-        """As `Stream.identity`."""
-        return self._stream.identity
+        super().__init__(stream)
+        self._tee, self._start, self._at = tee, start, 0
 
     def read(self, n: int = -1, /) -> bytes:
         """As `Stream.read`."""
@@ -77,11 +65,3 @@ class _TeeStream:
         """As `Stream.seek`."""
         self._at = self._stream.seek(offset)
         return self._at
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        self.close()

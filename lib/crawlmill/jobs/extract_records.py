@@ -50,8 +50,12 @@ class ExtractRecords(CrawlJob):
     def load_args(self, args: list[str]) -> None:
         """Parse the command line."""
         super().load_args(args)
-        if not self.is_task() and self.options.worker is None and not self.options.output_dir:
+        if self.is_task() or self.options.worker is not None:
+            return
+        if not self.options.output_dir:
             raise UsageError("--output-dir is needed: records are copied into a folder of files")
+        if self.options.inputs_per_task:
+            raise UsageError("--inputs-per-task: this job has a task for each output file; --max-size says how large")
 
     def cut_tasks(
         self, ranked: list[tuple[int, Input]], storage: Storage, say: Callable[[str], None]

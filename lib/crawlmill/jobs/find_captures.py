@@ -62,6 +62,8 @@ class FindCaptures(CrawlJob):
             return
         if not self.options.index:
             raise UsageError("no index given: name one with --index, such as a file, a folder or a crawl")
+        if self.options.inputs_per_task:
+            raise UsageError("--inputs-per-task: the tasks of this job are cut by what they read of the index")
         if self.options.with_pattern and self.options.output_format == "list":
             raise UsageError("--with-pattern prints objects: it cannot be combined with --output-format list")
 

@@ -33,6 +33,18 @@ _MAX_PORT: Final = 65535
 _START_S: Final = 60.0
 _STOP_S: Final = 5.0
 _POLL_S: Final = 0.1
+_BOUND: Final = """
+import os, runpy, signal, sys
+if os.fork() == 0:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    os.read(0, 1)
+    os.killpg(0, signal.SIGKILL)
+os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+sys.argv[0] = "wayback"
+runpy.run_module("pywb.apps.cli", run_name="__main__", alter_sys=True)
+"""
+"""Runs pywb with a process beside it that waits on a pipe: it breaks when whoever holds it ends, were it by SIGKILL."""
 
 
 def find_pywb() -> str:
@@ -79,13 +91,13 @@ def serving(python: str, work: Path, host: str, port: int) -> Iterator[subproces
     Raises:
         UsageError: It ended, or does not answer.
     """
-    command = [python, "-m", "pywb.apps.cli", "--port", str(port), "--bind", host, "--directory", str(work)]
+    command = [python, "-c", _BOUND, "--port", str(port), "--bind", host, "--directory", str(work)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     log = work / "pywb.log"
     with log.open("wb") as file:
         # In a session of its own, so that Ctrl-C comes here alone, and all that it starts can be stopped together.
         process = subprocess.Popen(
-            command, cwd=work, env={**environment, "PYTHONWARNINGS": "ignore"}, stdin=subprocess.DEVNULL, stdout=file,
+            command, cwd=work, env={**environment, "PYTHONWARNINGS": "ignore"}, stdin=subprocess.PIPE, stdout=file,
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
     try:
@@ -93,6 +105,8 @@ def serving(python: str, work: Path, host: str, port: int) -> Iterator[subproces
         yield process
     finally:
         _stop(process)
+        if process.stdin is not None:
+            process.stdin.close()
 
 
 def _wait_for(process: subprocess.Popen[bytes], url: str, log: Path) -> None:

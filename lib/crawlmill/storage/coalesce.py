@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
+from crawlmill.storage.forwarding import ForwardingStream
 from crawlmill.storage.interface import Stream
-from crawlmill.storage.resume import Identity
 from crawlmill.storage.storage import Storage
 
 __all__ = ["COALESCE", "CoalescingStorage", "group_ranges"]
@@ -94,7 +93,7 @@ class CoalescingStorage:
             if not piece:
                 break
             shared.at += len(piece)
-        return _Part(shared, self._storage, location, start, length)
+        return _Part(shared, shared.stream, self._storage, location, start, length)
 
     def read_range(self, location: str, start: int, length: int) -> bytes:
         """Exactly these bytes; see `Storage.read_range`."""
@@ -109,46 +108,42 @@ class CoalescingStorage:
         self._shared.clear()
 
 
-class _Part:
+class _Part(ForwardingStream[Stream]):
     """One of the ranges that a request covers, read through it; after a step back, through a request of its own."""
 
-    def __init__(self, shared: _Shared, storage: Storage, location: str, start: int, length: int) -> None:
+    def __init__(
+        self, shared: _Shared, stream: Stream, storage: Storage, location: str, start: int, length: int
+    ) -> None:
+        super().__init__(stream)
         self._shared, self._storage, self._location = shared, storage, location
         self._start, self._length, self._at = start, length, 0
-        self._own: Stream | None = None
+        self._is_own = False
 
     @property
     def size(self) -> int | None:
         """Bytes in the span, as asked for."""
-        return self._length if self._own is None else self._own.size
-
-    @property
-    def identity(self) -> Identity:
-        """As `Stream.identity`."""
-        stream = self._own or self._shared.stream
-        return Identity() if stream is None else stream.identity
+        return self._stream.size if self._is_own else self._length
 
     def read(self, n: int = -1, /) -> bytes:
         """At most `n` bytes, all that is left if `n` is negative; b"" only at the end."""
-        if self._own is not None:
-            piece = self._own.read(n)
+        if self._is_own:
+            piece = self._stream.read(n)
         elif n < 0:
             return b"".join(iter(lambda: self.read(_PIECE), b""))
         else:
-            stream, left = self._shared.stream, self._length - self._at
-            piece = stream.read(min(n, left)) if stream is not None and left else b""
+            left = self._length - self._at
+            piece = self._stream.read(min(n, left)) if self._shared.stream is not None and left else b""
             self._shared.at += len(piece)
         self._at += len(piece)
         return piece
 
     def seek(self, offset: int, /) -> int:
         """Go to an offset within the span."""
-        if offset != self._at and self._own is None:
-            if self._shared.stream is not None:
-                self._shared.stream.pause()
-            self._own = self._storage.open_stream(self._location, self._start, self._length)
-        if self._own is not None:
-            self._own.seek(offset)
+        if offset != self._at and not self._is_own:
+            self._stream.pause()
+            self._stream, self._is_own = self._storage.open_stream(self._location, self._start, self._length), True
+        if self._is_own:
+            self._stream.seek(offset)
         self._at = offset
         return offset
 
@@ -156,21 +151,7 @@ class _Part:
         """The offset of the next byte within the span."""
         return self._at
 
-    def pause(self) -> None:
-        """As `Stream.pause`."""
-        stream = self._own or self._shared.stream
-        if stream is not None:
-            stream.pause()
-
     def close(self) -> None:
         """Let go of an own request; the shared one stays open for the ranges behind."""
-        if self._own is not None:
-            self._own.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        self.close()
+        if self._is_own:
+            self._stream.close()

@@ -11,10 +11,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
 
-from crawlmill.storage.resume import Identity, ResumingStream
+from crawlmill.storage.forwarding import ForwardingStream
+from crawlmill.storage.resume import ResumingStream
 
 __all__ = ["ReadAheadStream"]
 
@@ -80,25 +79,16 @@ class _Pump:
                 self._moved.notify()
 
 
-class ReadAheadStream:
+class ReadAheadStream(ForwardingStream[ResumingStream]):
     """A `Stream` over a `ResumingStream`; a jump leaves the thread to itself. `clock` gives seconds."""
 
     def __init__(self, stream: ResumingStream, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream, self._clock = stream, clock
+        super().__init__(stream)
+        self._clock = clock
         self._pump: _Pump | None = None
         self._piece, self._taken = b"", 0
         self._at = self._run_from = 0
         self._begin_run(0)
-
-    @property
-    def size(self) -> int | None:
-        """As `Stream.size`."""
-        return self._stream.size
-
-    @property
-    def identity(self) -> Identity:
-        """As `Stream.identity`."""
-        return self._stream.identity
 
     def read(self, n: int = -1, /) -> bytes:
         """As `Stream.read`."""
@@ -167,11 +157,3 @@ class ReadAheadStream:
 
     def __del__(self) -> None:
         self.close()  # a stream that was merely forgotten must not leave its thread and connection behind
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -92,15 +92,20 @@ class Asked:
         asked.append(("limit", most if limit is None or int(most) < limit else str(limit)))
         return self._service.ask(locate(self._service.url, asked, resume=resume), read_page)
 
-    def blocks(self, numbers: range, count: Count | None) -> Callable[[int], list[bytes]]:
-        """What pages must hold, by their numbers: where the server lists its blocks, and gives all captures."""
-        size = self._page_size or (count.page_size if count else None)
+    def blocks(self, numbers: range, count: Count | None, size: int | None = None) -> Callable[[int], list[bytes]]:
+        """What pages must hold, by their numbers: where the server lists its blocks, and gives all captures.
+
+        `size`: blocks of a page, of the pages of a plan, of which `count` is not known.
+        """
+        size = self._page_size or (count.page_size if count else size)
         known = is_whole(self.query) and self._plain_limit() is None
         if not known or not size or len(numbers) < 2 or self._service.lists_blocks is False:
             return lambda _: []
         pages = len(numbers) if count is None else max(_MAX_BLOCKS_LISTED // size, 1)
-        if count is None and numbers.start % pages:
-            return lambda _: []
+        if count is None and numbers.start % pages:  # the last share of a plan, which is smaller than the others
+            pages = numbers.start
+            if pages < len(numbers) or pages * size > _MAX_BLOCKS_LISTED:
+                return lambda _: []
         listed: dict[int, list[bytes]] = {}
 
         def starts(number: int) -> list[bytes]:

@@ -195,7 +195,7 @@ class CdxApi:
     def _pages(self, asked: Asked, numbers: range, count: Count | None, size: int | None = None) -> Iterator[Chunk]:
         """The captures of some pages; `count` is None where all of them are a part of a plan."""
         kept, lost_in_a_row = self._kept(asked), 0
-        blocks = asked.blocks(numbers, count)
+        blocks = asked.blocks(numbers, count, size)
 
         def fetch(number: int, starts: list[bytes]) -> Page:
             page = kept.page(number) if kept is not None else None

@@ -76,10 +76,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Copy, or say what it would cost."""
+    if options.check and options.ledger:
+        raise UsageError("--ledger: nothing is copied with --check, so there is no ledger")
     storage = make_storage(options)
     inputs, lost = _inputs(options, storage)
     if options.check:
-        _print_costs(inputs)
+        _print_costs(inputs, options)
         return 2 if lost else 0
     try:
         with stoppable():
@@ -100,8 +102,8 @@ def _inputs(options: argparse.Namespace, storage: Storage) -> tuple[Inputs, int]
     )  # fmt: skip
 
 
-def _print_costs(inputs: Inputs) -> None:
-    files = plan_files(enumerate(inputs))
+def _print_costs(inputs: Inputs, options: argparse.Namespace) -> None:
+    files = plan_files(enumerate(inputs), options.max_size, notes=options.provenance)
     costs = {
         "captures": len(inputs),
         "files": len({item.location for item in inputs}),
