@@ -55,6 +55,12 @@ class Hadoop:
         with self.started(script, *args, **more) as process:
             return ended(process)
 
+    def crawlmill(self, *args: object) -> Ended:
+        """Run a command."""
+        command = [sys.executable, "-m", "crawlmill", *map(str, args)]
+        with started(command, self.environment) as process:
+            return ended(process)
+
     def shell(self, *args: str) -> subprocess.CompletedProcess[str]:
         """What the program `hadoop` says."""
         command = [f"{self.home}/bin/hadoop", *args]

@@ -208,6 +208,44 @@ def test_interrupted_run_ends_its_job_and_leaves_nothing(hadoop, folder, tmp_pat
     assert nothing_is_left(hadoop)
 
 
+def test_run_whose_launcher_is_killed_goes_on_and_is_collected(hadoop, folder, tmp_path):
+    lst = unlucky(tmp_path, "http://fine/1", "http://wait/9999")
+    with lst.open("a") as file:
+        file.write("gone.warc.gz\n")
+    out = f"hdfs://{folder}/out"
+    options = ["--cmdenv", f"MARKS={tmp_path}", "--output-dir", out]
+    with hadoop.started(UNLUCKY, *options, lst) as process:
+        try:
+            wait_for((tmp_path / "waiting").exists, process)
+            living = hadoop.crawlmill("ledger", "--collect", out)
+            process.kill()
+            process.wait()
+            early = hadoop.crawlmill("ledger", "--collect", out)
+            again = hadoop.run(UNLUCKY, *options, lst)
+        finally:
+            (tmp_path / "go").touch()
+    assert (living.code, living.err) == (1, "crawlmill: the run goes on: its launcher is alive\n")
+    assert early.code == 1
+    assert re.fullmatch(
+        r"crawlmill: the run goes on: application_\w+, step 1 of 1 is running; try again later, or give --wait\n",
+        early.err,
+    )
+    assert (again.code, again.err.count("\n")) == (1, 1)
+    assert f"an earlier run into this output folder has not ended ({out}.running.json): " in again.err
+    late = hadoop.crawlmill("ledger", "--collect", "--wait", out)
+    first = {"mapreduce_task_attempt_id": "attempt_1_0001_m_000000_0"}
+    here = run(UNLUCKY, "-r", "inline", "--ledger", tmp_path / "inline", lst, MARKS=str(tmp_path), **first)
+    assert (late.code, here.code) == (2, 2), late.err
+    assert re.search(r"^3 inputs: 2 ok, 1 failed; ", late.err, re.MULTILINE)
+    assert list(hadoop.storage.list(out)) == ["_SUCCESS", "_ledger.jsonl", "_run.json", "part-00000"]
+    assert hadoop.storage.read_all(f"{out}/part-00000", limit=999).decode() == here.out
+    assert hadoop.storage.read_all(f"{out}/_ledger.jsonl", limit=9999) == (tmp_path / "inline").read_bytes()
+    assert len(list(hadoop.storage.list(f"hdfs://{folder}"))) == 4
+    assert nothing_is_left(hadoop)
+    over = hadoop.crawlmill("ledger", "--collect", out)
+    assert (over.code, over.err) == (1, f"crawlmill: nothing to collect: {out} is finished\n")
+
+
 def test_driver_that_is_killed_takes_its_job_with_it(hadoop, folder, tmp_path):
     lst = unlucky(tmp_path, "http://wait/9999")
     before = hadoop.applications()

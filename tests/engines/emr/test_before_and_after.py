@@ -27,10 +27,12 @@ from crawlmill.errors import CrawlmillError, SourceError, UsageError
 from crawlmill.mr.engines.emr.aws import Aws, AwsError
 from crawlmill.mr.engines.emr.cancel import cancel
 from crawlmill.mr.engines.emr.logs import ClusterLogs
-from crawlmill.mr.engines.emr.record import EmrRun, Step, marker_of
+from crawlmill.mr.engines.emr.record import EmrRun, Step
 from crawlmill.mr.engines.emr.runner import EmrRunner
-from crawlmill.mr.engines.emr.watch import EmrWatch, failure_of_task
+from crawlmill.mr.engines.emr.watch import EmrWatch
 from crawlmill.mr.engines.emr.workers import Workers
+from crawlmill.mr.engines.hadoop.log import failure_of_task
+from crawlmill.mr.engines.record import marker_of
 from crawlmill.mr.run.conf import with_s3_settings
 from crawlmill.mr.run.ending import RunInfo
 from crawlmill.mr.run.progress import Console, Progress

@@ -15,7 +15,8 @@ from crawlmill.inputs.lists import COMMON_CRAWL
 from crawlmill.mr.task.task_list import MAX_TASKS_HERE, MAX_TASKS_ON_ENGINES
 
 if TYPE_CHECKING:  # what a launcher needs, tasks do not
-    from crawlmill.mr.engines.run_setup import RunSetup
+    from crawlmill.mr.engines.record import RunRecord
+    from crawlmill.mr.engines.run_setup import CollectSetup, RunSetup
     from crawlmill.mr.run.ending import Done
     from crawlmill.mr.run.output_folder import OutputFolder
     from crawlmill.mr.task.settings import TaskSettings
@@ -39,6 +40,32 @@ if TYPE_CHECKING:  # what a launcher needs, tasks do not
         def close(self) -> None:
             """End whatever runs, and leave nothing behind."""
 
+    class Collected(Done, Protocol):
+        """A run that goes on, or has ended, without its launcher."""
+
+        @property
+        def run(self) -> RunRecord:
+            """Its record."""
+
+        @property
+        def where(self) -> str:
+            """What the cluster knows it as, for messages."""
+
+        def look(self) -> str | None:
+            """One look: None if all steps are completed, else how far they are. Raises: TaskError, CrawlmillError."""
+
+        def wait(self) -> None:
+            """Look until all steps are completed. Raises: TaskError, CrawlmillError."""
+
+        def fetch(self) -> None:
+            """Fetch the rows, and find the output. Raises: SourceError, FormatError."""
+
+        def output(self) -> OutputFolder | None:
+            """The folder to publish, if the run has one. Raises: UsageError."""
+
+        def end(self) -> str | None:
+            """End what is left of a run that failed; what could not be ended, if anything. Raises: CrawlmillError."""
+
 
 __all__ = ["DEFAULT", "ENGINES", "Engine", "engine_of", "runner_class"]
 
@@ -51,7 +78,8 @@ class Engine:
 
     `here`: tasks run on this machine, and share its files and limits. `default_base`: where keys of Common Crawl
     resolve; `on_aws`: tasks read S3 with credentials that their machines are given. `settings`: what of mrjob.conf
-    `doctor` takes as options. Without `examine`, `doctor` does not know the engine.
+    `doctor` takes as options. Without `examine`, `doctor` does not know the engine. `collected`: follows a run whose
+    launcher died (MODULE:NAME, too).
     """
 
     name: str
@@ -63,6 +91,7 @@ class Engine:
     on_aws: bool = False
     most_tasks: int = MAX_TASKS_ON_ENGINES
     settings: tuple[str, ...] = ()
+    collected: str | None = None
 
     def runner_class(self) -> type[Any]:
         """The class that mrjob knows as a runner."""
@@ -72,6 +101,13 @@ class Engine:
     def make_work(self, setup: RunSetup) -> Work:
         """A run of a job. Raises: UsageError."""
         make: Callable[[RunSetup], Work] = _named(self.work)
+        return make(setup)
+
+    def follow(self, setup: CollectSetup) -> Collected:
+        """A run whose launcher died. Raises: UsageError, CrawlmillError."""
+        if self.collected is None:
+            raise UsageError(f"a run on {self.name} ends with its launcher")
+        make: Callable[[CollectSetup], Collected] = _named(self.collected)
         return make(setup)
 
     def findings(
@@ -102,11 +138,12 @@ ENGINES: Final[dict[str, Engine]] = {
         ),
         Engine(
             "hadoop", f"{_HERE}.hadoop.runner:HadoopRunner", f"{_HERE}.hadoop.work:HadoopWork",
-            f"{_HERE}.doctor:examine_hadoop",
+            f"{_HERE}.doctor:examine_hadoop", collected=f"{_HERE}.hadoop.collect:HadoopCollected",
         ),
         Engine(
             "emr", f"{_HERE}.emr.runner:EmrRunner", f"{_HERE}.emr.work:EmrWork", f"{_HERE}.emr.doctor:examine_emr",
             default_base="s3://commoncrawl/", on_aws=True, settings=("region", "cloud_tmp_dir", "cluster_id"),
+            collected=f"{_HERE}.emr.collect:EmrCollected",
         ),
         Engine(
             "spark", f"{_HERE}.spark.runner:SparkRunner", f"{_HERE}.spark.work:SparkWork",

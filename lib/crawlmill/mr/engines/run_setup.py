@@ -13,7 +13,7 @@ from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.settings import TaskSettings
 from crawlmill.storage import Storage
 
-__all__ = ["ClusterWork", "RunSetup"]
+__all__ = ["ClusterWork", "CollectSetup", "RunSetup"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,18 @@ class RunSetup:
             "py_files": [*(self.options.py_files or []), *map(str, py_files)],
         }
         return self.job.make_runner(**settings)
+
+
+@dataclass(frozen=True)
+class CollectSetup:
+    """What an engine is given to follow a run that it did not launch. `wait`: until the run has ended."""
+
+    record: dict[str, Any]
+    storage: Storage
+    scratch: Path
+    progress: Progress
+    credentials: dict[str, str]
+    wait: bool
 
 
 class _Runner(Protocol):

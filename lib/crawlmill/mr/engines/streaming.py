@@ -18,6 +18,7 @@ from crawlmill.mr.task.task_list import limited
 
 __all__ = ["StreamingTasks"]
 
+_TAGS: Final = "mapreduce.job.tags"
 _HADOOP: Final = "3"  # which names of properties hold; those of Hadoop 2 are the same
 
 
@@ -28,6 +29,7 @@ class StreamingTasks:
     """Whether the job surveys its inputs; to be set before anything runs."""
 
     _extra_args: list[str]
+    _job_key: str
     _opts: dict[str, Any]
     _working_dir_mgr: Any
 
@@ -43,6 +45,16 @@ class StreamingTasks:
     def give(self, settings: TaskSettings) -> None:
         """Give every task these settings."""
         self._extra_args.append(settings.argument())
+
+    @property
+    def key(self) -> str:
+        """The run's name, which its cluster, its steps and its jobs carry."""
+        return self._job_key
+
+    def tag_jobs(self, tag: str) -> None:
+        """Let the jobs carry this tag in YARN, besides the user's."""
+        tags = [*filter(None, [self._opts["jobconf"].get(_TAGS)]), tag]
+        self._opts["jobconf"] = {**self._opts["jobconf"], _TAGS: ",".join(tags)}
 
     def add_properties(self, properties: dict[str, str]) -> None:
         """Set properties of the job that the user has not set."""

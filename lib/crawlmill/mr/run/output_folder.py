@@ -37,13 +37,14 @@ class OutputFolder:
     `work` is a local folder for tasks to write in, where publishing is then a mere rename; `remote_work` the location
     of one on HDFS, which is for the tasks to make.
 
-    `again`: an unfinished folder, which only S3 has, is filled once more.
+    `again`: an unfinished folder, which only S3 has, is filled once more. `work`: the `remote_work` of a launcher that
+    died, which tasks have filled; what lies beside it was moved there to be published.
 
     Raises:
         UsageError: The folder exists, or cannot be made.
     """
 
-    def __init__(self, location: str, storage: Storage, *, again: bool = False) -> None:
+    def __init__(self, location: str, storage: Storage, *, again: bool = False, work: str | None = None) -> None:
         location = absolute(location.rstrip("/") or "/", os.getcwd())  # noqa: PTH109
         self._storage, self._target = storage, location
         self._made: list[Path] = []
@@ -52,6 +53,8 @@ class OutputFolder:
             if not unfinished and storage.exists(location):
                 raise UsageError(f"the output folder exists: {redact(location)}")
             self._staging = _sibling(location) if storage.renames(location) else location
+            if work is not None:
+                self._staging = work.rpartition("/")[0]
             self.work = None if is_remote(location) else self._make(local_path(self._staging))
             self._owned = OwnedFolder(self.work) if self.work is not None else None
             self.remote_work: str | None = None
@@ -64,6 +67,8 @@ class OutputFolder:
     def put(self, name: str, content: bytes | Path | str) -> None:
         """Add a file: these bytes, or a local file or one at a location, which is moved if it lies in this folder."""
         target = join(self._staging, name)
+        if str(content) == target:  # a launcher that died has moved it
+            return
         if isinstance(content, bytes):
             with self._storage.write(target) as file:
                 file.write(content)
@@ -90,8 +95,6 @@ class OutputFolder:
         far = all(isinstance(content, str) for _, content in everything)
         with ThreadPoolExecutor(_AT_ONCE if far else 1) as pool:
             list(pool.map(lambda each: self.put(*each), everything))
-        if self.remote_work is not None:
-            self._storage.remove(self.remote_work)
         if self.work is not None:
             published = {name.partition("/")[0] for name in files}
             for rest in self.work.iterdir():
@@ -100,6 +103,8 @@ class OutputFolder:
         for name, content in extras.items():
             self.put(name, content)
         self.put("_SUCCESS", b"")
+        if self.remote_work is not None:  # not before: rows lie there, which a ledger can be made of again
+            self._storage.remove(self.remote_work)
         if self._owned is not None:
             self._owned.unmark()
         if self._staging != self._target:

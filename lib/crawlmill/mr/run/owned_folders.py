@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Self
 
-__all__ = ["OwnedFolder", "remove_abandoned"]
+__all__ = ["OwnedFolder", "has_owner", "remove_abandoned"]
 
 _MARK: Final = ".owner"
 
@@ -54,6 +54,21 @@ class OwnedFolder:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def has_owner(folder: Path) -> bool:
+    """Whether the owner of a folder is alive, on this machine; a folder that is gone has none."""
+    try:
+        lock = os.open(folder / _MARK, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 def remove_abandoned(parent: Path, is_ours: Callable[[str], object]) -> None:

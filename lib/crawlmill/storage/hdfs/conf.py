@@ -1,9 +1,10 @@
 """Where a cluster's NameNodes answer HTTP, as `core-site.xml` and `hdfs-site.xml` say.
 
-The files are looked for in `HADOOP_CONF_DIR`, `HADOOP_HOME/etc/hadoop`, `/etc/hadoop/conf`. Used are `fs.defaultFS`
-(formerly `fs.default.name`), `dfs.http.policy`, `dfs.namenode.http-address` and `-https-address`, for a name service
-of several NameNodes with `dfs.ha.namenodes.NS` and a suffix `.NS.NN`, and `hadoop.security.authentication`. `${name}`
-is replaced by another property or an environment variable; XInclude is not followed.
+`yarn-site.xml` is read with them, for those who ask YARN. The files are looked for in `HADOOP_CONF_DIR`,
+`HADOOP_HOME/etc/hadoop`, `/etc/hadoop/conf`. Used are `fs.defaultFS` (formerly `fs.default.name`),
+`dfs.http.policy`, `dfs.namenode.http-address` and `-https-address`, for a name service of several NameNodes with
+`dfs.ha.namenodes.NS` and a suffix `.NS.NN`, and `hadoop.security.authentication`. `${name}` is replaced by another
+property or an environment variable; XInclude is not followed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def read_hadoop_conf(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     folders += [f"{environ['HADOOP_HOME']}/etc/hadoop"] if environ.get("HADOOP_HOME") else []
     folder = next((Path(name) for name in [*folders, "/etc/hadoop/conf"] if name and Path(name).is_dir()), None)
     found: dict[str, str] = {}
-    for name in ("core-site.xml", "hdfs-site.xml"):
+    for name in ("core-site.xml", "hdfs-site.xml", "yarn-site.xml"):
         if folder is None or not (folder / name).is_file():
             continue
         try:

@@ -34,9 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="append", default=[], metavar="LIST",
                         help="with --failed: the run's list, for locations with secrets")  # fmt: skip
     parser.add_argument("--collect", action="store_true",
-                        help="finish a run on EMR whose launcher died: merge its ledger, publish its output to folder "
-                        "FILE (or print its results), and exit as the run would have")  # fmt: skip
-    parser.add_argument("--wait", action="store_true", help="with --collect: wait until the run's steps have ended")
+                        help="finish a run on EMR or Hadoop whose launcher died: merge its ledger, publish its output "
+                        "to folder FILE (or print its results), and exit as the run would have")  # fmt: skip
+    parser.add_argument("--wait", action="store_true", help="with --collect: wait until the run has ended")
     parser.add_argument("--base-url", metavar="LOCATION", help="base for relative lines of --list")
 
 
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _collect(options: argparse.Namespace, storage: Storage) -> int:
-    from crawlmill.mr.engines.emr.collect import collect  # noqa: PLC0415 - imports boto3
+    from crawlmill.mr.engines.collect import collect  # noqa: PLC0415 - few calls need engines
 
     place = absolute(options.file.rstrip("/"), os.getcwd())  # noqa: PTH109
     return collect(place, storage, sys.stderr.buffer, sys.stdout.buffer, wait=options.wait)

@@ -16,10 +16,10 @@ from typing import Any, Final
 from crawlmill.mr.engines.emr.aws import Aws
 from crawlmill.mr.engines.emr.record import EmrRun
 from crawlmill.mr.engines.emr.steps import submitted
+from crawlmill.mr.engines.hadoop.yarn import tag_of
 
-__all__ = ["cancel", "tag_of"]
+__all__ = ["cancel"]
 
-_MAX_TAG: Final = 100
 _WITHIN_S: Final = 120.0
 _EVERY_S: Final = 2.0
 _HAS_ENDED: Final = ("COMPLETED", "FAILED", "INTERRUPTED")
@@ -28,11 +28,6 @@ _END_JOBS: Final = (
     'for each in $(echo "$found" | grep -o "application_[0-9]*_[0-9]*" | sort -u); do '
     'yarn application -kill "$each"; done'
 )
-
-
-def tag_of(key: str) -> str:
-    """The tag of a run's jobs in YARN; the end of a run's key is what no other run has."""
-    return key[-_MAX_TAG:].lower()
 
 
 def cancel(aws: Aws, run: EmrRun, *, every_s: float = _EVERY_S, within_s: float = _WITHIN_S) -> str | None:

@@ -23,10 +23,10 @@ from typing import Any, ClassVar, Final
 from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.mr.compat import engine_runner
 from crawlmill.mr.engines.emr.aws import Aws, AwsError
-from crawlmill.mr.engines.emr.credentials import credentials_of, lend
 from crawlmill.mr.engines.emr.native import NAME, native_archive
 from crawlmill.mr.engines.streaming import StreamingTasks
 from crawlmill.mr.run.conf import endpoint_url
+from crawlmill.mr.run.credentials import credentials_of, lend
 from crawlmill.storage import Storage, StorageOptions
 
 __all__ = ["EmrRunner"]
@@ -34,7 +34,6 @@ __all__ = ["EmrRunner"]
 _MRJobEMRRunner: Any = engine_runner("emr")
 _RELEASE: Final = "7.14.0"
 _USUAL: Final = "us-east-1"  # where S3 makes a bucket that is not told where
-_TAGS: Final = "mapreduce.job.tags"
 # A node that is busy answers later than botocore's one second, and a task without credentials has nothing to read.
 _METADATA_SERVICE: Final = {"AWS_METADATA_SERVICE_TIMEOUT": "5", "AWS_METADATA_SERVICE_NUM_ATTEMPTS": "5"}
 
@@ -116,11 +115,6 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
     def setting(self, name: str) -> Any:
         """What mrjob.conf or the command line say."""
         return self._opts[name]
-
-    @property
-    def key(self) -> str:
-        """The run's name, which its cluster and its steps bear."""
-        return str(self._job_key)
 
     @property
     def folder(self) -> str:
@@ -229,11 +223,6 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
     def action_on_failure(self) -> str:
         """What EMR does if a step fails: nothing to the steps of others. Ours that are left, the launcher cancels."""
         return str(self._opts["emr_action_on_failure"] or ("TERMINATE_CLUSTER" if self.own_cluster else "CONTINUE"))
-
-    def tag_jobs(self, tag: str) -> None:
-        """Let the jobs carry this tag in YARN, besides the user's."""
-        tags = [*filter(None, [self._opts["jobconf"].get(_TAGS)]), tag]
-        self._opts["jobconf"] = {**self._opts["jobconf"], _TAGS: ",".join(tags)}
 
     def _action_on_failure(self) -> str:
         return self.action_on_failure

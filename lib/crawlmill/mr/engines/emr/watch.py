@@ -11,8 +11,6 @@ Spec: Amazon EMR API, DescribeStep and DescribeCluster.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,26 +19,28 @@ from crawlmill.mr.engines.emr.aws import Aws, AwsError
 from crawlmill.mr.engines.emr.logs import ClusterLogs, error_details, failure_details
 from crawlmill.mr.engines.emr.record import EmrRun, Step
 from crawlmill.mr.engines.emr.workers import Workers
-from crawlmill.mr.engines.hadoop.log import FailedAttempt
+from crawlmill.mr.engines.following import Following
+from crawlmill.mr.engines.hadoop.log import FailedAttempt, failure_of_task
 from crawlmill.mr.engines.run_folder import listed_files, parts_in, report_of, rows_apart
 from crawlmill.mr.run.progress import Progress
-from crawlmill.mr.task.failures import TaskError, task_failed
+from crawlmill.mr.task.failures import TaskError
 from crawlmill.mr.task.files import TaskFile
 from crawlmill.storage import Storage
 
-__all__ = ["EmrWatch", "failure_of_task"]
+__all__ = ["EmrWatch"]
 
-_TICK_S: Final = 0.2
-_PATIENCE_S: Final = 3600.0
 _LOGS_WITHIN_S: Final = 400.0  # EMR copies them every five minutes
 
 
-class EmrWatch:
+class EmrWatch(Following):
     """Follows a run that has been submitted. In the end `parts` are locations, and `rows` local files.
 
     `every_s`: how often EMR is asked, in seconds; it throttles who asks much. `logs_within_s`: how long the log of a
     step that failed is waited for.
     """
+
+    lost = (AwsError, SourceError)
+    away = "AWS cannot be reached"
 
     def __init__(
         self, aws: Aws, storage: Storage, run: EmrRun, scratch: Path, watch: Progress, every_s: float, *,
@@ -58,6 +58,11 @@ class EmrWatch:
     def counters(self) -> list[dict[str, int]]:
         """None: EMR's are in logs that come minutes later."""
         return []
+
+    @property
+    def where(self) -> str:
+        """The cluster."""
+        return f"cluster {self._run.cluster}"
 
     def look(self) -> str | None:
         """One look: None if all steps are completed, else how far they are.
@@ -85,28 +90,8 @@ class EmrWatch:
             return f"cluster is {cluster['Status']['State'].lower()}"
         return None
 
-    def wait(self) -> None:
-        """Look until all steps are completed. Raises: TaskError, CrawlmillError."""
-        lost_s: float | None = None
-        while True:
-            try:
-                state = self.look()
-                if state is None:
-                    return
-                self._watch.phase, lost_s = state, None
-            except (AwsError, SourceError) as error:
-                lost_s = lost_s or time.monotonic()
-                passing = error.transient if isinstance(error, AwsError) else error.reason == "unavailable"
-                if not passing or time.monotonic() - lost_s > _PATIENCE_S:
-                    raise CrawlmillError(f"cluster {self._run.cluster} cannot be followed any more: {error}") from error
-                self._watch.phase = "AWS cannot be reached"
-            self._pause()
-
-    def _pause(self) -> None:
-        due = time.monotonic() + self._every_s
-        while time.monotonic() < due:
-            time.sleep(min(_TICK_S, self._every_s))
-            self._watch.tick()
+    def _passes(self, error: CrawlmillError) -> bool:
+        return error.transient if isinstance(error, AwsError) else super()._passes(error)
 
     def _wait_for_log(self) -> None:
         self._watch.phase = "a step has failed: waiting for its log, which EMR copies every five minutes"
@@ -169,19 +154,6 @@ class EmrWatch:
         """What an attempt has said of its end, and its traceback."""
         said, trace = report_of(self._storage, self._run.at(f"reports/{attempt}"))
         return said or "it does not say why", trace
-
-
-def failure_of_task(attempts: list[str], report: Callable[[str], tuple[str, str]], logs: str) -> TaskError | None:
-    """The error of the task that failed most often in the last job, which is what a job fails of; None without any."""
-    failures = [FailedAttempt(attempt) for attempt in attempts]
-    if not failures:
-        return None
-    # attempt_CLUSTER_JOB_m_TASK_N
-    last = max(failure.attempt.split("_")[1:3] for failure in failures)
-    failures = [failure for failure in failures if failure.attempt.split("_")[1:3] == last]
-    worst = max(failures, key=lambda failure: int(failure.attempt.rpartition("_")[2]))
-    times = sum(failure.task == worst.task for failure in failures)
-    return task_failed(worst.name, times, *report(worst.attempt), logs=logs)
 
 
 def _over(cluster: dict[str, Any]) -> bool:

@@ -19,13 +19,15 @@ from typing import Any, Final
 from crawlmill import core
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.mr.engines.emr.aws import AwsError
-from crawlmill.mr.engines.emr.cancel import cancel, tag_of
+from crawlmill.mr.engines.emr.cancel import cancel
 from crawlmill.mr.engines.emr.encryption import hadoop_properties, with_report_options
 from crawlmill.mr.engines.emr.native import NAME
-from crawlmill.mr.engines.emr.record import EmrRun, marker_of
+from crawlmill.mr.engines.emr.record import EmrRun
 from crawlmill.mr.engines.emr.runner import EmrRunner
 from crawlmill.mr.engines.emr.steps import submitted
 from crawlmill.mr.engines.emr.watch import EmrWatch
+from crawlmill.mr.engines.hadoop.yarn import tag_of
+from crawlmill.mr.engines.record import marker_of, refuse_second_run
 from crawlmill.mr.engines.run_setup import ClusterWork, RunSetup
 from crawlmill.mr.engines.shipping import zip_package
 from crawlmill.mr.run.conf import endpoint_url
@@ -33,7 +35,7 @@ from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.task.failure_report import PROPERTY
 from crawlmill.mr.task.failures import Stopped, TaskError
 from crawlmill.mr.task.files import TaskFile
-from crawlmill.storage import Storage, absolute, redact
+from crawlmill.storage import Storage, absolute
 
 __all__ = ["EmrWork"]
 
@@ -213,11 +215,8 @@ class EmrWork(ClusterWork):
             with Storage(self._storage.options.impatient(retries=1)) as quick:
                 if not self._runner.new_bucket:
                     quick.exists(self._record.folder)
-                if self._marker is not None and quick.exists(self._marker):
-                    raise UsageError(
-                        f"-r emr: an earlier run into this output folder has not ended ({redact(self._marker)}): "
-                        "end it with crawlmill ledger --collect, or remove that file"
-                    )
+                if self._marker is not None:
+                    refuse_second_run("emr", quick, self._marker)
         except AwsError as error:
             raise UsageError(f"-r emr: {error}; `crawlmill doctor emr` says more") from error
         except SourceError as error:

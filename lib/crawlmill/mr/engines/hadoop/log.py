@@ -17,12 +17,14 @@ Spec: the sources of `org.apache.hadoop.mapreduce.Job` (3.4), as no document has
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
 from crawlmill.mr.engines.client_log import RECORD, LastWords
+from crawlmill.mr.task.failures import TaskError, task_failed
 
-__all__ = ["FailedAttempt", "HadoopLog"]
+__all__ = ["FailedAttempt", "HadoopLog", "failure_of_task"]
 
 _APPLICATION: Final = re.compile(r"Submitted application (application_\d+_\d+)")
 _JOB: Final = re.compile(r"(?:Running job: |Submitting tokens for job: )(job_\d+_\d+)")
@@ -55,6 +57,22 @@ class FailedAttempt:
         """The task's name, as the other runners write it."""
         found = _ATTEMPT.fullmatch(self.attempt)
         return f"{'map' if found[2] == 'm' else 'reduce'}-{int(found[3]):05}" if found else self.attempt
+
+
+def failure_of_task(attempts: list[str], report: Callable[[str], tuple[str, str]], logs: str) -> TaskError | None:
+    """The error of the task that failed most often in the last job, which is why a job fails; None without any.
+
+    `report` returns what an attempt has said of its failure, and its traceback; `logs` tells where the logs are.
+    """
+    failures = [FailedAttempt(attempt) for attempt in attempts]
+    if not failures:
+        return None
+    # attempt_CLUSTER_JOB_m_TASK_N
+    last = max(failure.attempt.split("_")[1:3] for failure in failures)
+    failures = [failure for failure in failures if failure.attempt.split("_")[1:3] == last]
+    worst = max(failures, key=lambda failure: int(failure.attempt.rpartition("_")[2]))
+    times = sum(failure.task == worst.task for failure in failures)
+    return task_failed(worst.name, times, *report(worst.attempt), logs=logs)
 
 
 @dataclass

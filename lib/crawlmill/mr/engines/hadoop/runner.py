@@ -4,7 +4,8 @@ What is done otherwise than in mrjob, and why:
 
 * the task list goes to HDFS through our storage, and what a task's folder needs goes there with the job itself
   (`-files` takes local paths): mrjob starts a Java machine for every single file;
-* Hadoop's own `_SUCCESS` is off, since it would be there before the ledger;
+* Hadoop's own `_SUCCESS` is always on: it tells whoever finishes the run that a step's output is whole. It is in a
+  folder that only the run sees;
 * what `streaming.py` says.
 """
 
@@ -30,6 +31,8 @@ class HadoopRunner(StreamingTasks, _MRJobHadoopRunner):  # type: ignore[misc]
     """Writes commands. `storage` reaches HDFS, `output` is where the last step writes: a folder that is not there."""
 
     storage: Storage
+    tasks: str
+    """The location of the task list, once it is there."""
     alias = "hadoop"
 
     @classmethod
@@ -74,7 +77,8 @@ class HadoopRunner(StreamingTasks, _MRJobHadoopRunner):  # type: ignore[misc]
         self._create_dir_archives()
         self._create_setup_wrapper_scripts()
         for path in self._get_input_paths():
-            with Path(path).open("rb") as source, self.storage.write(self._upload_mgr.add(path)) as file:
+            self.tasks = str(self._upload_mgr.add(path))
+            with Path(path).open("rb") as source, self.storage.write(self.tasks) as file:
                 shutil.copyfileobj(source, file, 1 << 20)
 
     @property
@@ -99,7 +103,7 @@ class HadoopRunner(StreamingTasks, _MRJobHadoopRunner):  # type: ignore[misc]
         """No copy of the tasks' files on HDFS: the job's submission makes one."""
 
     def _jobconf_for_step(self, step_num: int) -> dict[str, Any]:
-        ours = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
+        ours = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "true"}
         return {**super()._jobconf_for_step(step_num), **ours}
 
     def _cleanup_hadoop_tmp(self) -> None:

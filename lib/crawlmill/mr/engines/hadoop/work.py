@@ -1,5 +1,6 @@
 """`-r hadoop`: a run on a cluster of YARN and HDFS, with the face that `MachineRunner` shows the launcher.
 
+    RUN/run.json          what `ledger --collect` needs to finish the run if the launcher dies (`record.py`)
     RUN/tasks.jsonl       the task list; one line is one map task
     RUN/step-output/0000  what a step writes that is not the last one
     RUN/output            what the last step writes (beside the user's folder, if that is on HDFS)
@@ -15,6 +16,7 @@ import json
 import logging
 import os
 import posixpath
+import socket
 import subprocess
 import time
 import urllib.request
@@ -26,7 +28,10 @@ from crawlmill.errors import SourceError, UsageError
 from crawlmill.mr.compat import quiet_mrjob
 from crawlmill.mr.engines.client_process import ClientProcess
 from crawlmill.mr.engines.hadoop.log import FailedAttempt, HadoopLog
+from crawlmill.mr.engines.hadoop.record import HadoopRun
 from crawlmill.mr.engines.hadoop.runner import HadoopRunner
+from crawlmill.mr.engines.hadoop.yarn import resource_managers, tag_of
+from crawlmill.mr.engines.record import marker_of, refuse_second_run
 from crawlmill.mr.engines.run_folder import committed_files, parts_in, report_of, rows_apart
 from crawlmill.mr.engines.run_setup import ClusterWork, RunSetup
 from crawlmill.mr.engines.shipping import zip_package
@@ -36,7 +41,7 @@ from crawlmill.mr.task.failure_report import PROPERTY
 from crawlmill.mr.task.failures import TaskError, task_failed
 from crawlmill.mr.task.files import COMMITTED, TaskFile
 from crawlmill.mr.task.monitor import COUNTERS, Totals
-from crawlmill.storage import Storage
+from crawlmill.storage import Storage, absolute
 from crawlmill.storage.hdfs.conf import default_filesystem, hdfs_user, namenode_urls, read_hadoop_conf, wants_kerberos
 
 __all__ = ["HadoopWork"]
@@ -57,6 +62,10 @@ class HadoopWork(ClusterWork):
     def __init__(self, setup: RunSetup) -> None:
         job, storage = setup.job, setup.storage
         self._scratch, self._storage, self._watch, self._settings = setup.scratch, storage, setup.watch, setup.settings
+        self._info = info = setup.info.recorded()
+        self._marker = marker_of(absolute(info.output_dir, str(Path.cwd()))) if info.output_dir else None
+        self._record: HadoopRun | None = None
+        self._work: str | None = None
         self.parts: list[Path | str] = []
         self.rows: list[Path] = []
         self.files: list[TaskFile] = []
@@ -68,6 +77,9 @@ class HadoopWork(ClusterWork):
         self._quick = storage.options.impatient(retries=0)
         self._namenodes = self._find_namenodes()
         self._check_namenode()
+        if self._marker is not None:
+            refuse_second_run("hadoop", storage, self._marker)
+        self._runner.tag_jobs(tag_of(self._runner.key))
         self._runner.add_properties({
             "mapreduce.job.name": f"crawlmill {job.name()}",
             "mapreduce.output.fileoutputformat.compress": "false",
@@ -77,6 +89,7 @@ class HadoopWork(ClusterWork):
     def write_to(self, output: OutputFolder | None) -> None:
         """Have the output made within this folder, if that is on HDFS; else it is fetched."""
         if output is not None and output.remote_work is not None:
+            self._work = output.remote_work
             self._runner.write_to(output.remote_work)
 
     def run(self) -> None:
@@ -88,9 +101,16 @@ class HadoopWork(ClusterWork):
         """
         self._runner.give(replace(self._settings, files_folder=COMMITTED))
         self._runner.prepare()
+        outputs = [self._runner.output_of(step) for step in range(self._runner.steps)]
+        self._record = HadoopRun(
+            self._info, self._runner.key, self._runner.folder, self._runner.tasks, tuple(outputs), self._work,
+            str(self._scratch), socket.gethostname(), resource_managers(read_hadoop_conf()), inputs=self._watch.inputs,
+        )  # fmt: skip
+        self._record.save(self._storage, self._marker)
+        if self._marker is None:
+            _LOGGER.info("if this launcher dies, crawlmill ledger --collect %s ends the run", self._runner.folder)
         for step in range(self._runner.steps):
             self._run_step(step)
-        outputs = [self._runner.output_of(step) for step in range(self._runner.steps)]
         found = [file for output in outputs for file in committed_files(self._storage, output)]
         self.rows, self.files = rows_apart(self._storage, found, self._scratch)
         self.parts = [*parts_in(self._storage, outputs[-1])]
@@ -103,7 +123,10 @@ class HadoopWork(ClusterWork):
         """Leave nothing behind."""
         try:
             with Storage(self._quick) as storage:
-                storage.remove(self._runner.folder)
+                if self._record is not None:
+                    self._record.remove(storage, self._marker)
+                else:
+                    storage.remove(self._runner.folder)
         except SourceError as error:
             self._watch.note(f"a temporary folder could not be removed: {error}")
         self._runner.cleanup()
