@@ -120,7 +120,7 @@ def test_killed_job_has_no_culprit():
         ('Exception in thread "main" java.lang.ClassNotFoundException: X\n\tat java.net.URLClassLoader\n',
          "java.lang.ClassNotFoundException: X"),
         ("/opt/hadoop/bin/hadoop: line 3: java: command not found\n", "/opt/hadoop/bin/hadoop: line 3: java: command not found"),
-        ("", "no word from it"),
+        ("", "it does not say why"),
     ],
 )  # fmt: skip
 def test_complaint_is_what_says_most(lines, complaint):

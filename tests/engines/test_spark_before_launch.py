@@ -93,7 +93,7 @@ def test_spark_that_ends_without_results_is_a_failed_run(tmp_path, lst, programs
     result = run(TAGS, "-r", "spark", lst, PATH=str(programs), JAVA_HOME="")
     assert (tmp_path / "started").exists()
     assert (result.code, result.out) == (1, "")
-    assert result.err.endswith("tag_count: Spark did not start: no word from it\n")
+    assert result.err.endswith("tag_count: Spark did not start: it does not say why\n")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from crawlmill.analysis.html_tokenizer import AT_ONCE_BYTES, CONSTRUCT, CONTENT, TAG_END, start_tag_names
+from crawlmill.analysis.html_tokenizer import (
+    AT_ONCE_BYTES,
+    CONSTRUCT,
+    CONTENT,
+    Foreign,
+    content_end,
+    read_tag,
+    start_tag_names,
+)
 
 __all__ = ["skim_tag_names"]
 
@@ -47,78 +55,75 @@ def skim_tag_names(page: bytes) -> Iterable[bytes]:
         return start_tag_names(page)
     plain: list[bytes] = []  # markup in which every tag is plain
     names: list[bytes] = []
-    foreign = _Foreign()
+    foreign, odd = _ForeignInPlain(plain), _OddConstructs(page)
     at = look_from = 0
-    odd_construct, odd_value = -1, -1  # where the next ones begin; len(page) if there is none
-    sought, tag, outside = (
-        0,
-        -1,
-        -1,
-    )  # up to `sought`, the last "<" is at `tag`; what begins at `outside` ends before `sought`
-    while True:
-        if odd_construct < look_from:
-            odd_construct = _start(_NOT_PLAIN.search(page, look_from), page)
-        if odd_value < look_from:
-            odd_value = _start(_ODD_VALUE.search(page, look_from), page)
-        start = odd_construct
-        if odd_value < start:  # which tag is it in?
-            tag = max(page.rfind(b"<", max(sought, at), odd_value), tag)
-            sought = odd_value
-            inside = _IN_TAG.match(page, tag) if tag >= at and tag != outside else None
-            if inside is None or inside.end() < odd_value:
-                outside = tag
-                odd_value = _start(_ODD_VALUE.search(page, odd_value + 1), page)
-                continue
-            start = tag
-        if start == len(page):
-            break
+    while (start := odd.first(at, look_from)) < len(page):
         construct = CONSTRUCT.match(page, start)
         if construct is None:  # "<" or "</" at the end of the page
             look_from = start + 1
             continue
         plain.append(page[at:start])
         at = look_from = construct.end()
-        slash, spelling = construct.groups()
-        if spelling is None:
+        if construct[2] is None:
             continue
-        end = TAG_END.match(page, at)
-        if end is None:  # never closed: nothing behind it counts
+        tag = read_tag(page, construct)
+        if tag is None:  # nothing after a tag that is never closed counts
             at = len(page)
             break
-        at = look_from = end.end()
-        name = spelling.lower()
-        self_closing = end[1].endswith(b"/")
-        if name in foreign.open:  # leave it in the markup, made plain: what comes after may ask for it
-            plain.append(b"<" + slash + spelling + (b"/>" if self_closing else b">"))
+        slash, name, self_closing, at = tag
+        if name in foreign.depth:  # leave it in the markup, made plain: what comes after may ask for it
+            plain.append(b"<" + slash + construct[2] + (b"/>" if self_closing else b">"))
         elif not slash:
-            names.append(spelling)
-            content = CONTENT.get(name)
-            if content is not None and not (self_closing and foreign.is_open_behind(plain)):
-                raw_text = content.match(page, at)
-                at = look_from = raw_text.end() if raw_text else at
+            names.append(construct[2])
+            if name in CONTENT and not (self_closing and foreign.is_open()):
+                at = content_end(page, name, at)
+        look_from = at
     plain.append(page[at:])
     return names + _NAME.findall(b" ".join(plain))
+
+
+class _OddConstructs:
+    """Finds the constructs of a page that are not plain, from left to right."""
+
+    def __init__(self, page: bytes) -> None:
+        self._page = page
+        self._construct = self._value = -1  # where the next odd ones begin; at the end of the page if there is none
+        self._sought, self._tag = 0, -1  # up to `_sought`, the last "<" is at `_tag`
+        self._outside = -1  # what begins here ends before `_sought`
+
+    def first(self, at: int, look_from: int) -> int:
+        """The start of the first one from `look_from` on, or the page's length; tags before `at` are read already."""
+        page = self._page
+        if self._construct < look_from:
+            self._construct = _start(_NOT_PLAIN.search(page, look_from), page)
+        if self._value < look_from:
+            self._value = _start(_ODD_VALUE.search(page, look_from), page)
+        while (value := self._value) < self._construct:  # which tag is it in?
+            self._tag = tag = max(page.rfind(b"<", max(self._sought, at), value), self._tag)
+            self._sought = value
+            inside = _IN_TAG.match(page, tag) if tag >= at and tag != self._outside else None
+            if inside is not None and inside.end() >= value:
+                return tag
+            self._outside = tag
+            self._value = _start(_ODD_VALUE.search(page, value + 1), page)
+        return self._construct
 
 
 def _start(found: re.Match[bytes] | None, page: bytes) -> int:
     return len(page) if found is None else found.start()
 
 
-class _Foreign:
-    """How many `<svg>` and `<math>` are open, counted on demand."""
+class _ForeignInPlain(Foreign):
+    """How many `<svg>` and `<math>` are open after plain markup, counted on demand."""
 
-    def __init__(self) -> None:
-        self.open = {b"svg": 0, b"math": 0}
-        self._counted = 0
+    def __init__(self, plain: list[bytes]) -> None:
+        super().__init__()
+        self._plain, self._counted = plain, 0
 
-    def is_open_behind(self, plain: list[bytes]) -> bool:
-        for markup in plain[self._counted :]:
-            for tag in _FOREIGN.finditer(markup):
-                name = tag[2].lower()
-                end = TAG_END.match(markup, tag.end())
-                if tag[1]:
-                    self.open[name] -= self.open[name] > 0
-                elif end is not None and not end[1].endswith(b"/"):
-                    self.open[name] += 1
-        self._counted = len(plain)
-        return any(self.open.values())
+    def is_open(self) -> bool:
+        for markup in self._plain[self._counted :]:
+            for construct in _FOREIGN.finditer(markup):
+                if tag := read_tag(markup, construct):
+                    self.see(tag[0], tag[1], self_closing=tag[2])
+        self._counted = len(self._plain)
+        return super().is_open()

@@ -46,8 +46,10 @@ __all__ = [
     "AT_ONCE_BYTES",
     "CONSTRUCT",
     "CONTENT",
-    "TAG_END",
+    "Foreign",
     "attributes_in",
+    "content_end",
+    "read_tag",
     "start_tag_names",
     "tag_reader",
 ]
@@ -160,31 +162,59 @@ def start_tag_names(page: bytes) -> Iterable[bytes]:
     return _walk(page)
 
 
+def read_tag(page: bytes, construct: re.Match[bytes]) -> tuple[bytes, bytes, bool, int] | None:
+    """The tag that begins with a construct that has a name; None if the page ends before the tag does.
+
+    Returns its slash, if it is an end tag, its name in lower case, whether it is self-closing, and where it ends.
+    """
+    end = TAG_END.match(page, construct.end())
+    if end is None:
+        return None
+    return construct[1], construct[2].lower(), end[1].endswith(b"/"), end.end()
+
+
+def content_end(page: bytes, name: bytes, at: int) -> int:
+    """Where the raw text ends that begins at `at`, after the start tag of such an element."""
+    raw_text = CONTENT[name].match(page, at)
+    return raw_text.end() if raw_text else at
+
+
+class Foreign:
+    """How many `<svg>` and `<math>` are open."""
+
+    def __init__(self) -> None:
+        self.depth = {b"svg": 0, b"math": 0}
+
+    def see(self, slash: bytes, name: bytes, *, self_closing: bool) -> None:
+        """Count a tag of one of these names."""
+        if slash:
+            self.depth[name] -= self.depth[name] > 0
+        else:
+            self.depth[name] += not self_closing
+
+    def is_open(self) -> bool:
+        """Whether any is open."""
+        return any(self.depth.values())
+
+
 def _walk(page: bytes) -> Iterator[bytes]:
     """Construct by construct, with the count of open `<svg>` and `<math>`."""
-    depth = {b"svg": 0, b"math": 0}
+    foreign = Foreign()
     at = 0
     while construct := CONSTRUCT.search(page, at):
         at = construct.end()
-        slash, spelling = construct.groups()
-        if spelling is None:
+        if construct[2] is None:
             continue
-        end = TAG_END.match(page, at)
-        if end is None:
+        tag = read_tag(page, construct)
+        if tag is None:
             return
-        at = end.end()
-        name = spelling.lower()
-        if slash:
-            if depth.get(name):
-                depth[name] -= 1
-            continue
-        yield spelling
-        self_closing = end[1].endswith(b"/")
-        if name in depth:
-            depth[name] += not self_closing
-        elif (content := CONTENT.get(name)) and not (self_closing and any(depth.values())):
-            raw_text = content.match(page, at)
-            at = raw_text.end() if raw_text else at
+        slash, name, self_closing, at = tag
+        if name in foreign.depth:
+            foreign.see(slash, name, self_closing=self_closing)
+        if not slash:
+            yield construct[2]
+            if name in CONTENT and not (self_closing and foreign.is_open()):
+                at = content_end(page, name, at)
 
 
 def tag_reader(names: Iterable[bytes]) -> Callable[[bytes], Iterator[tuple[bytes, bytes]]]:
@@ -200,7 +230,7 @@ def tag_reader(names: Iterable[bytes]) -> Callable[[bytes], Iterator[tuple[bytes
     passed_by = re.compile(rf"[^<]*+{_repeat(rf'<(?!{foreign_end})(?:{_OTHER}|{plain_tag})[^<]*+')}".encode())
 
     def read(page: bytes) -> Iterator[tuple[bytes, bytes]]:
-        depth = {b"svg": 0, b"math": 0}
+        foreign = Foreign()
         at = 0
         while True:
             passed = passed_by.match(page, at)
@@ -211,28 +241,21 @@ def tag_reader(names: Iterable[bytes]) -> Callable[[bytes], Iterator[tuple[bytes
                     return
                 at += 1
                 continue
-            name_end = construct.end()
-            slash, spelling = construct.groups()
-            if spelling is None:
-                at = name_end
+            at = name_end = construct.end()
+            if construct[2] is None:
                 continue
-            end = TAG_END.match(page, name_end)
-            if end is None:
+            tag = read_tag(page, construct)
+            if tag is None:
                 return
-            at = end.end()
-            name = spelling.lower()
+            slash, name, self_closing, at = tag
+            if name in foreign.depth:
+                foreign.see(slash, name, self_closing=self_closing)
             if slash:
-                if depth.get(name):
-                    depth[name] -= 1
                 continue
             if name in wanted:
                 yield name, page[name_end : at - 1]
-            self_closing = end[1].endswith(b"/")
-            if name in depth:
-                depth[name] += not self_closing
-            elif (content := CONTENT.get(name)) and not (self_closing and any(depth.values())):
-                raw_text = content.match(page, at)
-                at = raw_text.end() if raw_text else at
+            if name in CONTENT and not (self_closing and foreign.is_open()):
+                at = content_end(page, name, at)
 
     return read
 

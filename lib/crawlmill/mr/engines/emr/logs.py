@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from crawlmill.errors import FormatError, SourceError
+from crawlmill.mr.engines.client_log import NO_REASON
 from crawlmill.mr.engines.emr.record import EmrRun, Step
 from crawlmill.mr.engines.hadoop.log import HadoopLog
 from crawlmill.storage import Storage
@@ -49,7 +50,7 @@ class ClusterLogs:
             failures = [failure for failure in log.failures if failure.task == log.culprit]
             return f"the job {log.ended}" + (f": {failures[-1].said}" if failures else "")
         said = log.complaint()
-        if said == "no word from it":
+        if said == NO_REASON:
             return ""
         return f"the job ended: {said}" if log.application else said
 

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
-from crawlmill.mr.engines.client_log import RECORD, LastWords
+from crawlmill.mr.engines.client_log import ClientLog
 from crawlmill.mr.task.failures import TaskError, task_failed
 
 __all__ = ["FailedAttempt", "HadoopLog", "failure_of_task"]
@@ -75,30 +75,22 @@ def failure_of_task(attempts: list[str], report: Callable[[str], tuple[str, str]
     return task_failed(worst.name, times, *report(worst.attempt), logs=logs)
 
 
-@dataclass
-class HadoopLog:
+class HadoopLog(ClientLog[FailedAttempt]):
     """What the lines have said so far; `feed` them one by one."""
 
-    application: str | None = None
-    job: str | None = None
-    tracking_url: str | None = None
-    phase: str = "submitting"
-    ended: str | None = None
-    counters: dict[str, int] = field(default_factory=dict)
-    failures: list[FailedAttempt] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
+    def __init__(self) -> None:
+        super().__init__()
+        self.application: str | None = None
+        self.job: str | None = None
+        self.tracking_url: str | None = None
+        self.phase = "submitting"
+        self.ended: str | None = None
+        self.counters: dict[str, int] = {}
+        self.failures: list[FailedAttempt] = []
         self._group: str | None = None
         self._failed: str | None = None
-        self._last_words = LastWords()
 
-    def feed(self, line: str) -> FailedAttempt | None:
-        """Take in a line; gives the failed attempt if the line completes the word on one."""
-        line = line.rstrip()
-        record = RECORD.match(line)
-        if self._count(line, record is not None) or not line.strip():
-            return None
-        self._last_words.hear(line)
+    def _understand(self, line: str, record: re.Match[str] | None) -> FailedAttempt | None:
         message = record["message"] if record else line
         failure = self._why("" if record else line)
         if found := _PHASE.search(message):
@@ -123,9 +115,9 @@ class HadoopLog:
         return failure
 
     def complaint(self) -> str:
-        """What seems to be the reason why the driver gave up without a word on the job."""
-        telling = (line for line in self._last_words.complaints if "Streaming Command Failed" not in line)
-        return self._last_words.said(next(telling, None)).removeprefix("Error Launching job : ")
+        """What seems to be the reason why the client gave up without reporting on the job."""
+        telling = (line for line in self.complaints if "Streaming Command Failed" not in line)
+        return self._said(next(telling, None)).removeprefix("Error Launching job : ")
 
     @property
     def culprit(self) -> str | None:
@@ -143,13 +135,11 @@ class HadoopLog:
         self.failures.append(failure)
         return failure
 
-    def _count(self, line: str, is_record: bool) -> bool:
-        """Whether the line belongs to the counters, which end at the next line of the log."""
-        if self._group is None:
-            return False
-        if is_record:
+    def _is_data(self, line: str, record: re.Match[str] | None) -> bool:
+        """Whether the line is empty, or one of the counters, which end at the next record of the log."""
+        if self._group is None or record:
             self._group = None
-            return False
+            return not line
         if found := _COUNTER.match(line):
             self.counters[f"{self._group}: {found[1].strip()}"] = int(found[2])
         elif found := _GROUP.match(line):

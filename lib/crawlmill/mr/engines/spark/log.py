@@ -22,7 +22,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from crawlmill.mr.engines.client_log import RECORD, STACK, LastWords
+from crawlmill.mr.engines.client_log import RECORD, STACK, ClientLog
 from crawlmill.mr.engines.spark.tasks import FAILURE
 
 __all__ = ["FailedTask", "SparkLog", "what_failed"]
@@ -78,40 +78,32 @@ def _last_words(lines: list[str]) -> str:
     return next((line for line in lines[frames[-1] + 1 :] if line), "") if frames else ""
 
 
-class SparkLog:
+class SparkLog(ClientLog[FailedTask]):
     """Takes in the log line by line."""
 
-    def __init__(self) -> None:
-        self._lost: list[str] = []
-        self._last_words = LastWords("Error")
+    complains_with = ("Error",)
 
-    def feed(self, line: str) -> FailedTask | None:
-        """Take in a line; gives the failure that is complete with it."""
-        line = line.rstrip()
-        record = _record(line)
-        failure = None
+    def __init__(self) -> None:
+        super().__init__()
+        self._lost: list[str] = []
+
+    def _understand(self, line: str, record: re.Match[str] | None) -> FailedTask | None:
+        record, failure = _timed(record), None
         if self._lost and (record or STACK.match(line)):
             failure, self._lost = what_failed("\n".join(self._lost)), []
         if record and "Lost task " in record["message"]:
             self._lost = [record["message"]]
         elif self._lost:
             self._lost.append(line)
-        self._last_words.hear(line)
         return failure
 
     @staticmethod
     def is_news(line: str) -> bool:
         """Whether it may interest whoever wants to know more: Spark's small talk and traces of Java do not."""
-        record = _record(line)
+        record = _timed(RECORD.match(line))
         return record["level"] in ("WARN", "ERROR", "FATAL") if record else not STACK.match(line)
 
-    def complaint(self) -> str:
-        """What seems to be the reason why Spark gave up without a word on a task."""
-        complaints = self._last_words.complaints
-        return self._last_words.said(complaints[-1] if complaints else None)
 
-
-def _record(line: str) -> re.Match[str] | None:
-    """A record; without a time, a line may be one of a job's own error."""
-    record = RECORD.match(line)
+def _timed(record: re.Match[str] | None) -> re.Match[str] | None:
+    """A record that has a time; without one, the line may be a part of a job's own error."""
     return record if record and record["time"] else None
