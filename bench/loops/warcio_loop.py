@@ -1,26 +1,16 @@
-"""The work of the jobs as a straightforward loop over warcio: what a user of the library writes, with ujson and `re`.
+"""The work of the jobs as a straightforward loop over warcio: what a user of the library writes.
 
-    python warcio_loop.py WORK FILE…        prints {"keys": …, "total": …}
-
-Tags are counted by the usual one-line regex, which also counts what stands in scripts and comments.
+python warcio_loop.py WORK FILE…        prints {"keys": …, "total": …}
 """
 
 from __future__ import annotations
 
-import json
-import re
-import sys
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import ujson
+from peer_work import count_blocks, count_records, count_servers, count_tags, count_words, is_html, print_answer
 from warcio.archiveiterator import ArchiveIterator
-
-TAG = re.compile(rb"<([a-zA-Z][a-zA-Z0-9-]*)")
-WORD = re.compile(r"\w+")
-HTML = ("text/html", "application/xhtml+xml")
 
 
 def records(paths: list[str], **options: Any) -> Iterator[Any]:
@@ -29,60 +19,34 @@ def records(paths: list[str], **options: Any) -> Iterator[Any]:
             yield from ArchiveIterator(stream, **options)
 
 
-def pass_records(paths: list[str]) -> dict[str, int]:
-    number = sum(1 for _ in records(paths))
-    return {"keys": number, "total": number}
-
-
-def take_blocks(paths: list[str]) -> dict[str, int]:
-    number = size = 0
+def blocks(paths: list[str]) -> Iterator[bytes]:
     for record in records(paths, no_record_parse=True):
-        number += 1
-        size += len(record.raw_stream.read())
-    return {"keys": number, "total": size}
+        yield record.raw_stream.read()
 
 
-def tags(paths: list[str]) -> dict[str, int]:
-    counts: Counter[bytes] = Counter()
+def pages(paths: list[str]) -> Iterator[bytes]:
     for record in records(paths):
-        if record.rec_type == "response":
-            content_type = record.http_headers.get_header("Content-Type") or ""
-            if content_type.lower().startswith(HTML):
-                counts.update(TAG.findall(record.content_stream().read()))
-    folded: Counter[bytes] = Counter()
-    for name, count in counts.items():
-        folded[name.lower()] += count
-    return {"keys": len(folded), "total": folded.total()}
+        if record.rec_type == "response" and is_html(record.http_headers.get_header("Content-Type")):
+            yield record.content_stream().read()
 
 
-def servers(paths: list[str]) -> dict[str, int]:
-    counts: Counter[str | None] = Counter()
+def envelopes(paths: list[str]) -> Iterator[bytes]:
     for record in records(paths):
         if record.rec_type == "metadata" and record.content_type == "application/json":
-            payload = ujson.loads(record.content_stream().read())["Envelope"]["Payload-Metadata"]
-            if "HTTP-Response-Metadata" in payload:
-                found = set()
-                for name, value in payload["HTTP-Response-Metadata"].get("Headers", {}).items():
-                    if name.lower() == "server":
-                        found.update(value if isinstance(value, list) else [value])
-                counts.update({value.strip() for value in found} - {""} or {None})
-    return {"keys": len(counts), "total": counts.total()}
+            yield record.content_stream().read()
 
 
-def words(paths: list[str]) -> dict[str, int]:
-    frequency: Counter[str] = Counter()
-    documents: Counter[str] = Counter()
+def texts(paths: list[str]) -> Iterator[bytes]:
     for record in records(paths):
         if record.rec_type == "conversion":
-            found = WORD.findall(record.content_stream().read().decode("utf-8", "replace").lower())
-            frequency.update(found)
-            documents.update(set(found))
-    return {"keys": len(documents), "total": frequency.total()}
+            yield record.content_stream().read()
 
-
-WORK: dict[str, Callable[[list[str]], dict[str, int]]] = {
-    "pass-records": pass_records, "take-blocks": take_blocks, "tags": tags, "servers": servers, "words": words,
-}  # fmt: skip
 
 if __name__ == "__main__":
-    print(json.dumps(WORK[sys.argv[1]](sys.argv[2:])))
+    print_answer({
+        "pass-records": lambda paths: count_records(records(paths)),
+        "take-blocks": lambda paths: count_blocks(blocks(paths)),
+        "tags": lambda paths: count_tags(pages(paths)),
+        "servers": lambda paths: count_servers(envelopes(paths)),
+        "words": lambda paths: count_words(texts(paths)),
+    })  # fmt: skip

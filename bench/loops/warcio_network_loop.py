@@ -7,19 +7,13 @@ An S3 location is bucket/key; the server and the keys come from the environment,
 
 from __future__ import annotations
 
-import json
-import re
-import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from peer_work import count_tags, is_html, print_answer
 from warcio.archiveiterator import ArchiveIterator
-
-TAG = re.compile(rb"<([a-zA-Z][a-zA-Z0-9-]*)")
-HTML = ("text/html", "application/xhtml+xml")
 
 
 @contextmanager
@@ -42,20 +36,16 @@ def by_boto3(location: str) -> Iterator[Any]:
         yield file
 
 
-def tags(open_stream: Any, locations: list[str]) -> dict[str, int]:
-    counts: Counter[bytes] = Counter()
+def pages(open_stream: Callable[[str], AbstractContextManager[Any]], locations: list[str]) -> Iterator[bytes]:
     for location in locations:
         with open_stream(location) as stream:
             for record in ArchiveIterator(stream):
-                if record.rec_type == "response":
-                    content_type = record.http_headers.get_header("Content-Type") or ""
-                    if content_type.lower().startswith(HTML):
-                        counts.update(TAG.findall(record.content_stream().read()))
-    folded: Counter[bytes] = Counter()
-    for name, count in counts.items():
-        folded[name.lower()] += count
-    return {"keys": len(folded), "total": folded.total()}
+                if record.rec_type == "response" and is_html(record.http_headers.get_header("Content-Type")):
+                    yield record.content_stream().read()
 
 
 if __name__ == "__main__":
-    print(json.dumps(tags({"http": by_requests, "s3": by_boto3}[sys.argv[1]], sys.argv[2:])))
+    print_answer({
+        "http": lambda locations: count_tags(pages(by_requests, locations)),
+        "s3": lambda locations: count_tags(pages(by_boto3, locations)),
+    })  # fmt: skip
