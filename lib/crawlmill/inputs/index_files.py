@@ -6,17 +6,19 @@ Files are read by ranges, and always of one version; services are asked by the l
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from crawlmill.errors import SourceError
 from crawlmill.indexes.source import BlockStore
 from crawlmill.inputs.cache import FileBlocks
 from crawlmill.storage import Storage
-from crawlmill.storage.http.asking import Reply
 from crawlmill.storage.interface import Opener, Stream
 from crawlmill.storage.limits import CDX_API
 from crawlmill.storage.locations import absolute, canonical, current, is_remote, redact
 from crawlmill.storage.resume import Identity
+
+if TYPE_CHECKING:  # it imports urllib3, which local indexes have no use for
+    from crawlmill.storage.http.asking import Reply
 
 __all__ = ["FolderFiles", "StoredFile", "WebService"]
 

@@ -12,13 +12,14 @@ __all__ = ["Importing", "begin", "wrong_python"]
 
 
 class Importing:
-    """While much is imported: it stays, so that looking for garbage in it takes a tenth of the time for nothing."""
+    """While much is imported: it stays, so that looking for garbage in it, now or later, takes time for nothing."""
 
     def __enter__(self) -> None:
         self._was_on = gc.isenabled()
         gc.disable()
 
     def __exit__(self, *_: object) -> None:
+        gc.freeze()
         if self._was_on:
             gc.enable()
 

@@ -12,13 +12,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from crawlmill.errors import FormatError
 from crawlmill.indexes.cdx_api.lines import canonical_lines, canonical_rows
 from crawlmill.indexes.cdx_api.page import Page
-from crawlmill.storage.http.asking import Reply
 from crawlmill.storage.retry import Failure
+
+if TYPE_CHECKING:  # it imports urllib3, which local indexes have no use for
+    from crawlmill.storage.http.asking import Reply
 
 __all__ = ["Count", "read_count", "read_page", "read_starts"]
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from crawlmill.errors import SourceError
 from crawlmill.indexes.cdx_api.answer import Count, read_count, read_page, read_starts
 from crawlmill.indexes.cdx_api.page import Page
 from crawlmill.indexes.cdx_api.request import Parameters, is_whole, locate, parameters_of
 from crawlmill.indexes.query import Query
-from crawlmill.storage.http.asking import Reply
 from crawlmill.storage.retry import Failure
+
+if TYPE_CHECKING:  # it imports urllib3, which local indexes have no use for
+    from crawlmill.storage.http.asking import Reply
 
 __all__ = ["Asked", "Service"]
 
