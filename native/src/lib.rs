@@ -11,6 +11,7 @@ mod captures;
 mod counters;
 mod http;
 mod index_lines;
+mod labels;
 mod letters;
 mod lines;
 mod member;
@@ -33,6 +34,7 @@ mod words;
 #[pyo3::pymodule]
 mod crawlmill_native {
     use pyo3::prelude::*;
+    use pyo3::pybacked::PyBackedBytes;
     use pyo3::types::{PyBytes, PyList, PyString};
 
     use super::wat::{servers, Servers};
@@ -103,6 +105,27 @@ mod crawlmill_native {
     #[pyo3(signature = (chunk, at = 0))]
     fn usual_lines(chunk: &Bound<'_, PyBytes>, at: usize) -> usize {
         at + super::index_lines::usual(chunk.as_bytes().get(at..).unwrap_or_default())
+    }
+
+    /// label_lines(lines, points, first) -> the lines, escaped, each after the label of its shard
+    ///
+    /// `points` are the first lines of all shards but the first, escaped, in order; `first` is that one's number.
+    #[pyfunction]
+    #[allow(clippy::needless_pass_by_value)]
+    fn label_lines<'py>(lines: &Bound<'py, PyBytes>, points: Vec<PyBackedBytes>, first: usize) -> Bound<'py, PyBytes> {
+        PyBytes::new(lines.py(), &super::labels::label(lines.as_bytes(), &points, first))
+    }
+
+    /// line_at(text, at, skip) -> (begin, end) of the line that comes `skip` lines after the one at `at`, or None
+    #[pyfunction]
+    fn line_at(text: &Bound<'_, PyBytes>, at: usize, skip: usize) -> Option<(usize, usize)> {
+        super::labels::line_at(text.as_bytes(), at, skip)
+    }
+
+    /// count_lines(text) -> how many line ends there are
+    #[pyfunction]
+    fn count_lines(text: &Bound<'_, PyBytes>) -> usize {
+        memchr::memchr_iter(b'\n', text.as_bytes()).count()
     }
 
     /// is_sorted(chunk) -> whether no line is less than the one before it, but for blank ones

@@ -8,7 +8,7 @@ from itertools import groupby
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlmill.indexes.cluster.sharding import escape, label_lines, shards_of, unescape
+from crawlmill.indexes.cluster.sharding import escape, escaped_lines, label_lines, shards_of, unescape
 
 LINE = st.binary(min_size=1, max_size=12).map(lambda data: data.replace(b"\n", b"n"))
 HOSTILE = st.lists(
@@ -40,3 +40,12 @@ def test_lines_come_back_by_shard_in_order(lines, points, size):
     for line in sorted(lines):
         wanted.setdefault(bisect_right(sorted(map(unescape, bounds)), line), []).append(line)
     assert found == wanted
+
+
+@given(st.lists(LINE | HOSTILE, min_size=1, max_size=30), st.sets(st.integers(0, 29)))
+def test_lines_that_are_asked_for_are_escaped(lines, numbers):
+    found = escaped_lines(b"".join(line + b"\n" for line in lines))
+    assert len(found) == len(lines)
+    for number in sorted(numbers):
+        if number < len(lines):
+            assert [found[number], found[number]] == [escape(lines[number])] * 2

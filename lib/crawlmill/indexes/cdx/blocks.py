@@ -147,7 +147,7 @@ class _Lines:
         self.rest, self._too_long = b"", False
 
     def _block(self, data: bytes, offset: int) -> Iterator[Block]:
-        lines, first, gaps = data.count(b"\n"), self._number + 1, list[int]()
+        lines, first, gaps = _count_lines(data), self._number + 1, list[int]()
         good = self._captures(data, offset, gaps)
         self._number += lines
         if good:
@@ -193,6 +193,11 @@ def _too_large(number: int, offset: int) -> FormatError:
     return FormatError(
         f"line {number}", reason="too-large", offset=offset, expected=f"at most {MAX_LINE} bytes", actual="more"
     )
+
+
+def _count_lines(data: bytes) -> int:
+    native = core.native()
+    return data.count(b"\n") if native is None else int(native.count_lines(data))
 
 
 def _end_of_usual(data: bytes, at: int) -> int:

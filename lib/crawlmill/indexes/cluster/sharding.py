@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final, Protocol
 
-__all__ = ["LABEL", "MAX_SHARDS", "escape", "label_lines", "shards_of", "unescape"]
+from crawlmill import core
+
+__all__ = ["LABEL", "MAX_SHARDS", "Lines", "escape", "escaped_lines", "label_lines", "shards_of", "unescape"]
 
 LABEL: Final = 5
 """Digits of a label."""
@@ -40,6 +42,41 @@ def unescape(data: bytes) -> bytes:
     return data
 
 
+class Lines(Protocol):
+    """Lines by their number, from 0."""
+
+    def __len__(self) -> int:
+        """How many."""
+        ...
+
+    def __getitem__(self, number: int, /) -> bytes:
+        """A line without its end."""
+        ...
+
+
+class _Unsplit:
+    """The lines of a text, cut out and escaped when they are asked for, in rising order: most of them never are."""
+
+    def __init__(self, native: Any, text: bytes) -> None:
+        self._native, self._text = native, text
+        self._count: int = native.count_lines(text)
+        self._number = self._at = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, number: int) -> bytes:
+        self._at, end = self._native.line_at(self._text, self._at, number - self._number)
+        self._number = number
+        return escape(self._text[self._at : end])
+
+
+def escaped_lines(text: bytes) -> Lines:
+    """The lines of a text of whole lines, escaped; they may be asked for in rising order only."""
+    native = core.native()
+    return escape(text[:-1]).split(b"\n") if native is None else _Unsplit(native, text)
+
+
 def label_lines(data: bytes, points: list[bytes], first: int = 0) -> bytes:
     """Whole lines, escaped and each after the label of its shard.
 
@@ -48,6 +85,9 @@ def label_lines(data: bytes, points: list[bytes], first: int = 0) -> bytes:
         points: The first lines of all shards but the first, escaped, in order.
         first: The number of the first shard.
     """
+    if (native := core.native()) is not None:
+        labelled: bytes = native.label_lines(data, points, first)
+        return labelled
     data = escape(data)
     if not points:
         label = b"%0*d\t" % (LABEL, first)

@@ -14,6 +14,8 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from crawlmill.indexes.cluster.sharding import Lines
+
 __all__ = ["LINES_PER_SHARD", "MAX_SPLIT", "Sampler", "number_of_shards", "sample_size", "split_points"]
 
 LINES_PER_SHARD: Final = 3_000_000
@@ -58,8 +60,8 @@ class Sampler:
         self._taken: list[bytes] = []
         self._next = self._random.randrange(self.weight)
 
-    def add(self, lines: list[bytes]) -> None:
-        """Take note of the next lines of the input."""
+    def add(self, lines: Lines) -> None:
+        """Take note of the next lines of the input; asks for some of them, in rising order."""
         first, self.lines = self.lines, self.lines + len(lines)
         while self._next < self.lines:
             self._taken.append(lines[self._next - first][:MAX_SPLIT])

@@ -23,7 +23,7 @@ from itertools import groupby
 from typing import Any, ClassVar
 
 from crawlmill.errors import FormatError, UsageError
-from crawlmill.indexes.cluster.sharding import MAX_SHARDS, escape, label_lines
+from crawlmill.indexes.cluster.sharding import MAX_SHARDS, escaped_lines, label_lines
 from crawlmill.indexes.cluster.splits import Sampler, number_of_shards, sample_size, split_points
 from crawlmill.mr.job.captures import CapturesJob
 from crawlmill.mr.run.options import whole_number
@@ -113,7 +113,7 @@ class ShardedJob(SortingJob):
         most = sample_size(self.files_wanted(), inputs)
         samplers: defaultdict[bytes, Sampler] = defaultdict(lambda: Sampler(most))
         for group, lines in self.grouped(reading, survey=True):
-            samplers[group].add(escape(lines[:-1]).split(b"\n"))
+            samplers[group].add(escaped_lines(lines))
         for group, sampler in samplers.items():
             sample = list(sampler.sample())
             counted = {"lines": sampler.lines, "weight": sum(stands_for for _, stands_for in sample)}
