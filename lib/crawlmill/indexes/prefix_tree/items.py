@@ -13,13 +13,14 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from operator import le
 from typing import Any, Final
 
+from crawlmill import core
 from crawlmill.errors import FormatError
 
 __all__ = [
@@ -55,7 +56,7 @@ _LIMITS: Final = (1 << 64, 1 << 64, 1 << 32, 1 << 64, 1 << 32)
 _ITEMS: Final = {
     values.size: (
         re.compile(rb"(?:[^\0]+\0.{%d})*" % values.size, re.DOTALL),
-        re.compile(rb"([^\0]+)\0(.{%d})" % values.size, re.DOTALL),
+        re.compile(rb"[^\0]+\0.{%d}" % values.size, re.DOTALL),
     )
     for values in (SHORT, LONG)
 }
@@ -146,30 +147,61 @@ class DataBlock:
         values: How values are laid out.
 
     Attributes:
-        keys: The keys, in the order of the block.
-        damaged: Whether it holds more, which is no item.
+        first: The first key; empty if there is no item.
+        last: The last key; empty if there is none.
+        damaged: Whether the block holds more, which is not an item.
+        is_sorted: Whether no key is less than the one before it.
     """
+
+    __slots__ = ("_items", "_values", "damaged", "first", "is_sorted", "last")
 
     def __init__(self, data: bytes, values: struct.Struct) -> None:
         self._values = values
-        whole, item = _ITEMS[values.size]
-        found = whole.match(data)
-        end = found.end() if found is not None else 0
-        items = item.findall(data, 0, end)
-        self.keys = [key for key, _ in items]
-        self._packed = [value for _, value in items]
+        native = core.native()
+        cut = _cut_items if native is None else native.tree_items
+        self._items: list[bytes]  # each is a key, a NUL, a value
+        self._items, self.is_sorted = cut(data, values.size)
+        end = sum(map(len, self._items))
         self.damaged = end < len(data) and data[end] != 0
-        self.is_sorted = all(map(le, self.keys, islice(self.keys, 1, None)))
+        self.first = self._key(self._items[0]) if self._items else b""
+        self.last = self._key(self._items[-1]) if self._items else b""
+
+    def _key(self, item: bytes) -> bytes:
+        return item[: -1 - self._values.size]
+
+    @property
+    def keys(self) -> list[bytes]:
+        """The keys, in the order of the block."""
+        return list(map(self._key, self._items))
 
     def within(self, low: bytes, high: bytes) -> Iterator[Item]:
         """The items with keys from `low` up to, not including, `high`."""
-        keys = self.keys
+        items, end = self._items, -1 - self._values.size
         if self.is_sorted:
-            places: Iterable[int] = range(bisect_left(keys, low), bisect_left(keys, high))
+            some = items[_place_of(items, low) : _place_of(items, high)]
         else:
-            places = (place for place, key in enumerate(keys) if low <= key < high)
-        for place in places:
-            yield Item(keys[place], Place(*self._values.unpack(self._packed[place])))
+            some = [item for item in items if low <= item[:end] < high]
+        for item in some:
+            yield Item(item[:end], Place(*self._values.unpack_from(item, len(item) + end + 1)))
+
+
+def _cut_items(data: bytes, value_bytes: int) -> tuple[list[bytes], bool]:
+    """The items of a block, and whether their keys are sorted."""
+    whole, item = _ITEMS[value_bytes]
+    found = whole.match(data)
+    items = item.findall(data, 0, found.end() if found is not None else 0)
+    if all(map(le, items, islice(items, 1, None))):
+        return items, True
+    keys = [each[: -1 - value_bytes] for each in items]  # equal ones are in any order of their values
+    return items, all(map(le, keys, islice(keys, 1, None)))
+
+
+def _place_of(items: list[bytes], key: bytes) -> int:
+    """The place of the first item whose key is not less than a key, which may have a NUL at its end, by way of a bound.
+
+    Neither keys nor bounds hold another NUL, so an item as a whole is less than a key exactly if its own key is.
+    """
+    return bisect_left(items, key[:-1] + b"\1" if key.endswith(b"\0") else key)
 
 
 def first_key(data: bytes) -> bytes:
@@ -180,11 +212,12 @@ def first_key(data: bytes) -> bytes:
 def is_of_short_values(data: bytes) -> bool:
     """Whether a data block, read as one of values without a size, holds printable keys in order and nothing else."""
     block = DataBlock(data, SHORT)
-    end = sum(map(len, block.keys)) + len(block.keys) * (1 + SHORT.size)
+    keys = block.keys
+    end = sum(map(len, keys)) + len(keys) * (1 + SHORT.size)
     places = block.within(b"", b"\xff" * MAX_KEY) if block.is_sorted else iter(())
     return (
         block.is_sorted
         and not any(data[end:])
-        and all(map(_PRINTABLE.fullmatch, block.keys))
+        and all(map(_PRINTABLE.fullmatch, keys))
         and all(item.place != _NOWHERE for item in places)
     )

@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import struct
 from bisect import bisect_left
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -25,6 +24,7 @@ from crawlmill.indexes.plan import Part, Plan
 from crawlmill.indexes.prefix_tree.index_blocks import HEADER, parse_index_block
 from crawlmill.indexes.prefix_tree.items import LONG, SHORT, DataBlock, Item, first_key, is_of_short_values
 from crawlmill.indexes.prefix_tree.keys import Wanted, url_of, wanted
+from crawlmill.indexes.prefix_tree.recent import Recent
 from crawlmill.indexes.query import Query
 from crawlmill.indexes.source import Source
 from crawlmill.indexes.sweep import merged_ranges
@@ -86,8 +86,9 @@ class PrefixTree:
         for number in range(min((len(head) - HEADER.size) // self.block_bytes, whole)):
             at = HEADER.size + number * self.block_bytes
             self._held.hold(number, head[at : at + self.block_bytes])
-        self._parsed: OrderedDict[int, _Parsed] = OrderedDict()
-        self._data: OrderedDict[int, DataBlock] = OrderedDict()
+        self._parsed = Recent[_Parsed](_HELD_BYTES // self.block_bytes)
+        self._data = Recent[DataBlock](_HELD_BYTES // self.block_bytes)
+        self._near: tuple[int, bytes, bytes] | None = None  # the block found last, for which key, and its last key
         self._damaged: set[int] = set()
         self._values = {28: SHORT, 32: LONG}.get(value_bytes or 0)
 
@@ -165,22 +166,19 @@ class PrefixTree:
             except SourceError as error:
                 self._losses.add(error, self._source.name)
                 return
-            if block.keys and block.keys[0] < before:
+            if block.first and block.first < before:
                 self._tell_damage(each, "its first key is less than the last one before it")
             yield from block.within(low, high)
-            before = block.keys[-1] if block.keys else before
-            if block.keys and block.is_sorted and before >= high:
+            before = block.last or before
+            if block.last and block.is_sorted and before >= high:
                 return
 
     def _data_block(self, number: int) -> DataBlock:
         """A data block, whose damage is reported where it is first met. Raises: SourceError, FormatError."""
         block = self._data.get(number)
         if block is not None:
-            self._data.move_to_end(number)
             return block
-        block = self._data[number] = DataBlock(self._held.block(number), self.values)
-        while len(self._data) * self.block_bytes > _HELD_BYTES and len(self._data) > 1:
-            self._data.popitem(last=False)
+        block = self._data.put(number, DataBlock(self._held.block(number), self.values))
         if block.damaged:
             self._tell_damage(number, "an item reaches out of it")
         elif not block.is_sorted:
@@ -201,13 +199,16 @@ class PrefixTree:
 
         All items of the key, and of all keys after it, are in that block or behind it.
         """
+        if self._near is not None and self._near[1] <= key <= self._near[2]:  # mostly keys are asked for in order
+            return self._near[0]
         first, end = self.index_blocks, self.blocks
         if end <= first:
             return end
         guess = min(max(self._descend(key), first), end - 1)
         if guess == first or self._starts_before(guess, key):
             block = self._data_block(guess)
-            if block.keys and block.is_sorted and block.keys[-1] >= key:
+            if block.last and block.is_sorted and block.last >= key:
+                self._near = guess, key, block.last
                 return guess
             low, step = guess, 1
             while low + step < end and self._starts_before(low + step, key):
@@ -242,14 +243,7 @@ class PrefixTree:
 
     def _index_block(self, number: int) -> _Parsed:
         parsed = self._parsed.get(number)
-        if parsed is not None:
-            self._parsed.move_to_end(number)
-            return parsed
-        parsed = parse_index_block(self._held.block(number))
-        self._parsed[number] = parsed
-        while len(self._parsed) * self.block_bytes > _HELD_BYTES and len(self._parsed) > 1:
-            self._parsed.popitem(last=False)
-        return parsed
+        return self._parsed.put(number, parse_index_block(self._held.block(number))) if parsed is None else parsed
 
     def _offset(self, number: int) -> int:
         return HEADER.size + number * self.block_bytes
