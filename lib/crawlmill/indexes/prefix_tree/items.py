@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -61,6 +61,9 @@ _ITEMS: Final = {
     for values in (SHORT, LONG)
 }
 """For values of a size: all items of a block, and one."""
+
+_Cut = Callable[[bytes, int], tuple[list[bytes], bool]]
+"""Cuts a block into items, each a key, a NUL and a value of so many bytes; and says whether the keys are sorted."""
 
 _MAX_MS: Final = 253_402_300_799_999  # the last millisecond of the year 9999
 
@@ -158,8 +161,7 @@ class DataBlock:
     def __init__(self, data: bytes, values: struct.Struct) -> None:
         self._values = values
         native = core.native()
-        cut = _cut_items if native is None else native.tree_items
-        self._items: list[bytes]  # each is a key, a NUL, a value
+        cut: _Cut = _cut_items if native is None else native.tree_items
         self._items, self.is_sorted = cut(data, values.size)
         end = sum(map(len, self._items))
         self.damaged = end < len(data) and data[end] != 0
