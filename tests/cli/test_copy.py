@@ -159,7 +159,7 @@ def test_what_could_not_be_read_is_tried_again_and_nothing_else(run, copy):
     copy.asked()
     assert run(*given)[0] == 0
     # The first record of an output file stands behind what describes the file, and is fetched again.
-    assert copy.asked() == ["a", "b"]
+    assert sorted(copy.asked()) == ["a", "b"]  # two requests are under way at a time
     assert copy.copied() == list(copy.members.values())
     assert {row["outcome"] for row in copy.ledger()} == {"ok"}
 

@@ -2,18 +2,26 @@
 
 A gap is fetched along with what is on its two sides if that costs less than a request of its own: up to 4 KiB, or a
 fifth of what is wanted, all gaps of a request together. So at most a fifth more is fetched, but of very small records.
+
+Over a network, the next requests are under way while what came before is worked on: two at a time, as far as the limits
+of the host allow it, and none of more than 4 MiB.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from queue import SimpleQueue
 from typing import BinaryIO, Final, TypeVar
 
 from crawlmill.codecs.source import read_up_to
 from crawlmill.errors import SourceError
 from crawlmill.inputs.lists import Input
 from crawlmill.storage.interface import Opener, Stream
+from crawlmill.storage.workers import Workers
 
 __all__ = ["Fetched", "fetch_ranges", "requests_of"]
 
@@ -24,6 +32,9 @@ _SMALL_GAP: Final = 4 << 10
 _WORTH: Final = 5
 _MAX_REQUEST: Final = 256 << 20
 _PIECE: Final = 1 << 18
+_AT_A_TIME: Final = 2
+_MAX_AHEAD: Final = 4 << 20
+_REMOTE: Final = ("http://", "https://", "s3://")
 
 T = TypeVar("T")
 Fetched = bytes | BinaryIO | SourceError
@@ -53,19 +64,62 @@ def fetch_ranges(inputs: Sequence[tuple[T, Input]], storage: Opener) -> Iterator
 
     A file that is returned is closed by whoever took it.
     """
-    for group in requests_of(inputs):
-        left = group
-        while left:
-            done = 0
-            for fetched in _fetch(left, storage):
-                done += 1
-                yield fetched
-            rest = left[done:]
-            # What comes after a broken request is asked for once more, unless nothing came at all.
-            if rest and done == 1 and isinstance(fetched[2], SourceError):
-                yield from ((known, item, _again(fetched[2])) for known, item in rest)
-                rest = []
-            left = rest
+    groups = list(requests_of(inputs))
+    if len(groups) == 1 or not all(group[0][1].location.startswith(_REMOTE) for group in groups):
+        for group in groups:
+            yield from _fetch_group(group, storage)
+        return
+    workers = Workers(_AT_A_TIME)
+    with closing(workers), closing(_taken_ahead(groups, storage, workers)) as found:
+        yield from found
+
+
+def _taken_ahead(
+    groups: Sequence[list[tuple[T, Input]]], storage: Opener, workers: Workers
+) -> Generator[tuple[T, Input, Fetched]]:
+    begun: deque[SimpleQueue[tuple[T, Input, Fetched] | None]] = deque()
+
+    def work() -> Iterator[Callable[[], bool]]:
+        for group in groups:
+            begun.append(SimpleQueue())
+            yield partial(_pump, group, storage, begun[-1])
+
+    with closing(workers.in_order(work())) as results:
+        for group, take in zip(groups, results, strict=True):
+            coming = begun.popleft()
+            while (found := coming.get()) is not None:
+                yield found
+            if not take():
+                yield from _fetch_group(group, storage)
+
+
+def _pump(group: list[tuple[T, Input]], storage: Opener, into: SimpleQueue[tuple[T, Input, Fetched] | None]) -> bool:
+    """Put what a request brings into a queue, and None behind it; False, and nothing, if it is too much to be held."""
+    try:
+        first, last = group[0][1], group[-1][1]
+        if (last.offset or 0) + (last.length or 0) - (first.offset or 0) > _MAX_AHEAD:
+            return False
+        for found in _fetch_group(group, storage):
+            into.put(found)
+        return True
+    finally:
+        into.put(None)
+
+
+def _fetch_group(group: list[tuple[T, Input]], storage: Opener) -> Iterator[tuple[T, Input, Fetched]]:
+    """The bytes of the inputs that one request fetches."""
+    left = group
+    while left:
+        done = 0
+        for fetched in _fetch(left, storage):
+            done += 1
+            yield fetched
+        rest = left[done:]
+        # What comes after a broken request is asked for once more, unless nothing came at all.
+        if rest and done == 1 and isinstance(fetched[2], SourceError):
+            yield from ((known, item, _again(fetched[2])) for known, item in rest)
+            rest = []
+        left = rest
 
 
 def _fetch(group: list[tuple[T, Input]], storage: Opener) -> Iterator[tuple[T, Input, Fetched]]:

@@ -20,7 +20,6 @@ from typing import Final
 from crawlmill.errors import FormatError, MissingDependency, Problem, SourceError, UsageError
 from crawlmill.indexes.cdx.read_through import FileReadThrough
 from crawlmill.indexes.cdx.sorted_file import SortedFile
-from crawlmill.indexes.cdx_api.ahead import Workers
 from crawlmill.indexes.cdx_api.index import API_OPTIONS, ApiOptions, CdxApi
 from crawlmill.indexes.cluster.cluster import Cluster
 from crawlmill.indexes.cluster.verify import ClusterCheck
@@ -35,6 +34,7 @@ from crawlmill.ledger.row import LedgerRow
 from crawlmill.storage import Storage
 from crawlmill.storage.limits import CDX_API
 from crawlmill.storage.locations import absolute, is_remote, join, local_path, redact
+from crawlmill.storage.workers import Workers
 
 __all__ = ["IndexPlace", "check_cluster", "cluster_idx", "find_indexes", "open_index", "open_indexes"]
 

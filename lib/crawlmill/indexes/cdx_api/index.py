@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Final
 
 from crawlmill.errors import FormatError, SourceError
-from crawlmill.indexes.cdx_api.ahead import Workers
 from crawlmill.indexes.cdx_api.answer import Count
 from crawlmill.indexes.cdx_api.asking import Asked, Service
 from crawlmill.indexes.cdx_api.kept import KeptPages
@@ -31,6 +30,7 @@ from crawlmill.indexes.lines import Chunk
 from crawlmill.indexes.plan import Part, Plan
 from crawlmill.indexes.query import Query
 from crawlmill.indexes.shares import Share, even
+from crawlmill.storage.workers import Workers
 
 __all__ = ["API_OPTIONS", "ApiOptions", "CdxApi"]
 

@@ -49,7 +49,7 @@ class Workers:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self._queue: SimpleQueue[_Job[Any]] = SimpleQueue()
+        self._queue: SimpleQueue[_Job[Any] | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
 
@@ -81,12 +81,19 @@ class Workers:
         job = _Job(do)
         with self._lock:
             if len(self._threads) < self.number:
-                thread = threading.Thread(target=self._serve, name="crawlmill-cdx-api", daemon=True)
+                thread = threading.Thread(target=self._serve, name="crawlmill-ahead", daemon=True)
                 self._threads.append(thread)
                 thread.start()
         self._queue.put(job)
         return job
 
+    def close(self) -> None:
+        """Let the threads end once they have done what they were given; they are not waited for."""
+        with self._lock:
+            for _ in self._threads:
+                self._queue.put(None)
+            self._threads.clear()
+
     def _serve(self) -> None:
-        while True:
-            self._queue.get().run()
+        while (job := self._queue.get()) is not None:
+            job.run()
