@@ -38,6 +38,7 @@ JOBS: Final = {
     "server_addresses": "warc",
     "sitemaps": "robots",
     "page_links": "wat",
+    "host_graph": "wat",
 }
 """The jobs, and what each of them reads."""
 
@@ -70,7 +71,12 @@ _MORE: Final = {
     "url_table": ("--parts", "2", "--rows", "50"),
     "prefix_tree": ("--block-size", "512"),
 }
-_FILES: Final = {"url_index": "c*", "url_table": "crawl=*/*/*.parquet", "prefix_tree": "url-index.pbtree"}
+_FILES: Final = {
+    "url_index": "c*",
+    "url_table": "crawl=*/*/*.parquet",
+    "prefix_tree": "url-index.pbtree",
+    "host_graph": "*/part-*",
+}
 """Jobs whose results are files: those by which they are compared."""
 _SPLIT: Final = 30_000
 
@@ -219,7 +225,7 @@ def measure(run_job: Run, case: Case, folder: Path) -> Outcome:
 def _listed(folder: Path, pattern: str) -> str:
     """The names of files in a folder and the digests of their content, a line each."""
     found = sorted(folder.glob(pattern))
-    return "".join(f"{path.name}\t{hashlib.sha256(path.read_bytes()).hexdigest()}\n" for path in found)
+    return "".join(f"{path.relative_to(folder)}\t{hashlib.sha256(path.read_bytes()).hexdigest()}\n" for path in found)
 
 
 def _write_pairs(folder: Path, pages: int, files: int) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from crawlmill.analysis.links.extras import EXTRAS, header_references, wat_response
 from crawlmill.analysis.links.html import base_in, references_in
+from crawlmill.analysis.links.robots import is_robots_txt, sitemaps_in
 from crawlmill.analysis.links.wat import wat_page
 from crawlmill.errors import FormatError
 from crawlmill.formats.crawl2012.content import Document, parse_content
@@ -19,7 +21,7 @@ from crawlmill.inputs.reading import Reading
 from crawlmill.mr.job.base import CrawlJob
 from crawlmill.urls.standard import Resolver
 
-__all__ = ["LinksJob", "Page", "page_of"]
+__all__ = ["EXTRAS", "LinksJob", "Page", "page_of"]
 
 _KINDS_2012: Final = {
     "a": "A@/href", "area": "AREA@/href", "frame": "FRAME@/src", "iframe": "IFRAME@/src", "script": "SCRIPT@/src",
@@ -33,7 +35,7 @@ class Page:
 
     url: str
     base: str | None
-    references: Callable[[], Iterator[tuple[str, str]]]
+    references: Callable[[], Iterable[tuple[str, str]]]
 
     def links(self) -> Iterator[tuple[str, str]]:
         """(target, kind) of each reference that is a URL."""
@@ -50,16 +52,18 @@ class LinksJob(CrawlJob):
     formats = ("warc", "arc", "wat", "metadata")
     types = ("response", "metadata")
 
+    extras: frozenset[str] = frozenset()
+    """What else counts as the references of a page, of `EXTRAS`."""
+
     def pages(self, reading: Reading) -> Iterator[Page]:
-        """The pages of one input."""
+        """The pages of one input, and what else refers to others, if `extras` has it."""
         for record in self.watched(reading):
             try:
-                page = page_of(record)
+                found = [page_of(record), _extra_of(record, self.extras) if self.extras else None]
             except FormatError as error:
                 reading.lose(error, record)
                 continue
-            if page is not None:
-                yield page
+            yield from (page for page in found if page is not None)
 
 
 def page_of(record: Record) -> Page | None:
@@ -83,6 +87,22 @@ def page_of(record: Record) -> Page | None:
     if page is None or (page.url or url) is None:
         return None
     return Page(page.url or url or "", page.base, page.references)
+
+
+def _extra_of(record: Record, extras: frozenset[str]) -> Page | None:
+    """What a response refers to beside its links; None if it is nothing. Raises: FormatError."""
+    url, references = record.uri, []
+    if record.type == "response":
+        if not record.holds_http or url is None:
+            return None
+        references = list(header_references(record.http.status, record.http.fields, extras))
+        if "sitemaps" in extras and record.http.status == 200 and is_robots_txt(url):
+            body, of = record.body(), url
+            return Page(url, None, lambda: (*references, *(("sitemap", each) for each in sitemaps_in(body, of))))
+    elif record.content_type == "application/json" and (response := wat_response(record.body())) is not None:
+        url, status, fields = response[0] or url, response[1], response[2]
+        references = list(header_references(status, fields, extras))
+    return Page(url, None, lambda: iter(references)) if url is not None and references else None
 
 
 class _Source:
