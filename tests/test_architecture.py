@@ -157,7 +157,8 @@ MAX_MODULES = 15
 
 
 def test_no_package_has_more_modules_than_can_be_taken_in():
-    for folder in {path.parent for path in modules()}:
+    # Jobs are exempt: each is a module by itself, with a door of its name, and they are looked up, not taken in.
+    for folder in {path.parent for path in modules()} - {ROOT / "jobs"}:
         found = [path.stem for path in folder.glob("*.py") if path.name != "__init__.py"]
         assert len(found) <= MAX_MODULES, f"{folder}: {len(found)} modules: {', '.join(sorted(found))}"
 
