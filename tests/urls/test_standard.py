@@ -7,6 +7,7 @@ import json
 import pytest
 from tests.data import shared
 
+from crawlmill.urls import domains
 from crawlmill.urls.standard import Resolver, parse_url
 
 PAGE = "http://h.example/d/e/f?q#g"
@@ -161,3 +162,9 @@ def test_parts_of_a_url():
     url = parse_url("HTTPS://u:p@Example.com:8443/a/../b?c#d")
     assert (url.scheme, url.username, url.password, url.host, url.port) == ("https", "u", "p", "example.com", 8443)
     assert (url.pathname, url.query, url.fragment, url.special) == ("/b", "c", "d", True)
+
+
+def test_hosts_of_megabytes_are_not_kept():
+    before = domains._known_host.cache_info().currsize
+    assert parse_url(f"http://{'A' * 1_000_000}.example/").host == f"{'a' * 1_000_000}.example"
+    assert domains._known_host.cache_info().currsize == before

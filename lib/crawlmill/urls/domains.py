@@ -29,9 +29,9 @@ _NUMBER: Final = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
 _CONTROLS: Final = re.compile(r"[\0-\x1f\x7f-\U0010ffff]+")
 
 _MAX_INTERNATIONAL: Final = 1 << 10
+_MAX_KEPT: Final = 1 << 8
 
 
-@lru_cache(maxsize=1 << 12)
 def host_in_url(text: str, *, special: bool) -> str | None:
     """The host as a URL has it when it is written out; None if this is no host.
 
@@ -39,6 +39,11 @@ def host_in_url(text: str, *, special: bool) -> str | None:
         text: What stands where a URL has its host, brackets of an IPv6 address included; not empty.
         special: Whether the URL's scheme is a special one (http, https, ws, wss, ftp, file).
     """
+    # Hostile hosts, which may have megabytes, are not kept.
+    return _known_host(text, special) if len(text) <= _MAX_KEPT else _host(text, special)
+
+
+def _host(text: str, special: bool) -> str | None:
     if text.startswith("["):
         return _ipv6(text[1:-1]) if text.endswith("]") else None
     if not special:
@@ -52,6 +57,9 @@ def host_in_url(text: str, *, special: bool) -> str | None:
     if _NUMBER.fullmatch(last):
         return _ipv4(name)
     return name
+
+
+_known_host = lru_cache(maxsize=1 << 12)(_host)
 
 
 def _escaped(found: re.Match[str]) -> str:

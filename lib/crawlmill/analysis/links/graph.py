@@ -56,7 +56,7 @@ def graph_host(url: str, *, strip_www: bool = False) -> str | None:
         strip_www: Whether `www.` at the beginning is left out where at least two labels follow.
     """
     found = _TARGET.match(url)
-    return None if found is None else _reversed(found[1], strip_www)
+    return None if found is None or len(found[1]) > _MAX_HOST + 1 else _reversed(found[1], strip_www)
 
 
 @lru_cache(maxsize=1 << 16)
