@@ -140,6 +140,10 @@ def test_a_split_finds_what_look_around_finds(text):
         "WITH t AS (SELECT * FROM glob('{0}/*')) SELECT * FROM t", "SELECT * FROM query('SELECT 1')",
         "EXPLAIN ANALYZE COPY (SELECT 1) TO '{0}/x'", "SELECT * FROM duckdb_settings()", "SELECT write_log('x')",
         "SELECT * FROM information_schema.tables", "SELECT 1 INTO x", "DESCRIBE ccindex", "", ";",
+        "FROM read_text('{0}/secret.csv')", 'TABLE "{0}/secret.csv"', "SELECT ('HOME').getenv()", "SELECT system.main.getenv('HOME')",
+        "SELECT * REPLACE (getenv('HOME') AS url) FROM ccindex", "SELECT * FROM ccindex CROSS JOIN LATERAL read_text('{0}/secret.csv')",
+        "WITH ccindex AS (SELECT * FROM read_text('{0}/secret.csv')) SELECT * FROM ccindex", "SELECT list_transform(['HOME'], x -> getenv(x))",
+        "WITH x AS (DELETE FROM ccindex RETURNING *) SELECT * FROM x", "SELECT * FROM UNNEST((SELECT list(content) FROM read_text('{0}/secret.csv')))",
     ],
 )  # fmt: skip
 def test_what_does_not_only_read_the_table_is_refused(run, table, tmp_path, statement):
@@ -154,6 +158,7 @@ def test_what_does_not_only_read_the_table_is_refused(run, table, tmp_path, stat
     ("statement", "said"),
     [
         ("SELEC 1", "only statements that read"), ("SELECT (1", "line 1"), ("SELECT\n  nonsense FROM ccindex", "line 2, column 3"),
+        ("SELECT regexp_extract(url, '(?<=h)t', 5) FROM ccindex", "no such group"), ("SELECT 1 / 0", "Division by zero"),
         ("SELECT url + 1 FROM ccindex", "url"), ("SELECT no_such(url) FROM ccindex", "no_such"), ("SELECT 1 FROM nowhere", "nowhere"),
     ],
 )  # fmt: skip
@@ -161,6 +166,7 @@ def test_mistakes_are_one_line_with_the_place(run, table, statement, said):
     code, out, err = run("sql", statement, "--table", table)
     assert (code, out, err.count("\n")) == (1, b"", 1)
     assert said in err or "SELEC" in statement
+    assert not [word for word in ("UDF", "IndexError", "SET ") if word in err]
 
 
 def test_outputs_hold_the_same_rows(run, table, tmp_path):

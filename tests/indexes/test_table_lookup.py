@@ -150,6 +150,10 @@ def test_a_damaged_part_is_reported_and_the_others_are_found(table, tmp_path):
         ("fetch_time", [0, 1 << 62], pa.timestamp("ms", "UTC")),
         ("fetch_time", ["2020", "2021"], pa.string()),
         ("url", [b"http://e.com/", b"http://e.com/\xff"], pa.binary()),
+        ("url_surtkey", [1, 2], pa.int64()),
+        ("url", [1, 2], pa.int64()),
+        ("warc_record_offset", [1.0, 2.5], pa.float64()),
+        ("warc_filename", [{"a": 1}] * 2, pa.struct({"a": pa.int8()})),
     ],
 )
 def test_odd_columns_are_reported_not_dropped(column, values, kind, tmp_path):
@@ -170,6 +174,17 @@ def test_odd_columns_are_reported_not_dropped(column, values, kind, tmp_path):
         ]
     assert len(lost) == 1
     assert b"b'" not in b"".join(chunks)
+
+
+def test_two_columns_of_one_name_are_reported(tmp_path):
+    arrays = [pa.array(["com,example)/"]), pa.array(["a"]), pa.array(["b"]), pa.array([0], pa.timestamp("ms", "UTC"))]
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.Table.from_arrays(arrays, ["url_surtkey", "url", "url", "fetch_time"]), path)
+    lost = []
+    with Storage() as storage:
+        (index,) = open_indexes(find_indexes([str(path)], storage), storage, lost.append)
+        assert list(index.captures([Query(parse_pattern("example.com"))])) == []
+    assert [error.reason for error in lost] == ["unsupported-format"]
 
 
 def test_binary_texts_are_texts(tmp_path):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC
 from itertools import pairwise
@@ -44,6 +44,23 @@ _TAIL: Final = 64 << 10  # what pyarrow asks for first
 _HELD_KEYS: Final = 4 << 20
 
 
+def _is_text(kind: Any) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or _is_binary(kind)
+
+
+def _is_binary(kind: Any) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+_NUMBERS: Final = frozenset(column.name for column in COLUMNS if column.type in ("int16", "int32"))
+_KINDS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
+    _TIME: ("a timestamp", pa.types.is_timestamp), **dict.fromkeys(_NUMBERS, ("a whole number", pa.types.is_integer)),
+}  # fmt: skip
+"""What the columns are that are not text, and whether a type is that."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Chosen:
     """The rows of a row group whose keys may be wanted: where they are, whether in order, and, if few, their keys."""
@@ -72,6 +89,12 @@ class PartLines:
         except (pa.ArrowException, OSError) as error:
             raise self._failure(error) from error
         self._columns = {name: column for name, column in _WANTED.items() if column in schema.names}
+        twice = [name for name in (_KEY, _TIME, *self._columns.values()) if schema.names.count(name) > 1]
+        if twice:
+            raise FormatError(
+                "a part of the table has two columns of one name", reason="unsupported-format", source=source.name,
+                actual=twice[0],
+            )  # fmt: skip
         names = [self._meta.schema.column(n).path for n in range(self._meta.num_columns)]
         missing = [name for name in (_KEY, _TIME, "url") if name not in names]
         if missing:
@@ -79,12 +102,14 @@ class PartLines:
                 "a part of the table lacks columns", reason="unsupported-format", source=source.name,
                 expected=f"{_KEY}, {_TIME}, url", actual=f"no {', '.join(missing)}",
             )  # fmt: skip
-        time = schema.field(_TIME).type
-        if not pa.types.is_timestamp(time):
-            raise FormatError(
-                "a part of the table has no times", reason="unsupported-format", source=source.name,
-                expected="a timestamp", actual=str(time),
-            )  # fmt: skip
+        for name in (_KEY, _TIME, *self._columns.values()):
+            kind = schema.field(name).type
+            expected, is_known = _KINDS.get(name, ("text", _is_text))
+            if not is_known(kind) and not pa.types.is_null(kind):  # a column of nothing but NULL may have no type
+                raise FormatError(
+                    f"the column {name} of a part of the table is of another type", reason="unsupported-format",
+                    source=source.name, expected=expected, actual=str(kind),
+                )  # fmt: skip
         self._places = {name: n for n, name in enumerate(names)}
 
     def _opened(self, *, ahead: bool) -> Any:

@@ -29,6 +29,8 @@ _BATCH: Final = 8 << 10
 _TABLE: Final = "ccindex"
 _QUOTED: Final = re.compile(r"\"([^\"]+)\"|(?:name|column|Column|Function with name|Table with name) ([\w.]+)")
 _KIND: Final = re.compile(r"^(?:[A-Z][\w-]*(?: [A-Za-z]+)? Error): ")
+_OURS: Final = re.compile(r"^Python exception occurred while executing the UDF: (?:\w+: )?")
+_ADVICE: Final = re.compile(r"\. Use TRY\(.*| \(?(?:or )?SET \w+ *=.*")  # settings cannot be changed
 _MORE: Final = re.compile(r"\n\s*(?:LINE \d+:|Candidate|Did you mean).*", re.DOTALL)
 
 FindParts = Callable[[str], list[TablePart]]
@@ -224,7 +226,8 @@ class SqlSession:
         if isinstance(error, duckdb.InterruptException):
             raise KeyboardInterrupt from error
         text = str(error)
-        what = " ".join(_KIND.sub("", _MORE.sub("", text)).split())
+        what = " ".join(_OURS.sub("", _KIND.sub("", _MORE.sub("", text))).split())
+        what = _ADVICE.sub("", what)
         for location, name in self._names.items() if hasattr(self, "_names") else ():
             if name in what or name.partition("://")[2] in what:
                 what = what.replace(name, location)
