@@ -86,8 +86,8 @@ $(VENV)/.made:
 # The accelerated decoders have no wheels for every platform; results are the same without them.
 $(VENV)/.installed: $(VENV)/.made $(SETTINGS)
 	@echo "== installing Crawlmill and what it needs into $(VENV)"
-	@$(BIN)/pip install -q --disable-pip-version-check -e '.[fast,legacy,columnar]' || \
-		{ echo "== without accelerated decoders and the columnar index: they could not be installed"; $(BIN)/pip install -q -e .; }
+	@$(BIN)/pip install -q --disable-pip-version-check -e '.[fast,legacy,columnar,structured]' || \
+		{ echo "== without accelerated decoders, the columnar index and structured data: they could not be installed"; $(BIN)/pip install -q -e .; }
 	@touch $@
 
 $(VENV)/.tested: $(VENV)/.installed

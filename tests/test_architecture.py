@@ -26,6 +26,7 @@ FENCES = {
     "ujson": ["formats", "analysis"], "simhash": ["analysis"], "numpy": ["analysis"], "publicsuffixlist": ["urls/suffixes.py"], "idna": ["urls/domains.py"],
     "crawlmill_native": ["core.py"],
     "pyarrow": ["indexes/columnar"], "duckdb": ["indexes/columnar"], "sqlglot": ["indexes/columnar"], "fsspec": ["indexes/columnar"],
+    "turbohtml": ["analysis/structured"], "pyoxigraph": ["analysis/structured"],
     "pyspark": ["mr/engines/spark/driver.py"], "py4j": ["mr/engines/spark/driver.py"],
 }  # fmt: skip
 

@@ -39,6 +39,7 @@ JOBS: Final = {
     "sitemaps": "robots",
     "page_links": "wat",
     "host_graph": "wat",
+    "structured_data": "warc",
 }
 """The jobs, and what each of them reads."""
 
@@ -70,12 +71,14 @@ _MORE: Final = {
     "url_index": ("--shards", "3", "--lines", "20"),
     "url_table": ("--parts", "2", "--rows", "50"),
     "prefix_tree": ("--block-size", "512"),
+    "structured_data": ("--parts", "3"),
 }
 _FILES: Final = {
     "url_index": "c*",
     "url_table": "crawl=*/*/*.parquet",
     "prefix_tree": "url-index.pbtree",
     "host_graph": "*/part-*",
+    "structured_data": "[cp]*",
 }
 """Jobs whose results are files: those by which they are compared."""
 _SPLIT: Final = 30_000

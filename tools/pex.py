@@ -21,7 +21,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[1]
 CACHE = PROJECT / ".cache" / "pex"
 PEX = "pex >= 2.60, < 3"
-OPTIONAL = ("fast", "legacy", "columnar")
+OPTIONAL = ("fast", "legacy", "columnar", "structured")
 
 
 def main() -> int:

@@ -27,8 +27,9 @@ def test_nodes_install_what_the_project_requires():
     wanted = set(project["options"]["install_requires"].strip().splitlines())
     fast = set(project["options.extras_require"]["fast"].strip().splitlines())
     tables = set(project["options.extras_require"]["columnar"].strip().splitlines())
+    structured = set(project["options.extras_require"]["structured"].strip().splitlines())
     of_tasks = {each for each in tables if each.startswith("pyarrow")}  # the rest is for queries, which no task makes
-    assert installed() == [{each for each in wanted if not each.startswith(NOT_FOR_NODES)}, fast, of_tasks]
+    assert installed() == [{each for each in wanted if not each.startswith(NOT_FOR_NODES)}, fast, of_tasks, structured]
 
 
 def test_cluster_is_asked_for_as_the_file_says(monkeypatch):

@@ -9,7 +9,8 @@ import pytest
 
 from crawlmill.errors import Problem
 from crawlmill.inputs.lists import Input
-from crawlmill.ledger.row import LedgerRow, WrittenRow
+from crawlmill.ledger.row import LedgerRow, WrittenRow, merged
+from crawlmill.ledger.summary import Summary
 from crawlmill.mr.engines.run_folder import listed_files
 from crawlmill.mr.job.base import CrawlJob, summing
 from crawlmill.mr.task.pairs import encode_pair, encode_value
@@ -150,3 +151,18 @@ def test_a_row_that_has_lost_something_is_parsed_when_it_is_taken():
     row.lose(Problem("truncated", 5, "8 bytes", "3", ODD))
     assert encode_row(0, row) == encode_pair(*row_pair(0, row))
     assert take_row(encode_row(0, row)) == (0, row)
+
+
+def test_what_a_job_skipped_goes_with_the_row_and_is_summed_over_units():
+    units = []
+    for number in range(2):
+        row = LedgerRow("x", "x", records=1, unit=(number, 2))
+        row.skipped.update({"unknown-context": 2, "too-deep": number})
+        units.append(take_row(encode_row(0, row)))
+    ((_, whole),) = merged(units)
+    assert isinstance(whole, LedgerRow)
+    assert whole.skipped == {"unknown-context": 4, "too-deep": 1}
+    assert "skipped" not in whole.to_json()
+    summary = Summary()
+    summary.add(whole)
+    assert summary.skipped == whole.skipped

@@ -81,6 +81,8 @@ class LedgerRow:
     """The version of Unicode by which it was read: known to the run, no part of the ledger."""
     unit: tuple[int, int] | None = field(default=None, compare=False)
     """Number and count of the unit that this row is of, if it is not of the whole input: no part of the ledger."""
+    skipped: Counter[str] = field(default_factory=Counter, compare=False)
+    """Parts of whole records that a job could not take, by its own reasons: known to the run, no part of the ledger."""
     core: str | None = field(default=None, compare=False)
     """The core (`crawlmill.core`) by which it was read: known to the run, no part of the ledger."""
 
@@ -191,13 +193,14 @@ def _of_units(units: list[LedgerRow]) -> LedgerRow:
 
     What several units say alike, such as that the file is not there, is one problem of the input.
     """
-    whole = replace(units[0], lost=Counter(), problems=[], unit=None)
+    whole = replace(units[0], lost=Counter(), problems=[], unit=None, skipped=Counter())
     whole.format = next((row.format for row in units if row.format is not None), None)
     whole.records, whole.bytes = sum(row.records for row in units), sum(row.bytes for row in units)
     whole.verified = all(row.verified for row in units)
     whole.unicode = next((row.unicode for row in units if row.unicode != unidata_version), unidata_version)
     whole.core = next((row.core for row in units if row.core == "python"), units[0].core)  # what is warned of
     for row in units:
+        whole.skipped += row.skipped
         told_before = [problem for problem in row.problems if problem in whole.problems]
         whole.lost += row.lost - Counter(problem.reason for problem in told_before)
         whole.problems += [problem for problem in row.problems if problem not in told_before]

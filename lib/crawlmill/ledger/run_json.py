@@ -44,6 +44,7 @@ def run_report(
         "inputs": {"all": summary.inputs, **summary.outcomes},
         "records": summary.records,
         "bytes": summary.bytes,
+        "skipped": dict(sorted(summary.skipped.items())),
         "versions": {
             "crawlmill": crawlmill.__version__,
             "mrjob": mrjob,

@@ -25,6 +25,8 @@ class Summary:
     outcomes: Counter[str] = field(default_factory=Counter)
     records: int = 0
     bytes: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    """Parts of whole records that a job could not take, by its own reasons."""
     unaccounted: int = 0
     bad: list[str] = field(default_factory=list)
     """A line for each of the first inputs that something was lost of; those that nobody has read come after them."""
@@ -58,6 +60,7 @@ class Summary:
             return
         outcome = row.outcome
         self.outcomes[outcome] += 1
+        self.skipped += row.skipped
         self.unaccounted += row.lost["unaccounted"]
         if row.lost["not-found"] and outcome == "failed":
             self._strange += not may_be_location(row.input)

@@ -127,7 +127,7 @@ class _Launch:
 
     def _check_places(self) -> None:
         """Find out now, not after hours of work, that the ledger or a checkpoint cannot be written."""
-        if self.job.writes_files and not self.options.output_dir:
+        if self.job.needs_output_dir() and not self.options.output_dir:
             raise UsageError(f"{self.job.name()} writes files: it needs --output-dir")
         core.name()
         decoders()

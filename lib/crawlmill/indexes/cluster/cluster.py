@@ -16,7 +16,7 @@ from crawlmill.errors import FormatError, SourceError
 from crawlmill.indexes.bisection import Blocks, OutOfOrderError
 from crawlmill.indexes.cluster.members import MAX_MEMBER, read_members
 from crawlmill.indexes.cluster.places import Shards
-from crawlmill.indexes.cluster.rows import Row, parse_row, parse_rows, row_key
+from crawlmill.indexes.cluster.rows import Row, leads_to_quads, parse_row, parse_rows, row_key
 from crawlmill.indexes.cluster.shares import concerned_by, cut_rows
 from crawlmill.indexes.index import Found, Losses, OnProblem
 from crawlmill.indexes.lines import first_line, key_and_time, last_line
@@ -36,7 +36,12 @@ _PART_BLOCKS: Final = 1000
 
 
 class Cluster:
-    """A cluster as an `Index`."""
+    """A cluster as an `Index`.
+
+    Attributes:
+        files: The files of its folder.
+        holds_quads: Whether its captures lead to quads (`indexes.quads`).
+    """
 
     format = "cluster"
     in_line_order = True
@@ -45,6 +50,8 @@ class Cluster:
 
     def __init__(self, idx: Source, size: int, files: Files, loc: str | None, on_problem: OnProblem) -> None:
         self._idx, self._size = idx, size
+        self.files = files
+        self.holds_quads = False
         self._shards = Shards(files, loc)
         self._losses = Losses.of(on_problem)
         self._blocks = Blocks(idx, size, key=row_key, persistent=True)
@@ -58,6 +65,7 @@ class Cluster:
     def prime(self, head: bytes) -> None:
         """Take in the first bytes, which were read to see what it is."""
         self._blocks.prime(head)
+        self.holds_quads = leads_to_quads(head)
 
     def plan(self, queries: Sequence[Query]) -> Plan:
         """As `Index.plan`."""

@@ -14,7 +14,10 @@ from typing import Final
 
 from crawlmill.errors import FormatError
 
-__all__ = ["Row", "parse_row", "parse_rows", "row_key"]
+__all__ = ["CAPTURES_OF_QUADS", "Row", "leads_to_quads", "parse_row", "parse_rows", "row_key"]
+
+CAPTURES_OF_QUADS: Final = "pages-"
+"""What the names of shards begin with whose captures lead to quads."""
 
 _NUMBER: Final = re.compile(rb"[0-9]{1,18}")
 _MAX_NAME: Final = 1024
@@ -28,6 +31,11 @@ class Row:
     shard: str
     offset: int
     length: int
+
+
+def leads_to_quads(head: bytes) -> bool:
+    """Whether the first row says that the cluster's captures lead to quads."""
+    return head.partition(b"\n")[0].partition(b"\t")[2].startswith(CAPTURES_OF_QUADS.encode())
 
 
 def row_key(line: bytes) -> bytes:

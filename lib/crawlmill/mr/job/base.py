@@ -171,6 +171,10 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         """The reducer of what `survey` yields, in one task; its pairs are the `findings`."""
         raise NotImplementedError(f"{type(self).__name__} has no conclude()")
 
+    def needs_output_dir(self) -> bool:
+        """Whether the job, as its options say, needs a folder for what it writes. Runs in the launcher."""
+        return self.writes_files
+
     def finish(self, results: Results) -> None:
         """Add files to the output that are made of what tasks have left. Runs in the launcher, before publishing."""
 

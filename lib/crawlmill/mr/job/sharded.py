@@ -78,7 +78,8 @@ class SortingJob(CapturesJob):
     def load_args(self, args: list[str]) -> None:
         """Parse the command line."""
         super().load_args(args)
-        if not self.is_task() and self.options.worker is None and not self.options.output_dir:
+        launches = not self.is_task() and self.options.worker is None
+        if launches and self.needs_output_dir() and not self.options.output_dir:
             raise UsageError("--output-dir is needed: what this job writes is a folder of files")
 
     def reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:

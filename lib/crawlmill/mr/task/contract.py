@@ -45,6 +45,9 @@ class Job(Protocol):
     def output_protocol(self) -> Any:
         """What reads and writes the lines of the last step."""
 
+    def needs_output_dir(self) -> bool:
+        """Whether it cannot run without a folder for what it writes."""
+
     def finish(self, results: Any) -> None:
         """Add files to the output; `results` are `run.results.Results`."""
 

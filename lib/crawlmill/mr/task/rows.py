@@ -15,6 +15,7 @@ case is depend on it, so the launcher tells of a difference. So it does of the c
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from json.encoder import encode_basestring
@@ -55,11 +56,14 @@ _WRITTEN: Final = re.compile(
     rb'"\\u0000ledger:([0-9]{12})"\t(\{[^\n]*,"outcome":"ok","records":([0-9]+),"bytes":([0-9]+),'
     rb'"verified":(?:true|false),"lost":\{\},"problems":\[\]),"unicode":"([0-9.]+)","core":"([a-z]+)"\}\n?\Z'
 )
+_SKIPPED: Final = "skipped"
 
 
 def row_pair(rank: int, row: LedgerRow) -> Pair:
     """The pair that stands for a row. Ranks and numbers of units have so many digits that the keys' order is theirs."""
-    beside = {_UNICODE: row.unicode or unidata_version, _CORE: row.core or core.name()}
+    beside: dict[str, Any] = {_UNICODE: row.unicode or unidata_version, _CORE: row.core or core.name()}
+    if row.skipped:
+        beside[_SKIPPED] = row.skipped
     key, fields = f"{_PREFIX}{rank:012}", {**row.to_json(), **beside}
     if row.unit is None:
         return key, fields
@@ -137,7 +141,14 @@ def write_rows(lines: Iterable[bytes], file: BinaryIO) -> None:
 
 def encode_row(rank: int, row: LedgerRow) -> bytes:
     """The line of the pair of a row, without its line end: `encode_pair(*row_pair(rank, row))`."""
-    if row.lost or row.problems or row.unit is not None or row.length is not None or _SCHEME in row.location:
+    if (
+        row.lost
+        or row.problems
+        or row.skipped
+        or row.unit is not None
+        or row.length is not None
+        or _SCHEME in row.location
+    ):
         return encode_pair(*row_pair(rank, row))
     form = "null" if row.format is None else f'"{row.format}"'
     text = (
@@ -168,6 +179,7 @@ def decode_row(line: bytes) -> tuple[int, LedgerRow]:
         key, fields = decode_pair(line.rstrip())
         row = LedgerRow.from_json(fields)
         row.unicode, row.core = fields.get(_UNICODE), fields.get(_CORE)
+        row.skipped = Counter(fields.get(_SKIPPED, ()))
         if _UNIT in fields:
             number, count = fields[_UNIT]
             row.unit = (number, count)

@@ -6,8 +6,9 @@ cluster, the prefix B-tree of the 2012 crawl, a table of Parquet files (its fold
 (CC-MAIN-2024-10), latest, latest:3, or a year; local, HTTP, S3 or HDFS: only the ranges that are needed are read. It
 can also be a CDX API: a URL that ends in -index, /cdx or /index, api:URL, or api:CC-MAIN-2024-10; two connections and a
 request a second are allowed to one, unless you say otherwise. Several patterns are answered one after another, each as
-if alone; several indexes are merged. What is printed is an input list for any job. What could not be read is said in a
-line on stderr, and the exit code is 2.
+if alone; several indexes are merged. On what the job structured_data has written, the quads of the pages are printed,
+unless --output says otherwise; of other indexes, what is printed is an input list for any job. What could not be read
+is said in a line on stderr, and the exit code is 2.
 
 Examples:
   crawlmill lookup '*.example.com' --index captures.cdxj
@@ -28,10 +29,12 @@ from pathlib import Path
 from crawlmill.cli.arguments import make_storage
 from crawlmill.errors import UsageError
 from crawlmill.indexes.cdx_api.index import ApiOptions
+from crawlmill.indexes.cluster.cluster import Cluster
 from crawlmill.indexes.index import Index
 from crawlmill.indexes.lookup import look_up
 from crawlmill.indexes.output import FORMATS, make_printer
 from crawlmill.indexes.prefix_tree.tree import TREE_FIELDS, PrefixTree
+from crawlmill.indexes.quads.reader import QuadReader
 from crawlmill.indexes.query import SORTS, Query
 from crawlmill.inputs.indexes import IndexPlace, find_indexes, open_indexes
 from crawlmill.mr.run.lookup import Losses, queries_of
@@ -48,8 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_lookup(add)
     add("--sort", choices=SORTS, default="key", help="the order: by key and time, backwards, or closest to --closest")
     add("--closest", metavar="TS", help="the time for --sort closest")
-    add("--output", choices=FORMATS, default="cdxj",
-        help="cdxj: lines as they are stored (default); json: objects; tsv; list: file, offset, length")  # fmt: skip
+    add("--output", choices=(*FORMATS, "quads"),
+        help="cdxj: lines as they are stored (default); json: objects; tsv; list: file, offset, length; quads: what "
+        "pages say, as structured_data has extracted it (the default on its output)")  # fmt: skip
     add("--fields", metavar="A,B", help="only these fields, in this order")
     add("--count", action="store_true", help="print the number of captures instead; of several patterns, one per line")
     add(
@@ -74,7 +78,8 @@ def run(options: argparse.Namespace) -> int:
     if not options.patterns:
         raise UsageError("no pattern given: name a URL, or `-` to read them from stdin")
     queries = queries_of(options, options.patterns, sys.stdin.buffer)
-    printer = make_printer(options.output, options.fields)
+    form = "cdxj" if options.output in (None, "quads") else options.output
+    printer = make_printer(form, options.fields)
     first = next(queries, None)  # a mistake in the first pattern or an option is told before anything is opened
     storage = make_storage(options)
     losses = Losses(_say)
@@ -85,9 +90,9 @@ def run(options: argparse.Namespace) -> int:
     if options.verbose:
         _tell_unproven(indexes)
     if trees := [index for index in indexes if isinstance(index, PrefixTree)]:
-        if options.output == "list" and not all(tree.has_lengths for tree in trees):
+        if form == "list" and not all(tree.has_lengths for tree in trees):
             raise UsageError("this index of 2012 does not say how long records are: there is no input list of them")
-        if options.output == "cdxj" and len(trees) == len(indexes):
+        if form == "cdxj" and len(trees) == len(indexes):
             printer = make_printer("cdxj", options.fields or ",".join(TREE_FIELDS))
     several = len(options.patterns) > 1 or "-" in options.patterns
     every = chain([] if first is None else [first], queries)
@@ -98,13 +103,31 @@ def run(options: argparse.Namespace) -> int:
             _count(indexes, every, losses, several=several)
         else:
             out = sys.stdout.buffer
+            quads = _quad_reader(indexes, options)
             for _, chunks in look_up(indexes, every, losses.add):
                 for chunk in chunks:
-                    out.write(printer(chunk, losses.add))
+                    if quads is None and options.output == "quads" and chunk:
+                        raise UsageError("--output quads: this index holds captures, not quads")
+                    if quads is None:
+                        out.write(printer(chunk, losses.add))
+                    else:
+                        out.writelines(quads.quads(chunk, losses.add))
     finally:
         sys.stdout.flush()
         losses.end()
     return 2 if losses.number else 0
+
+
+def _quad_reader(indexes: list[Index], options: argparse.Namespace) -> QuadReader | None:
+    """What prints quads, if that is wanted: by default, of an index that holds them."""
+    holding = [index for index in indexes if isinstance(index, Cluster) and index.holds_quads]
+    if options.output not in (None, "quads") or (options.output is None and (not holding or options.fields)):
+        return None
+    if options.fields:
+        raise UsageError("--fields: quads have none")
+    if len(indexes) > 1:
+        raise UsageError("--output quads: of one index at a time; --output cdxj prints the captures of several")
+    return QuadReader(holding[0].files) if holding else None
 
 
 def _plan(indexes: list[Index], queries: Iterator[Query]) -> None:

@@ -1,0 +1,1 @@
+"""microformats2, and the classic microformats that it took over, as RDF."""

@@ -1,0 +1,171 @@
+"""Values of microformats2: texts, URLs and times, as properties of an element give them.
+
+Spec: https://microformats.org/wiki/microformats2-parsing; https://microformats.org/wiki/value-class-pattern
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from crawlmill.analysis.structured.page import Page
+
+__all__ = ["plain_text", "text_value", "time_value", "url_value"]
+
+_BLANKS: Final = " \t\n\f\r"
+_URLS: Final = {
+    "a": ("href",), "area": ("href",), "link": ("href",), "img": ("src",), "audio": ("src",), "source": ("src",),
+    "iframe": ("src",), "video": ("src", "poster"), "object": ("data",),
+}  # fmt: skip
+_TITLED: Final = {
+    "p": {"abbr": "title", "link": "title", "data": "value", "input": "value", "img": "alt", "area": "alt"},
+    "u": {"abbr": "title", "data": "value", "input": "value"},
+    "dt": {"time": "datetime", "ins": "datetime", "del": "datetime", "abbr": "title", "data": "value",
+           "input": "value"},
+}  # fmt: skip
+_PARTS: Final = {
+    "img": "alt", "area": "alt", "data": "value", "abbr": "title", "time": "datetime", "ins": "datetime",
+    "del": "datetime",
+}  # fmt: skip
+_OF_ITEM: Final = re.compile(r"(?:h|p|u|dt|e)-[a-z0-9-]+")
+_DATE: Final = re.compile(r"[0-9]{4}-(?:[0-9]{3}|[0-9]{2}(?:-[0-9]{2})?)")
+_ZONE: Final = re.compile(r"Z|[+-][0-9]{1,2}:?(?:[0-9]{2})?")
+_TIME: Final = re.compile(
+    r"([0-9]{1,2})(?::([0-9]{2}))?(?::([0-9]{2}))?(?:\.[0-9]+)?[ \t]*(?:([aApP])\.?[mM]\.?)?"
+    r"[ \t]*(Z|[+-][0-9]{1,2}:?(?:[0-9]{2})?)?"
+)
+_NOON: Final = 12
+_MAX_PARTS: Final = 100
+
+
+def plain_text(element: Any, *, sources: bool = True) -> str:
+    """The text of an element, without blanks around it: scripts and styles dropped, images as what stands for them.
+
+    Args:
+        element: The element.
+        sources: Whether an image without an `alt` is its `src`.
+    """
+    if element.select_one("script,style,img") is None:
+        return str(element.text).strip(_BLANKS)
+    pieces: list[str] = []
+    for node in element.descendants:
+        kind = type(node).__name__
+        if kind == "Text":
+            if getattr(node.parent, "tag", None) not in ("script", "style"):
+                pieces.append(node.text)
+        elif kind == "Element" and node.tag == "img":
+            alt, src = node.attr("alt"), node.attr("src")
+            if alt is not None:
+                pieces.append(alt)
+            elif src is not None and sources:
+                pieces.append(f" {src} ")
+    return "".join(pieces).strip(_BLANKS)
+
+
+def text_value(element: Any) -> str:
+    """The value of a `p-` property."""
+    parts = _value_parts(element)
+    if parts:
+        return "".join(parts).strip(_BLANKS)
+    given = _attribute(element, _TITLED["p"])
+    return plain_text(element) if given is None else given
+
+
+def url_value(element: Any, page: Page) -> str:
+    """The value of a `u-` property: a URL, or what could not be made one."""
+    given = None
+    for name in _URLS.get(element.tag, ()):
+        given = element.attr(name) if given is None else given
+    if given is None:
+        parts = _value_parts(element)
+        given = "".join(parts) if parts else _attribute(element, _TITLED["u"])
+    if given is None:
+        given = plain_text(element)
+    given = given.strip(_BLANKS)
+    return page.resolve(given) or given
+
+
+def time_value(element: Any, date: str) -> tuple[str, str]:
+    """The value of a `dt-` property, and the date in it, or else the one given: what a time alone means it on.
+
+    Args:
+        element: The element.
+        date: The date of the property before it, or nothing.
+    """
+    parts = _value_parts(element)
+    if not parts:
+        given = _attribute(element, _TITLED["dt"])
+        value = plain_text(element) if given is None else given
+        found = _DATE.match(value)
+        if found is None and date and (time := _time_of(value.strip(_BLANKS))):
+            return f"{date} {time}", date
+        return value, found[0] if found else date
+    day = time = zone = ""
+    for part in (each.strip(_BLANKS) for each in parts):
+        if found := _DATE.match(part):
+            rest = part[found.end() :].lstrip("T ")
+            if not rest:
+                day = day or found[0]
+                continue
+            day, part = day or found[0], rest
+        if _ZONE.fullmatch(part):
+            zone = zone or _zone(part)
+        elif not time:
+            time = _time_of(part)
+    if not (day or time):
+        return "".join(parts).strip(_BLANKS), date
+    day = day or date
+    if time and zone and not time.endswith("Z") and not re.search(r"[+-][0-9]", time):
+        time += zone
+    return " ".join(each for each in (day, time) if each), day
+
+
+def _time_of(text: str) -> str:
+    """A time as `HH:MM[:SS][zone]`; nothing for what is none."""
+    found = _TIME.fullmatch(text)
+    if found is None or (found[2] is None and found[4] is None):
+        return ""
+    hour = int(found[1])
+    if found[4]:
+        hour = hour % _NOON + (_NOON if found[4] in "pP" else 0)
+    seconds = f":{found[3]}" if found[3] else ""
+    return f"{hour:02}:{found[2] or '00'}{seconds}{_zone(found[5] or '')}"
+
+
+def _zone(text: str) -> str:
+    if len(text) < 2:
+        return text
+    hours, minutes = text[1:].replace(":", "")[:-2], text[1:].replace(":", "")[-2:]
+    if len(text.replace(":", "")) <= 3:
+        hours, minutes = text[1:], "00"
+    return f"{text[0]}{int(hours or 0):02}{minutes}"
+
+
+def _attribute(element: Any, names: dict[str, str]) -> str | None:
+    name = names.get(element.tag)
+    return element.attr(name) if name else None
+
+
+def _value_parts(element: Any) -> list[str]:
+    """The values of an element's parts with the class `value` or `value-title`, not those of properties within it."""
+    parts: list[str] = []
+    for part in element.select(".value,.value-title")[:_MAX_PARTS]:
+        if _is_of_other(part, element):
+            continue
+        if part.has_class("value-title"):
+            parts.append(part.attr("title") or "")
+        else:
+            given = _attribute(part, _PARTS)
+            parts.append(plain_text(part) if given is None else given)
+    return parts
+
+
+def _is_of_other(part: Any, element: Any) -> bool:
+    """Whether a part is within another part, or another property or item, of an element."""
+    above = part.parent
+    while above is not None and above != element:
+        classes = (above.attr("class") or "").split() if hasattr(above, "attr") else ()
+        if any(name in ("value", "value-title") or _OF_ITEM.fullmatch(name) for name in classes):
+            return True
+        above = above.parent
+    return False

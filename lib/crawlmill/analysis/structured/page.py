@@ -1,0 +1,130 @@
+"""A page as its readers see it: the tree that the HTML standard makes of it, its base, and the language of its parts.
+
+Readers of structured data care for few elements of a page. `branches` gives these alone, as a tree of their own, so
+that the rest of the page is never walked in Python, however deep it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any, Final
+
+from turbohtml import Document, parse
+
+from crawlmill.analysis.structured.terms import iri
+from crawlmill.urls.standard import Resolver
+
+__all__ = ["Branch", "Page"]
+
+_BLANKS: Final = " \t\n\f\r"
+_WRITTEN: Final = re.compile(r"(?:https?|wss?|ftp)://[^/\\]|(?!(?:https?|wss?|ftp|file):)", re.IGNORECASE)
+
+
+class Branch:
+    """An element that matters, and those that matter below it, in document order; `parent` is the nearest above."""
+
+    __slots__ = ("children", "depth", "element", "parent")
+
+    def __init__(self, element: Any, parent: Branch | None) -> None:
+        self.element, self.parent = element, parent
+        self.children: list[Branch] = []
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        if parent is not None:
+            parent.children.append(self)
+
+
+class Page:
+    """A page's tree.
+
+    Args:
+        text: The page, decoded.
+        uri: Where it was found, absolute.
+    """
+
+    def __init__(self, text: str, uri: str) -> None:
+        self.uri = uri
+        self.document: Document = parse(text, positions=False)
+        self._languages: dict[Any, str] = {}
+
+    @cached_property
+    def base_href(self) -> str | None:
+        """What the first `<base href>` says; None without one."""
+        found = self.document.select_one("base[href]")
+        return None if found is None else str(found.attr("href"))
+
+    @cached_property
+    def resolver(self) -> Resolver:
+        """What resolves the references of the page."""
+        return Resolver(self.uri, self.base_href)
+
+    @cached_property
+    def base(self) -> str:
+        """The URL to which references are relative."""
+        return self.uri if self.base_href is None else str(self.resolver.base or self.uri)
+
+    def resolve(self, reference: str) -> str | None:
+        """The URL that a reference means, as browsers resolve it; None if it means none.
+
+        One that is an absolute IRI already stays as it is written.
+        """
+        url = self.resolver.resolve(reference)
+        written = reference.strip(_BLANKS)
+        return written if url is not None and _WRITTEN.match(written) and iri(written) else url
+
+    def language(self, element: Any) -> str:
+        """The language of an element, by the nearest `lang` (or `xml:lang`); empty if there is none."""
+        known, climbed = self._languages, []
+        found = ""
+        while element is not None:
+            if element in known:
+                found = known[element]
+                break
+            climbed.append(element)
+            attr = getattr(element, "attr", None)
+            if attr is None:
+                break  # the document
+            given = attr("lang")
+            given = attr("xml:lang") if given is None else given
+            if given is not None:
+                found = given.strip(_BLANKS)
+                break
+            element = element.parent
+        for each in climbed:
+            known[each] = found
+        return found
+
+    def branches(self, selector: str, also: Callable[[Any], bool] | None = None) -> list[Branch]:
+        """The elements that a selector finds, and those above them that `also` accepts, as trees; in document order.
+
+        Elements in a `<template>` are no part of the page, and left out.
+        """
+        return _grow(self.document.select(selector), also)
+
+
+def _grow(elements: Iterable[Any], also: Callable[[Any], bool] | None) -> list[Branch]:
+    roots: list[Branch] = []
+    nearest: dict[Any, Branch | None] = {}  # the branch that an element is, or hangs on
+    hidden: set[Any] = set()
+    for element in elements:
+        chain, above = [element], element.parent
+        out_of_sight = False
+        while above is not None and above not in nearest:
+            if above in hidden or type(above).__name__ == "DocumentFragment":
+                out_of_sight = True
+                break
+            chain.append(above)
+            above = above.parent
+        if out_of_sight:
+            hidden.update(chain)
+            continue
+        branch = None if above is None else nearest[above]
+        for each in reversed(chain):
+            wanted = each is element or (also is not None and hasattr(each, "attrs") and also(each))
+            if wanted:
+                branch = Branch(each, branch)
+                if branch.parent is None:
+                    roots.append(branch)
+            nearest[each] = branch
+    return roots

@@ -1,0 +1,103 @@
+"""Gathers the triples of one capture of a page: each once, in the order found, as lines of N-Quads.
+
+Blank nodes are named after the capture, so that they are the same whoever reads it, in whatever order, and no two
+captures share one. For each format a page may not cost more than `MAX_PAGE_BYTES` of terms, nor more than `MAX_STEPS`
+steps of work.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+__all__ = ["MAX_DEPTH", "MAX_PAGE_BYTES", "MAX_STEPS", "TooMuchError", "Triples", "node_prefix"]
+
+MAX_DEPTH: Final = 500
+"""How deep items and nodes of a page may be nested."""
+
+MAX_PAGE_BYTES: Final = 64 << 20
+"""Bytes of the terms that one format of a page may give."""
+
+MAX_STEPS: Final = 1_000_000
+"""Elements that may be visited for one format of a page: few are visited twice unless a page means harm."""
+
+
+class TooMuchError(Exception):
+    """A page is nested too deeply, or gives too much; `reason` is what it is counted under."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def node_prefix(*names: str) -> str:
+    """What the blank nodes of a capture begin with, from what tells it from others, such as its URI and record id."""
+    digest = hashlib.sha256("\n".join(names).encode("utf-8", "backslashreplace"))
+    return f"_:b{digest.hexdigest()[:20]}"
+
+
+class Triples:
+    """The triples of one capture.
+
+    Args:
+        prefix: What blank nodes begin with (`node_prefix`).
+
+    Attributes:
+        skipped: How much could not be taken, by reason.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self.skipped: Counter[str] = Counter()
+        self._prefix, self._nodes = prefix, 0
+        self._found: dict[tuple[str, str, str], None] = {}
+        self._bytes = self._steps = 0
+
+    def node(self) -> str:
+        """A new blank node."""
+        self._nodes += 1
+        return f"{self._prefix}n{self._nodes}"
+
+    def add(self, subject: str | None, predicate: str | None, value: str | None) -> None:
+        """Take one triple; one with a term that is None is left out.
+
+        Raises:
+            TooMuchError: The page gives more than it may.
+        """
+        if subject is None or predicate is None or value is None:
+            return
+        triple = (subject, predicate, value)
+        if triple not in self._found:
+            self._found[triple] = None
+            self.charge(len(value) + len(subject) + len(predicate))
+
+    def charge(self, size: int) -> None:
+        """Account for bytes that were made of the page. Raises: TooMuchError."""
+        self._bytes += size
+        if self._bytes > MAX_PAGE_BYTES:
+            raise TooMuchError("too-large")
+
+    def step(self, steps: int = 1) -> None:
+        """Account for elements that were visited. Raises: TooMuchError."""
+        self._steps += steps
+        if self._steps > MAX_STEPS:
+            raise TooMuchError("too-large")
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __iter__(self) -> Iterator[tuple[str, str, str]]:
+        return iter(self._found)
+
+    def keep(self, count: int) -> None:
+        """Forget all but the first `count` triples."""
+        self._found = dict.fromkeys(list(self._found)[:count])
+
+    def replace(self, triples: list[tuple[str, str, str]]) -> None:
+        """Hold these triples in place of the others."""
+        self._found = dict.fromkeys(triples)
+
+    def lines(self, graph: str) -> list[str]:
+        """The quads of a graph, by its term, as lines without line ends."""
+        return [f"{subject} {predicate} {value} {graph} ." for subject, predicate, value in self._found]

@@ -1,0 +1,1 @@
+"""RDFa 1.1 in HTML as RDF."""
