@@ -14,6 +14,7 @@ mod index_lines;
 mod labels;
 mod letters;
 mod lines;
+mod links;
 mod member;
 mod page;
 mod pairs;
@@ -44,6 +45,8 @@ mod crawlmill_native {
     use super::captures::python::CaptureLines;
     #[pymodule_export]
     use super::counters::{ServerCounter, TagCounter, WordCounter};
+    #[pymodule_export]
+    use super::links::python::LinkLines;
     #[pymodule_export]
     use super::reader::RecordReader;
     #[pymodule_export]

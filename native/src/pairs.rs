@@ -45,7 +45,7 @@ impl Lines {
 }
 
 /// The JSON of a text in UTF-8.
-fn write_text(text: &[u8], line: &mut Vec<u8>) {
+pub fn write_text(text: &[u8], line: &mut Vec<u8>) {
     line.push(b'"');
     let mut plain = 0;
     for (at, &byte) in text.iter().enumerate() {

@@ -5,6 +5,7 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::captures::python::CaptureLines;
 use crate::counters::{learn, ServerCounter, TagCounter, WordCounter};
+use crate::links::python::LinkLines;
 use crate::records::{Counter, Nothing, Progress, Records, Stop};
 use crate::selection::Selection;
 use crate::warc::TYPES;
@@ -22,6 +23,7 @@ enum Taker<'py> {
     Words(PyRefMut<'py, WordCounter>),
     Servers(PyRefMut<'py, ServerCounter>),
     Captures(PyRefMut<'py, CaptureLines>),
+    Links(PyRefMut<'py, LinkLines>),
 }
 
 /// RecordReader(types, heads=0, most=0)
@@ -71,6 +73,7 @@ impl RecordReader {
             Some(Taker::Words(mut counter)) => reading.read(at, &mut counter.counts),
             Some(Taker::Servers(mut counter)) => reading.read(at, &mut counter.counts),
             Some(Taker::Captures(mut lines)) => reading.read(at, &mut lines.captures),
+            Some(Taker::Links(mut lines)) => reading.read(at, &mut lines.lines),
         };
         self.short = reading.short;
         read

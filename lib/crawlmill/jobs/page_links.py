@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crawlmill import core
 from crawlmill.mr import MRStep, Reading
-from crawlmill.mr.job.links import LinksJob
+from crawlmill.mr.job.links import LinksJob, Page
 from crawlmill.mr.task.pairs import ENCODED, encode_key
 from crawlmill.mr.task.rows import Pair
 
@@ -30,18 +31,30 @@ class PageLinks(LinksJob):
         return [MRStep(mapper=self.mapper)]
 
     def read(self, reading: Reading) -> Iterator[Pair]:
-        """The links of one input."""
-        for page in self.pages(reading):
-            source, lines = encode_key(page.url), []
-            for target, kind in page.links():
-                plain = '"' not in target and "\\" not in target
-                text = b'"%b"' % target.encode() if plain else encode_key(target)
-                lines.append(b'%b\t[%b,"%b"]\n' % (source, text, kind.encode()))
-                if len(lines) == _AT_ONCE:
-                    yield ENCODED, b"".join(lines)
-                    lines.clear()
-            if lines:
-                yield ENCODED, b"".join(lines)
+        """The links of one input: of usual pages written by the native core, if it is there, and of the others."""
+        native = core.native()
+        written = None if native is None else native.LinkLines()
+        reading.counter = written
+        for record in self.watched(reading):
+            if written is not None:
+                yield ENCODED, written.take()
+            for page in self.pages_of(reading, record):
+                yield from _lines_of(page)
+        if written is not None:
+            yield ENCODED, written.take()
+
+
+def _lines_of(page: Page) -> Iterator[Pair]:
+    source, lines = encode_key(page.url), []
+    for target, kind in page.links():
+        plain = '"' not in target and "\\" not in target
+        text = b'"%b"' % target.encode() if plain else encode_key(target)
+        lines.append(b'%b\t[%b,"%b"]\n' % (source, text, kind.encode()))
+        if len(lines) == _AT_ONCE:
+            yield ENCODED, b"".join(lines)
+            lines.clear()
+    if lines:
+        yield ENCODED, b"".join(lines)
 
 
 if __name__ == "__main__":

@@ -58,12 +58,16 @@ class LinksJob(CrawlJob):
     def pages(self, reading: Reading) -> Iterator[Page]:
         """The pages of one input, and what else refers to others, if `extras` has it."""
         for record in self.watched(reading):
-            try:
-                found = [page_of(record), _extra_of(record, self.extras) if self.extras else None]
-            except FormatError as error:
-                reading.lose(error, record)
-                continue
-            yield from (page for page in found if page is not None)
+            yield from self.pages_of(reading, record)
+
+    def pages_of(self, reading: Reading, record: Record) -> list[Page]:
+        """Those of one record; what is wrong with it is told to the reading."""
+        try:
+            found = [page_of(record), _extra_of(record, self.extras) if self.extras else None]
+        except FormatError as error:
+            reading.lose(error, record)
+            return []
+        return [page for page in found if page is not None]
 
 
 def page_of(record: Record) -> Page | None:
