@@ -46,8 +46,9 @@ def native() -> Any | None:
         return None
     raise UsageError(
         f"{VARIABLE}=native: the native core that is installed is of another version; install it again",
-        expected=_API_VERSION, actual=str(found),
-    )  # fmt: skip
+        expected=_API_VERSION,
+        actual=str(found),
+    )
 
 
 def name() -> str:

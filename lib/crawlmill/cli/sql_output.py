@@ -97,5 +97,8 @@ def _some(rows: Iterable[Any]) -> Iterator[list[Any]]:
 
 
 TEXTS: Final[dict[str, Callable[[list[str], Rows], Iterator[str]]]] = {
-    "table": _table, "csv": _csv, "json": _json, "list": _list,
-}  # fmt: skip
+    "table": _table,
+    "csv": _csv,
+    "json": _json,
+    "list": _list,
+}

@@ -123,8 +123,9 @@ class Copy:
             raise UsageError("what an earlier run has noted is damaged: use a new folder", source=str(place)) from None
         if said["copy"] != plan["copy"]:
             self.close()
-            raise UsageError("the output folder has the records of another list, or of other options",
-                             source=redact(self._folder))  # fmt: skip
+            raise UsageError(
+                "the output folder has the records of another list, or of other options", source=redact(self._folder)
+            )
         return RunInfo.of_label(said["info"])[1]
 
     def _is_used(self) -> bool:

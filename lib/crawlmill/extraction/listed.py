@@ -72,8 +72,9 @@ def listed_of(item: Input) -> Listed:
         timestamp or text("timestamp"),
         Detected(charset, tuple(languages.split(",")) if languages else ()) if charset or languages else None,
         {name: value for name in said if name not in _OWN and (value := text(name)) is not None}
-        if said.keys() - _OWN else {},
-    )  # fmt: skip
+        if said.keys() - _OWN
+        else {},
+    )
 
 
 def name_of(item: Input) -> str:

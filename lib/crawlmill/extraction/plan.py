@@ -77,8 +77,9 @@ def plan_files(
         if item.length is None:
             raise UsageError(
                 "a line names a whole file, not a record of it",
-                expected="captures: CDXJ lines, or LOCATION<TAB>OFFSET<TAB>LENGTH", actual=item.shown,
-            )  # fmt: skip
+                expected="captures: CDXJ lines, or LOCATION<TAB>OFFSET<TAB>LENGTH",
+                actual=item.shown,
+            )
         if item.location not in names:
             names[item.location] = name_of(item)
         planned.append((names[item.location], item.location, item.offset or 0, item.length, known, item))

@@ -90,11 +90,19 @@ def check_digests(record: Record) -> Iterator[FormatError]:
             if forms is not None and expected in forms.digests():
                 continue
             if forms is not None and forms.too_large:
-                yield FormatError("a payload too large to be checked", reason="too-large",
-                                  expected=f"at most {MAX_RATIO} times what is stored", actual="more")  # fmt: skip
+                yield FormatError(
+                    "a payload too large to be checked",
+                    reason="too-large",
+                    expected=f"at most {MAX_RATIO} times what is stored",
+                    actual="more",
+                )
                 continue
-        yield FormatError(f"wrong {what.lower()} digest", reason="bad-digest",
-                          expected=f"{name}:{_base32(expected)}", actual=f"{name}:{_base32(actual)}")  # fmt: skip
+        yield FormatError(
+            f"wrong {what.lower()} digest",
+            reason="bad-digest",
+            expected=f"{name}:{_base32(expected)}",
+            actual=f"{name}:{_base32(actual)}",
+        )
 
 
 def _payload_start(record: WarcRecord) -> int:

@@ -81,8 +81,9 @@ class Block:
         if self.length - at <= limit:
             self.hold(at + limit + 1)
         if self.length - at > limit or self.streamed:
-            raise FormatError("record too large", reason="too-large", expected=f"at most {limit} bytes",
-                              actual=self.length - at)  # fmt: skip
+            raise FormatError(
+                "record too large", reason="too-large", expected=f"at most {limit} bytes", actual=self.length - at
+            )
         return bytes(memoryview(self._held)[self._start + at : self._start + self.length])
 
     def pieces(self) -> Iterator[bytes]:

@@ -94,9 +94,11 @@ def parse_capture(line: bytes) -> Capture:
     parts = line.split(b" ", 2)
     if len(parts) < 3 or not _TIMESTAMP.fullmatch(parts[1]) or not parts[0]:
         raise FormatError(
-            "not a line of an index", reason="bad-header", expected="a urlkey, 14 digits, and JSON or columns",
+            "not a line of an index",
+            reason="bad-header",
+            expected="a urlkey, 14 digits, and JSON or columns",
             actual=_shown(line),
-        )  # fmt: skip
+        )
     key, timestamp, rest = parts
     if rest.startswith(b"{"):
         fields = _of_json(rest)
@@ -105,9 +107,11 @@ def parse_capture(line: bytes) -> Capture:
         names = _COLUMNS_BY_NUMBER.get(len(columns) + 2)
         if names is None:
             raise FormatError(
-                "not a line of an index", reason="bad-header", expected="JSON, or 7 to 12 or 14 columns of CDX",
+                "not a line of an index",
+                reason="bad-header",
+                expected="JSON, or 7 to 12 or 14 columns of CDX",
                 actual=f"{len(columns) + 2} columns in {_shown(line)}",
-            )  # fmt: skip
+            )
         fields = dict(zip(names, columns, strict=True))
     return Capture(key.decode("utf-8", "surrogateescape"), timestamp.decode("ascii"), fields)
 

@@ -35,9 +35,12 @@ def detect_index(head: bytes, name: str) -> tuple[str, bool]:
         return "prefix-tree", False
     if _TREE.fullmatch(name):
         raise FormatError(
-            "not an index of 2012", reason="unknown-format", source=name, expected="a prefix B-tree",
+            "not an index of 2012",
+            reason="unknown-format",
+            source=name,
+            expected="a prefix B-tree",
             actual=repr(head[:24])[2:-1] or "0 bytes",
-        )  # fmt: skip
+        )
     text = _inflated(head) if gzipped else head
     lines = (line.rstrip(b"\r") for line in text.split(b"\n"))
     line = next((line for line in lines if line), b"")
@@ -55,10 +58,12 @@ def detect_index(head: bytes, name: str) -> tuple[str, bool]:
         if not gzipped:
             return "cluster", False
     raise FormatError(
-        "not an index", reason="unknown-format", source=name,
+        "not an index",
+        reason="unknown-format",
+        source=name,
         expected="CDX, CDXJ (plain or gzip), the cluster.idx of a cluster, or a prefix B-tree",
         actual=repr(line[:60].decode("utf-8", "backslashreplace")),
-    )  # fmt: skip
+    )
 
 
 def _inflated(head: bytes) -> bytes:

@@ -76,9 +76,10 @@ def _cdxj_line(names: list[str]) -> Callable[[Capture], str]:
     def shown(capture: Capture) -> str:
         flat = capture.to_json()
         fields: dict[str, Any] = {
-            name: flat[disk] for name in names
+            name: flat[disk]
+            for name in names
             if (disk := disk_name(name)) in flat and disk not in ("urlkey", "timestamp")
-        }  # fmt: skip
+        }
         return f"{capture.urlkey} {capture.timestamp} {json.dumps(fields)}\n"
 
     return shown

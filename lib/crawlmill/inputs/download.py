@@ -173,8 +173,11 @@ def _bring(
             for record in reading:
                 reading.is_whole(record)
             row.format, row.records, row.lost, row.problems = (
-                reading.row.format, reading.row.records, reading.row.lost, reading.row.problems,
-            )  # fmt: skip
+                reading.row.format,
+                reading.row.records,
+                reading.row.lost,
+                reading.row.problems,
+            )
     except (FormatError, SourceError) as error:
         row.lose(Problem.of(error.located(source=redact(each.item.location))))
     except OSError as error:
@@ -236,8 +239,12 @@ def _copy(
         raise SourceError("the file has another size than was stated", reason="changed", expected=size, actual=got)
     if encoded := _encoded(target, part.head(_SHOWN)):
         part.clear()
-        raise FormatError("what came is not the file: something on the way may have encoded it",
-                          reason="unknown-format", expected="gzip", actual=encoded)  # fmt: skip
+        raise FormatError(
+            "what came is not the file: something on the way may have encoded it",
+            reason="unknown-format",
+            expected="gzip",
+            actual=encoded,
+        )
     part.publish()
 
 

@@ -34,10 +34,18 @@ class CrawlMetadata(CrawlJob):
         super().configure_args()
         add = self.add_passthru_arg
         add("--fields", metavar="A,B.C", help="only these fields, under these names; absent ones are left out")
-        add("--where", action="append", metavar="FIELD=VALUE",
-            help="records whose field has this value; host, domain and tld are the URL's; may be repeated")  # fmt: skip
-        add("--invalid", choices=("drop", "keep", "fail"), default="drop",
-            help="drop invalid records, keep them (with what is wrong with them), or fail (default: drop)")  # fmt: skip
+        add(
+            "--where",
+            action="append",
+            metavar="FIELD=VALUE",
+            help="records whose field has this value; host, domain and tld are the URL's; may be repeated",
+        )
+        add(
+            "--invalid",
+            choices=("drop", "keep", "fail"),
+            default="drop",
+            help="drop invalid records, keep them (with what is wrong with them), or fail (default: drop)",
+        )
         add("--with-text", metavar="LIST", help="join the texts of these textData files by URL")
         add("--locate", action="store_true", help="return an input list of the pages, one ARC record per line")
 

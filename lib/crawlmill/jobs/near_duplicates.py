@@ -40,8 +40,12 @@ class NearDuplicates(CrawlJob):
             help=f"how many bits may differ, 0 to {MAX_DISTANCE} (default: 3)")  # fmt: skip
         add("--max-group", type=whole_number(1), default=1000, metavar="N",
             help="most URLs with the same hash that are still returned as pairs (default: 1000)")  # fmt: skip
-        add("--hash", choices=("2012", "package"), default="2012",
-            help="hash for texts: Common Crawl's of 2012, or of the package simhash (default: 2012)")  # fmt: skip
+        add(
+            "--hash",
+            choices=("2012", "package"),
+            default="2012",
+            help="hash for texts: Common Crawl's of 2012, or of the package simhash (default: 2012)",
+        )
 
     def load_args(self, args: list[str]) -> None:
         """Published hashes are those of 2012."""

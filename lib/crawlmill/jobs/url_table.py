@@ -41,8 +41,12 @@ class UrlTable(ShardedJob):
         """Declare what a table is like."""
         super().configure_args()
         add = self.add_passthru_arg
-        add("--parts", type=number_of_files, metavar="N",
-            help="files of each crawl and subset (default: one per 10 million rows)")  # fmt: skip
+        add(
+            "--parts",
+            type=number_of_files,
+            metavar="N",
+            help="files of each crawl and subset (default: one per 10 million rows)",
+        )
         add("--rows", type=whole_number(1), default=_ROWS, metavar="N",
             help="most rows of a row group, which a task holds in memory (default 1,000,000)")  # fmt: skip
         add("--compression", choices=tuple(CODECS), default="gzip", help="how pages are compressed (default gzip)")

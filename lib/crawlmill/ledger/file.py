@@ -39,9 +39,11 @@ def check_ledger_place(ledger: str, options: StorageOptions) -> None:
         raise UsageError(f"the ledger cannot be written: {error.strerror}", source=ledger) from error
     except (SourceError, UsageError) as error:
         raise UsageError(
-            f"the ledger cannot be written: {error.what}", source=redact(ledger), expected=error.expected,
+            f"the ledger cannot be written: {error.what}",
+            source=redact(ledger),
+            expected=error.expected,
             actual=error.actual,
-        ) from error  # fmt: skip
+        ) from error
     if not writable:
         raise UsageError(f"the ledger cannot be written: {path}")
 

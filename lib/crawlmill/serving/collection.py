@@ -162,9 +162,10 @@ def _take_cluster(idx: str, work: Path, storage: Storage, *, has_loc: bool) -> N
                     )
                 before = row.start
                 names[row.shard] = None
-                file.write(b"%s\t%s\t%d\t%d\t%d\n" % (
-                    row.start, row.shard.encode("utf-8", "surrogateescape"), row.offset, row.length, number,
-                ))  # fmt: skip
+                file.write(
+                    b"%s\t%s\t%d\t%d\t%d\n"
+                    % (row.start, row.shard.encode("utf-8", "surrogateescape"), row.offset, row.length, number)
+                )
     except (SourceError, FormatError) as error:
         raise UsageError(f"cannot read the cluster: {error}") from error
     if not names:

@@ -254,6 +254,9 @@ def _unavailable(location: str) -> Iterator[None]:
         raise
     except UsageError as error:
         raise SourceError(
-            error.what, reason="unavailable", source=error.source or redact(location), expected=error.expected,
+            error.what,
+            reason="unavailable",
+            source=error.source or redact(location),
+            expected=error.expected,
             actual=error.actual,
-        ) from error  # fmt: skip
+        ) from error

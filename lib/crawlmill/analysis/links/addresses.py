@@ -31,8 +31,12 @@ def wat_address(envelope: bytes, url: str | None) -> tuple[str | None, str | Non
     """
     text = envelope.strip()
     if not (text.startswith(b"{") and text.endswith(b"}")):
-        raise FormatError("WAT record is not a JSON object", reason="bad-json", expected="{...}",
-                          actual=f"{text[:1]!r}...{text[-1:]!r}")  # fmt: skip
+        raise FormatError(
+            "WAT record is not a JSON object",
+            reason="bad-json",
+            expected="{...}",
+            actual=f"{text[:1]!r}...{text[-1:]!r}",
+        )
     at = text.find(_RESPONSE[:-2])
     try:
         header = object_of(text, text.rfind, b'"WARC-Header-Metadata":{', 0)

@@ -27,9 +27,13 @@ _ROMAN: Final = {0x5C: 0xA5, 0x7E: 0x203E}
 _TO_EUC: Final = bytes(code | 0x80 for code in range(256))
 # Where JIS X 0208 as Windows has it, and after it the standard, names another character than Python's tables do.
 _WINDOWS: Final = (
-    ("\u301c", "\uff5e"), ("\u2016", "\u2225"), ("\u2212", "\uff0d"),
-    ("\xa2", "\uffe0"), ("\xa3", "\uffe1"), ("\xac", "\uffe2"),
-)  # fmt: skip
+    ("\u301c", "\uff5e"),
+    ("\u2016", "\u2225"),
+    ("\u2212", "\uff0d"),
+    ("\xa2", "\uffe0"),
+    ("\xa3", "\uffe1"),
+    ("\xac", "\uffe2"),
+)
 
 
 def decode_euc_jp(data: bytes) -> str:

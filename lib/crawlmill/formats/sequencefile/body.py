@@ -228,8 +228,12 @@ def read_records(
             continue
         length, key_length = _LENGTHS.unpack_from(window.data, window.at)
         if not 0 <= key_length <= length:
-            raise FormatError("lengths of a record", reason="bad-length", expected="0 <= key <= record",
-                              actual=f"key {key_length}, record {length}")  # fmt: skip
+            raise FormatError(
+                "lengths of a record",
+                reason="bad-length",
+                expected="0 <= key <= record",
+                actual=f"key {key_length}, record {length}",
+            )
         frames.claim(8 + length, "a record")
         if codec is None:
             return _cut_records(frames, window.at + 8 + length if frames.wary else len(window.data), key, value)

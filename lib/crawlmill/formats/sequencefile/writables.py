@@ -217,8 +217,12 @@ def _fixed(name: str, size: int) -> Callable[[bytes], bytes]:
 
 
 def _unfitting(name: str, serialized: bytes) -> FormatError:
-    return FormatError(f"{name} whose own length does not fit", reason="bad-length",
-                       expected=f"a value of {len(serialized)} bytes", actual=repr(serialized[:6])[2:-1])  # fmt: skip
+    return FormatError(
+        f"{name} whose own length does not fit",
+        reason="bad-length",
+        expected=f"a value of {len(serialized)} bytes",
+        actual=repr(serialized[:6])[2:-1],
+    )
 
 
 def _decoded(payload: bytes) -> str:

@@ -56,6 +56,8 @@ def _column(value: str | None) -> str:
 
 
 FORMATS: Final[dict[str, LineMaker]] = {
-    "cdxj": cdxj_line, "cdx11": _columns_line(_COLUMNS["cdx11"]), "cdx9": _columns_line(_COLUMNS["cdx9"]),
-}  # fmt: skip
+    "cdxj": cdxj_line,
+    "cdx11": _columns_line(_COLUMNS["cdx11"]),
+    "cdx9": _columns_line(_COLUMNS["cdx9"]),
+}
 """What makes the lines of each format, by its name."""

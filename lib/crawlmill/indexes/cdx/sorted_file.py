@@ -24,8 +24,12 @@ def out_of_order(offset: int, line: bytes, before: bytes, source: str | None = N
     shown = [repr(each[:80].decode("utf-8", "backslashreplace")) for each in (before, line)]
     return FormatError(
         "lines are not in the order of their bytes, so that captures may be missed (LC_ALL=C sort mends that)",
-        reason="bad-header", source=source, offset=offset, expected=f"a line not less than {shown[0]}", actual=shown[1],
-    )  # fmt: skip
+        reason="bad-header",
+        source=source,
+        offset=offset,
+        expected=f"a line not less than {shown[0]}",
+        actual=shown[1],
+    )
 
 
 class SortedFile:
@@ -110,8 +114,12 @@ class SortedFile:
                 left -= len(piece)
                 yield piece
         if left:
-            raise FormatError("the file ends before the size it had", reason="truncated", offset=part.end - left,
-                              expected=f"{self._size} bytes")  # fmt: skip
+            raise FormatError(
+                "the file ends before the size it had",
+                reason="truncated",
+                offset=part.end - left,
+                expected=f"{self._size} bytes",
+            )
 
     def _search(self, queries: Sequence[Query], plan: Plan) -> Iterator[Found]:
         for chunk in self._chunks(plan):

@@ -25,10 +25,11 @@ __all__ = ["canonical_lines", "canonical_rows"]
 _VALUE: Final = rb'"(?!-")[ !#-\[\]-~]*+"'
 _ORDER: Final = FIELDS[2:]
 _PLAIN: Final = re.compile(
-    rb'(?:[!-~]++ [0-9]{14} \{"url": ' + _VALUE
+    rb'(?:[!-~]++ [0-9]{14} \{"url": '
+    + _VALUE
     + b"".join(rb'(?:, "%s": %s)?+' % (name.encode(), _VALUE) for name in (*_ORDER[1:], "recordid", "last-modified"))
     + rb"\}\n)*+"
-)  # fmt: skip
+)
 """Lines that stand on disk as they are."""
 
 _SERVERS: Final = re.compile(rb', "source(?:-coll)?": "[^"\\\n]*+"')
@@ -129,6 +130,4 @@ def _of_fields(fields: dict[str, Any]) -> bytes:
 
 
 def _no_capture(shown: str) -> FormatError:
-    return FormatError(
-        "the answer holds a line that is not a capture", reason="bad-header", actual=repr(shown[:60])
-    )  # fmt: skip
+    return FormatError("the answer holds a line that is not a capture", reason="bad-header", actual=repr(shown[:60]))

@@ -31,8 +31,12 @@ def read_places(source: Source) -> dict[str, list[str]]:
             while piece := stream.read(1 << 18):
                 left -= len(piece)
                 if left < 0:
-                    raise FormatError("cluster.loc is too large", reason="too-large", source=source.name,
-                                      expected=f"<= {_LOC_BYTES} bytes")  # fmt: skip
+                    raise FormatError(
+                        "cluster.loc is too large",
+                        reason="too-large",
+                        source=source.name,
+                        expected=f"<= {_LOC_BYTES} bytes",
+                    )
                 pieces.append(piece)
     except SourceError as error:
         if error.reason in ("not-found", "denied"):  # without the right to list, S3 says so of what is not there
@@ -79,6 +83,8 @@ class Shards:
             self._found[name] = source
             return stream
         raise SourceError(
-            f"the shard {name} does not exist", reason=(lost and lost.reason) or "not-found",
-            expected=" or ".join(candidates[:3]), actual=lost.what if lost else None,
-        )  # fmt: skip
+            f"the shard {name} does not exist",
+            reason=(lost and lost.reason) or "not-found",
+            expected=" or ".join(candidates[:3]),
+            actual=lost.what if lost else None,
+        )

@@ -24,9 +24,12 @@ from crawlmill.urls.suffixes import public_suffix, registered_domain
 __all__ = ["schema_of", "table_of"]
 
 _TYPES: Final[dict[str, pa.DataType]] = {
-    "string": pa.string(), "int16": pa.int16(), "int32": pa.int32(), "timestamp": pa.timestamp("ms", tz="UTC"),
+    "string": pa.string(),
+    "int16": pa.int16(),
+    "int32": pa.int32(),
+    "timestamp": pa.timestamp("ms", tz="UTC"),
     "uuid": pa.binary(16),
-}  # fmt: skip
+}
 _JSON_SCHEMA: Final = pa.schema([(name, pa.string()) for name in FIELDS])
 _STAMP: Final = "%Y%m%d%H%M%S"
 
@@ -124,13 +127,17 @@ def _of_url(urls: pa.ChunkedArray) -> dict[str, Any]:
         authority = pc.replace_with_mask(authority, mask, pa.array(names, pa.string()))
     coded = authority.dictionary_encode()
     rows = [(*_host_columns(host), port) for host, port in map(hosts.__getitem__, coded.dictionary.to_pylist())]
-    of_authority = pa.table([pa.array(values, field.type) for values, field in zip(
-        zip(*rows, strict=True), _OF_AUTHORITY, strict=True)], schema=_OF_AUTHORITY)  # fmt: skip
+    of_authority = pa.table(
+        [pa.array(values, field.type) for values, field in zip(zip(*rows, strict=True), _OF_AUTHORITY, strict=True)],
+        schema=_OF_AUTHORITY,
+    )
     taken = of_authority.take(coded.indices)
     return {
         **{name: taken[name] for name in taken.column_names},
-        "url_protocol": scheme, "url_path": path, "url_query": query,
-    }  # fmt: skip
+        "url_protocol": scheme,
+        "url_path": path,
+        "url_query": query,
+    }
 
 
 def _host_columns(host: str) -> tuple[str | None, ...]:
@@ -141,8 +148,11 @@ def _host_columns(host: str) -> tuple[str | None, ...]:
     labels = host.split(".")[::-1]
     parts = [*labels, None, None, None, None][:5]
     return (
-        host, *parts,
-        public_suffix(host, unknown=False), registered_domain(host, unknown=False),
-        public_suffix(host, private=True, unknown=False), registered_domain(host, private=True, unknown=False),
+        host,
+        *parts,
+        public_suffix(host, unknown=False),
+        registered_domain(host, unknown=False),
+        public_suffix(host, private=True, unknown=False),
+        registered_domain(host, private=True, unknown=False),
         ".".join(labels),
-    )  # fmt: skip
+    )

@@ -133,9 +133,11 @@ def parse_place(filename: str, offset: int, length: int | None) -> Place:
     found = _FILE.fullmatch(filename)
     if found is None:
         raise FormatError(
-            "the capture is not in a file of the 2012 crawl", reason="bad-header",
-            expected="…/SEGMENT/DATE_PARTITION.arc.gz", actual=repr(filename[-80:]),
-        )  # fmt: skip
+            "the capture is not in a file of the 2012 crawl",
+            reason="bad-header",
+            expected="…/SEGMENT/DATE_PARTITION.arc.gz",
+            actual=repr(filename[-80:]),
+        )
     numbers = (*map(int, found.groups()), offset, length or 0)
     if not all(0 <= number < limit for number, limit in zip(numbers, _LIMITS, strict=True)):
         raise FormatError("a number is too large for the index of 2012", reason="bad-header", actual=str(numbers))

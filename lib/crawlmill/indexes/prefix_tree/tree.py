@@ -255,8 +255,11 @@ def _line(item: Item) -> bytes:
     fields = {"url": url.decode("utf-8", "surrogateescape")}
     if place.length is not None:
         fields["length"] = str(place.length)
-    fields |= {"offset": str(place.offset), "filename": place.filename,
-               "key": item.key.decode("utf-8", "surrogateescape")}  # fmt: skip
+    fields |= {
+        "offset": str(place.offset),
+        "filename": place.filename,
+        "key": item.key.decode("utf-8", "surrogateescape"),
+    }
     return b"%s %s %s\n" % (urlkey_bytes(url), place.timestamp.encode(), json.dumps(fields).encode())
 
 

@@ -108,9 +108,13 @@ def read_captures_of(
         raise UsageError("no pattern given: name a URL, or `-` to read them from stdin")
     losses = Losses(say)
     entries = _captured(
-        queries_of(options, patterns, stdin), options.index, storage, losses.add,
-        base_url=base_url or default_base, index_url=options.index_url,
-    )  # fmt: skip
+        queries_of(options, patterns, stdin),
+        options.index,
+        storage,
+        losses.add,
+        base_url=base_url or default_base,
+        index_url=options.index_url,
+    )
     inputs = read_captures(entries, storage, base_url=base_url, default_base=default_base, local_keys=local_keys)
     losses.end()
     if losses.number and options.on_bad_input == "fail":

@@ -56,9 +56,12 @@ class Search:
     def to_json(self) -> dict[str, Any]:
         """What `from_json` makes the same of."""
         return {
-            "like": self.like.to_json(), "is_key": self.is_key, "match": self.match, "page_size": self.page_size,
+            "like": self.like.to_json(),
+            "is_key": self.is_key,
+            "match": self.match,
+            "page_size": self.page_size,
             "indexes": [[place.location, place.laid_out, place.api] for place in self.places],
-        }  # fmt: skip
+        }
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Search:

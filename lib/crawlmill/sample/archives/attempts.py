@@ -138,9 +138,12 @@ def _redirect(visit: Visit) -> dict[str, Any]:
     source_url = f"http://{page.address.host}/old/{page.number}"
     return {
         "redirect_from": {
-            "source_url": source_url, "http_result": code, "server_ip": page.address.ip, "http_headers": headers
+            "source_url": source_url,
+            "http_result": code,
+            "server_ip": page.address.ip,
+            "http_headers": headers,
         }
-    }  # fmt: skip
+    }
 
 
 def _content(document: Document, url: str) -> str:

@@ -84,7 +84,7 @@ ODD = (
     ),
     Template(
         "<center><marquee><blink>[[label]]</blink></marquee></center>"
-        "<img src=[[token]].gif alt=a>b><img/src=\"[[url]]\">\n",
+        '<img src=[[token]].gif alt=a>b><img/src="[[url]]">\n',
         tags="center marquee blink img*2",
         text="[[label]]\nb>",
         words="b",
@@ -103,4 +103,4 @@ ODD = (
         words="été",
         utf8_only=True,
     ),
-)  # fmt: skip
+)

@@ -115,7 +115,7 @@ ENDINGS = (
     _ending("<tt></tt><", "tt", "\n<"),
     _ending("<style>b{}</styles><b>\n</body>", "style"),
     _ending("<plaintext>[[label2]]</plaintext><b>", "plaintext", "\n[[label2]]</plaintext><b>", "plaintext b"),
-)  # fmt: skip
+)
 
 # The body of a redirect or an error.
 SMALL_PAGE = Template(

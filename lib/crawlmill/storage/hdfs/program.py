@@ -55,9 +55,13 @@ class Child:
         try:
             # Java reads its arguments in the locale's encoding.
             self._process = subprocess.Popen(
-                command, stdin=stdin, stdout=subprocess.PIPE, stderr=self._said,
-                env={**os.environ, "LC_ALL": "C.UTF-8"}, process_group=0,
-            )  # fmt: skip
+                command,
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=self._said,
+                env={**os.environ, "LC_ALL": "C.UTF-8"},
+                process_group=0,
+            )
         except OSError as error:
             self._said.close()
             raise Failure(f"{command[0]} cannot be started: {error.strerror}") from error

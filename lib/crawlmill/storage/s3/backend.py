@@ -57,10 +57,9 @@ class S3Backend:
         self._payer = {"RequestPayer": "requester"} if options.s3_requester_pays else {}
         self._encryption = {
             name: value
-            for name, value in (
-                ("ServerSideEncryption", options.s3_sse), ("SSEKMSKeyId", options.s3_sse_kms_key_id)
-            ) if value
-        }  # fmt: skip
+            for name, value in (("ServerSideEncryption", options.s3_sse), ("SSEKMSKeyId", options.s3_sse_kms_key_id))
+            if value
+        }
         self._refused = False
         self._objects = S3Objects(options, limiter)
         self._made: S3Client | None = None

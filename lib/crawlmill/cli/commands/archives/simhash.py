@@ -31,8 +31,12 @@ _HOST_NAMES = ("idna", "punycode")  # codecs of host names, which some Pythons l
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="a text at any location; - is stdin")
-    parser.add_argument("--charset", default="utf-8", metavar="NAME",
-                        help="the charset of the texts, as Python calls it (default: utf-8)")  # fmt: skip
+    parser.add_argument(
+        "--charset",
+        default="utf-8",
+        metavar="NAME",
+        help="the charset of the texts, as Python calls it (default: utf-8)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -29,10 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_catalogue_options(parser: argparse.ArgumentParser) -> None:
     """Where the catalogue lies."""
-    parser.add_argument("--base-url", metavar="LOCATION",
-                        help="where the path lists are (default: https://data.commoncrawl.org/)")  # fmt: skip
-    parser.add_argument("--index-url", metavar="URL",
-                        help="where collinfo.json is (default: https://index.commoncrawl.org/)")  # fmt: skip
+    parser.add_argument(
+        "--base-url", metavar="LOCATION", help="where the path lists are (default: https://data.commoncrawl.org/)"
+    )
+    parser.add_argument(
+        "--index-url", metavar="URL", help="where collinfo.json is (default: https://index.commoncrawl.org/)"
+    )
 
 
 def load(storage: Storage, options: argparse.Namespace) -> Catalogue:

@@ -55,8 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--check", action="store_true", help="also read every member and record of each file")
     parser.add_argument("--ledger", metavar="FILE", help="where to write the ledger (default: DIR/_ledger.jsonl)")
-    parser.add_argument("--progress", action=argparse.BooleanOptionalAction, default=True,
-                        help="show progress (default: yes)")  # fmt: skip
+    parser.add_argument(
+        "--progress", action=argparse.BooleanOptionalAction, default=True, help="show progress (default: yes)"
+    )
     add_base_url(parser.add_argument)
 
 

@@ -35,8 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed", type=whole_number(0), default=1, metavar="S", help="the seed of the random choice (default 1)"
     )
     parser.add_argument("--head", type=whole_number(1), metavar="N", help="only the first N")
-    parser.add_argument("--as", dest="sibling", choices=("warc", "wat", "wet"),
-                        help="the files of this kind with the same pages")  # fmt: skip
+    parser.add_argument(
+        "--as", dest="sibling", choices=("warc", "wat", "wet"), help="the files of this kind with the same pages"
+    )
     add_catalogue_options(parser)
 
 

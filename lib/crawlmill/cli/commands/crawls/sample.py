@@ -31,9 +31,13 @@ from crawlmill.terminal.text import tell
 __all__ = ["READS", "add_arguments", "run"]
 
 _NEXT: Final = {
-    "warc": "tag_count", "wet": "word_count", "wat": "server_count",
-    "arc": "tag_count", "text": "word_count", "metadata": "metadata_statistics",
-}  # fmt: skip
+    "warc": "tag_count",
+    "wet": "word_count",
+    "wat": "server_count",
+    "arc": "tag_count",
+    "text": "word_count",
+    "metadata": "metadata_statistics",
+}
 
 READS = False
 """Nothing is read from a location, so there are no options for it."""
@@ -49,16 +53,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--formats", type=_formats, default=DEFAULT_FORMATS, metavar="A,B",
                         help=f"some of {', '.join(FORMATS)} (default {','.join(DEFAULT_FORMATS)})")  # fmt: skip
-    parser.add_argument("--realistic", action="store_true",
-                        help="pages three times as large, with far more words, for benchmarks")  # fmt: skip
+    parser.add_argument(
+        "--realistic", action="store_true", help="pages three times as large, with far more words, for benchmarks"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the crawl."""
     answers = write_sample(
-        options.folder, pages=options.pages, files=options.files, seed=options.seed, formats=options.formats,
+        options.folder,
+        pages=options.pages,
+        files=options.files,
+        seed=options.seed,
+        formats=options.formats,
         realistic=options.realistic,
-    )  # fmt: skip
+    )
     tables = [("tags", answers.tags), ("servers", answers.servers), ("words", answers.words)]
     tables += [(f"{name} {kind}", table) for name, own in answers.legacy.items() for kind, table in own.items()]
     for name, table in tables:

@@ -43,9 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="a WARC, WAT, WET or ARC file at any location")
     parser.add_argument("--sort", action="store_true", help="sort the lines by their bytes, in bounded memory")
     parser.add_argument("--format", choices=FORMATS, default="cdxj", help="the format of lines (default cdxj)")
-    parser.add_argument("--heads-only", action="store_true",
-                        help="verify only boundaries and lengths, which is several times faster; a body is read if "
-                        "its record has no digest")  # fmt: skip
+    parser.add_argument(
+        "--heads-only",
+        action="store_true",
+        help="verify only boundaries and lengths, which is several times faster; a body is read if "
+        "its record has no digest",
+    )
     add_index_options(parser)
 
 

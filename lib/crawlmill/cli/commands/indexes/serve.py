@@ -36,8 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=whole_number(1), default=8080, metavar="N", help="where to listen (default 8080)"
     )
-    parser.add_argument("--bind", default="127.0.0.1", metavar="HOST",
-                        help="the address to listen on (default 127.0.0.1: this machine alone)")  # fmt: skip
+    parser.add_argument(
+        "--bind",
+        default="127.0.0.1",
+        metavar="HOST",
+        help="the address to listen on (default 127.0.0.1: this machine alone)",
+    )
     add_base_url(parser.add_argument)
 
 
@@ -49,8 +53,10 @@ def run(options: argparse.Namespace) -> int:
             check_port(options.bind, options.port)
             found = prepare(options.target, Path(folder), make_storage(options), base_url=options.base_url, say=tell)
             if found.archives:
-                tell(f"{found.captures:,} captures in {found.archives:,} archives" + (
-                    f", {found.damaged:,} of them damaged" if found.damaged else ""))  # fmt: skip
+                tell(
+                    f"{found.captures:,} captures in {found.archives:,} archives"
+                    + (f", {found.damaged:,} of them damaged" if found.damaged else "")
+                )
             with serving(python, Path(folder), options.bind, options.port) as process:
                 root = f"{address(options.bind, options.port)}/{COLLECTION}"
                 sys.stdout.write(f"CDX API: {root}/cdx\nreplay: {root}/*/URL\n")

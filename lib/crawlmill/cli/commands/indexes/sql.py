@@ -38,12 +38,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("sql", metavar="SQL", help="the statements")
     add("--table", metavar="TABLE", help="the table that statements know as ccindex")
-    add("--output", choices=OUTPUTS, default="table",
-        help="how rows are printed (default table); json: an object a line; list: an input list")  # fmt: skip
+    add(
+        "--output",
+        choices=OUTPUTS,
+        default="table",
+        help="how rows are printed (default table); json: an object a line; list: an input list",
+    )
     add("-o", dest="file", metavar="FILE", help="write to a new file, at any location")
     add("--plan", action="store_true", help="print how many files and bytes would be read, and read none of them")
-    add("--base-url", metavar="LOCATION",
-        help="where the tables of crawls are (default: https://data.commoncrawl.org/)")  # fmt: skip
+    add(
+        "--base-url", metavar="LOCATION", help="where the tables of crawls are (default: https://data.commoncrawl.org/)"
+    )
     add("--index-url", metavar="URL", help="where collinfo.json is (default: https://index.commoncrawl.org/)")
 
 
@@ -63,9 +68,12 @@ def run(options: argparse.Namespace) -> int:
             return StoredFile(location, storage)
 
         with session_of(
-            options.sql, None if options.table is None else lambda: find(options.table),
-            find_parts=find, open_source=open_source, local_path=path_of,
-        ) as session:  # fmt: skip
+            options.sql,
+            None if options.table is None else lambda: find(options.table),
+            find_parts=find,
+            open_source=open_source,
+            local_path=path_of,
+        ) as session:
             if options.plan:
                 _print_plan(session, storage, as_json=options.output == "json")
             else:
@@ -118,8 +126,11 @@ def _print_plan(session: Any, storage: Storage, *, as_json: bool) -> None:
     except SourceError as error:
         raise UsageError(f"a part of the table cannot be read: {error}") from error
     values = {
-        "files": plan.files, "bytes": plan.bytes, "files_total": plan.files_total, "bytes_total": plan.bytes_total,
-    }  # fmt: skip
+        "files": plan.files,
+        "bytes": plan.bytes,
+        "files_total": plan.files_total,
+        "bytes_total": plan.bytes_total,
+    }
     if as_json:
         sys.stdout.write(f"{json.dumps(values)}\n")
     else:

@@ -27,15 +27,20 @@ _MAX_ROW = 64 << 20  # a row holds a hundred problems, each with what names its 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
-    parser.add_argument("file", metavar="FILE",
-                        help="a ledger, at any location; with --collect, an output folder, or that of the run itself "
-                        "if it has none")  # fmt: skip
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="a ledger, at any location; with --collect, an output folder, or that of the run itself if it has none",
+    )
     parser.add_argument("--failed", action="store_true", help="print the inputs that were not ok, as an input list")
     parser.add_argument("--list", action="append", default=[], metavar="LIST",
                         help="with --failed: the run's list, for locations with secrets")  # fmt: skip
-    parser.add_argument("--collect", action="store_true",
-                        help="finish a run on EMR or Hadoop whose launcher died: merge its ledger, publish its output "
-                        "to folder FILE (or print its results), and exit as the run would have")  # fmt: skip
+    parser.add_argument(
+        "--collect",
+        action="store_true",
+        help="finish a run on EMR or Hadoop whose launcher died: merge its ledger, publish its output "
+        "to folder FILE (or print its results), and exit as the run would have",
+    )
     parser.add_argument("--wait", action="store_true", help="with --collect: wait until the run has ended")
     parser.add_argument("--base-url", metavar="LOCATION", help="base for relative lines of --list")
 

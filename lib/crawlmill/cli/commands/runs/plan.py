@@ -44,8 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--speed", type=positive("a number"), default=50.0, metavar="MB/S",
                         help="compressed bytes that a core processes (default 50 MB/s, as tag_count does)")  # fmt: skip
     parser.add_argument("--cores", type=whole_number(1), default=2, metavar="N", help="processor cores (default 2)")
-    parser.add_argument("--index-files", action="store_true",
-                        help="index files are inputs, as jobs such as url_index read them, not lists")  # fmt: skip
+    parser.add_argument(
+        "--index-files",
+        action="store_true",
+        help="index files are inputs, as jobs such as url_index read them, not lists",
+    )
     add_base_url(parser.add_argument)
 
 

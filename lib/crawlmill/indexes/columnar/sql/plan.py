@@ -142,5 +142,6 @@ def _within(sign: str, value: Any, bounds: tuple[Any, Any] | None) -> bool:
     if bounds is None:
         return True
     low, high = bounds
-    return bool({"=": low <= value <= high, "<": low < value, "<=": low <= value, ">": high > value,
-                 ">=": high >= value}[sign])  # fmt: skip
+    return bool(
+        {"=": low <= value <= high, "<": low < value, "<=": low <= value, ">": high > value, ">=": high >= value}[sign]
+    )

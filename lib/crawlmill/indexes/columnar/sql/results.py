@@ -31,10 +31,11 @@ def rows_of(reader: Any, batches: Iterable[Any]) -> Iterator[list[Any]]:
     for batch in batches:
         try:
             columns = [
-                column.to_pylist() if convert is None
+                column.to_pylist()
+                if convert is None
                 else [None if v is None else convert(v) for v in column.to_pylist()]
                 for column, convert in zip(batch.columns, converters, strict=True)
-            ]  # fmt: skip
+            ]
         except OverflowError as error:
             raise UsageError(f"a value that cannot be shown: {error}") from None
         yield from (list(row) for row in zip(*columns, strict=True))

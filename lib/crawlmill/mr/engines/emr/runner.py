@@ -53,9 +53,11 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
     @classmethod
     def _default_opts(cls) -> dict[str, Any]:
         ours = {
-            "region": None, "image_version": _RELEASE, "iam_instance_profile": "EMR_EC2_DefaultRole",
+            "region": None,
+            "image_version": _RELEASE,
+            "iam_instance_profile": "EMR_EC2_DefaultRole",
             "iam_service_role": "EMR_DefaultRole",
-        }  # fmt: skip
+        }
         return {**super()._default_opts(), **ours}
 
     def _fix_opt(self, opt_key: str, opt_value: Any, source: str) -> Any:

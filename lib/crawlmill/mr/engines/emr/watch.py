@@ -108,9 +108,9 @@ class EmrWatch(Following):
         return found
 
     def _step(self, step: Step) -> dict[str, Any]:
-        found: dict[str, Any] = self._aws.ask(
-            "emr", "describe_step", ClusterId=self._run.cluster, StepId=step.id
-        )["Step"]  # fmt: skip
+        found: dict[str, Any] = self._aws.ask("emr", "describe_step", ClusterId=self._run.cluster, StepId=step.id)[
+            "Step"
+        ]
         return found
 
     def _tell_failures(self) -> None:

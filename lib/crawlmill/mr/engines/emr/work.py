@@ -79,15 +79,17 @@ class EmrWork(ClusterWork):
         self._following: EmrWatch | None = None
         self._stage = _Stage.CHECKED
         self._runner.tag_jobs(tag_of(self._runner.key))
-        self._runner.add_properties({
-            "mapreduce.job.name": f"crawlmill {job.name()}",
-            "mapreduce.output.fileoutputformat.compress": "false",
-            # By default reducers, which have nothing to do yet, take the room of map tasks from the first 5 % on.
-            "mapreduce.job.reduce.slowstart.completedmaps": "0.95",
-            "mapreduce.reduce.speculative": "false",  # S3 has no renames to tell two attempts at one file apart
-            PROPERTY: with_report_options(self._record.at("reports"), storage.options),
-            **hadoop_properties(storage.options),
-        })  # fmt: skip
+        self._runner.add_properties(
+            {
+                "mapreduce.job.name": f"crawlmill {job.name()}",
+                "mapreduce.output.fileoutputformat.compress": "false",
+                # By default reducers, which have nothing to do yet, take the room of map tasks from the first 5 % on.
+                "mapreduce.job.reduce.slowstart.completedmaps": "0.95",
+                "mapreduce.reduce.speculative": "false",  # S3 has no renames to tell two attempts at one file apart
+                PROPERTY: with_report_options(self._record.at("reports"), storage.options),
+                **hadoop_properties(storage.options),
+            }
+        )
 
     @property
     def parts(self) -> list[Path | str]:
@@ -131,9 +133,13 @@ class EmrWork(ClusterWork):
         self._record.save(self._storage, self._marker)
         self._submit()
         self._following = EmrWatch(
-            self._aws, self._storage, self._record, self._scratch, self._watch,
+            self._aws,
+            self._storage,
+            self._record,
+            self._scratch,
+            self._watch,
             float(self._runner.setting("check_cluster_every")),
-        )  # fmt: skip
+        )
         try:
             self._record.save(self._storage, self._marker)
             if not self._quiet:

@@ -80,11 +80,13 @@ class HadoopWork(ClusterWork):
         if self._marker is not None:
             refuse_second_run("hadoop", storage, self._marker)
         self._runner.tag_jobs(tag_of(self._runner.key))
-        self._runner.add_properties({
-            "mapreduce.job.name": f"crawlmill {job.name()}",
-            "mapreduce.output.fileoutputformat.compress": "false",
-            **({PROPERTY: self._report_folders()} if self._namenodes else {}),
-        })  # fmt: skip
+        self._runner.add_properties(
+            {
+                "mapreduce.job.name": f"crawlmill {job.name()}",
+                "mapreduce.output.fileoutputformat.compress": "false",
+                **({PROPERTY: self._report_folders()} if self._namenodes else {}),
+            }
+        )
 
     def write_to(self, output: OutputFolder | None) -> None:
         """Have the output made within this folder, if that is on HDFS; else it is fetched."""
@@ -252,7 +254,11 @@ class _Gauge:
             self._failures += 1
         else:
             self._failures = 0
-            found = {c["name"]: c["mapCounterValue"] for g in groups if g["counterGroupName"] == COUNTERS
-                     for c in g["counter"]}  # fmt: skip
+            found = {
+                c["name"]: c["mapCounterValue"]
+                for g in groups
+                if g["counterGroupName"] == COUNTERS
+                for c in g["counter"]
+            }
             self._watch.progress("cluster", Totals(*(int(found.get(name, 0)) for name in Totals._fields)))
         self._due = time.monotonic() + _COUNTERS_EVERY_S

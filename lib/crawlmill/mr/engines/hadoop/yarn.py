@@ -108,9 +108,13 @@ class Yarn:
         command = [binary or "yarn", "application", "-list", "-appTags", tag, "-appStates", "ALL"]
         try:
             done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PROGRAM_TIMEOUT_S,
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=_PROGRAM_TIMEOUT_S,
                 check=False,
-            )  # fmt: skip
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise SourceError(f"YARN cannot be asked: {error}", reason="unavailable") from error
         if done.returncode:

@@ -67,9 +67,13 @@ def what_failed(text: str) -> FailedTask | None:
     said = named.get("error") or _last_words(lines) or _CLASS.sub("", why.split("\n")[0])
     trace = _SPARKS_FRAMES.sub("", "".join(f"{line}\n" for line in lines if line != note)).strip()
     return FailedTask(
-        named.get("task"), int(lost["task"]) if lost else None, int(lost["stage"]) if lost else None,
-        said.strip()[:500], f"{trace}\n" if trace else "", int(gave_up[1]) if gave_up else named.get("attempt", 0) + 1,
-    )  # fmt: skip
+        named.get("task"),
+        int(lost["task"]) if lost else None,
+        int(lost["stage"]) if lost else None,
+        said.strip()[:500],
+        f"{trace}\n" if trace else "",
+        int(gave_up[1]) if gave_up else named.get("attempt", 0) + 1,
+    )
 
 
 def _last_words(lines: list[str]) -> str:

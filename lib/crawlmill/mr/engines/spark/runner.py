@@ -167,13 +167,15 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
         last = self._num_steps() - 1
         return [
             Step(
-                number, [kind for kind in ("mapper", "combiner", "reducer") if kind in step],
-                reducers, self._task_environment(number),
+                number,
+                [kind for kind in ("mapper", "combiner", "reducer") if kind in step],
+                reducers,
+                self._task_environment(number),
                 output if number == last else join(folder, f"step-output/{number:04}"),
                 surveys=number == 0 and self._job_class.surveys,
             )
             for number, (step, reducers) in enumerate(zip(self._get_steps(), self._reducers, strict=True))
-        ]  # fmt: skip
+        ]
 
     def command(self, script: Path, plan: Path, py_files: list[Path], folder: str) -> list[str]:
         """The command that runs the whole job, and returns when it has ended."""
@@ -215,8 +217,11 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
 
     def _settings_of_this_machine(self) -> dict[str, str]:
         if self.master.startswith("local"):
-            return {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1",
-                    "spark.driver.bindAddress": "127.0.0.1"}  # fmt: skip
+            return {
+                "spark.ui.enabled": "false",
+                "spark.driver.host": "127.0.0.1",
+                "spark.driver.bindAddress": "127.0.0.1",
+            }
         return {}
 
     def _limits(self) -> dict[str, str]:
@@ -229,8 +234,7 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
         cores = min(whole_number(wanted, _CORES) or 1, self.most_tasks)
         most = self.most_tasks // cores
         executors = min(whole_number(wanted, _EXECUTORS) or 2, most)
-        return {_CORES: str(cores), _EXECUTORS: str(executors),
-                "spark.dynamicAllocation.maxExecutors": str(most)}  # fmt: skip
+        return {_CORES: str(cores), _EXECUTORS: str(executors), "spark.dynamicAllocation.maxExecutors": str(most)}
 
     def _task_environment(self, step: int) -> dict[str, str]:
         wanted = self._cmdenv()

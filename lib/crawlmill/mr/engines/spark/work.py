@@ -91,9 +91,12 @@ class SparkWork(ClusterWork):
         archive, shipped = self._runner.pack(scratch)
         steps = self._runner.plan(self._folder, self._output)
         plan = {
-            "job": asdict(shipped), "steps": [asdict(step) for step in steps], "launcher": os.getpid(),
-            "tasks": str(scratch / "tasks.jsonl"), "events": str(scratch / "events.jsonl"),
-        }  # fmt: skip
+            "job": asdict(shipped),
+            "steps": [asdict(step) for step in steps],
+            "launcher": os.getpid(),
+            "tasks": str(scratch / "tasks.jsonl"),
+            "events": str(scratch / "events.jsonl"),
+        }
         (scratch / "plan.json").write_text(json.dumps(plan), encoding="ascii")
         (scratch / "events.jsonl").touch()
         harness = scratch / "crawlmill_driver.py"

@@ -91,10 +91,13 @@ def _offered(aws: Aws, fleets: list[Fleet], types: list[str], zones: list[str]) 
     try:
         found = list(
             aws.pages(
-                "ec2", "describe_instance_type_offerings", "InstanceTypeOfferings",
-                LocationType="availability-zone", Filters=filters,
+                "ec2",
+                "describe_instance_type_offerings",
+                "InstanceTypeOfferings",
+                LocationType="availability-zone",
+                Filters=filters,
             )
-        )  # fmt: skip
+        )
     except AwsError as error:
         yield _unseen(f"types of machines in {', '.join(zones)}", error)
         return
