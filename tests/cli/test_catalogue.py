@@ -151,7 +151,7 @@ def test_option_that_makes_no_sense_is_one_line(paths, options, word):
 def test_sibling_of_a_file_that_has_none_is_one_line(paths):
     code, out, err = paths(ID, "cc-index", "--as", "wat")
     assert (code, out) == (1, [])
-    assert err == "crawlmill: no WARC, WAT or WET file: got cc-index/cdx-00000.gz\n"
+    assert err == "crawlmill: not a WARC, WAT or WET file: got cc-index/cdx-00000.gz\n"
 
 
 @pytest.mark.parametrize("kind", ["arc", "foo", "wet"])
@@ -181,7 +181,7 @@ def test_plan_of_a_mirror_that_is_down_says_so_in_one_line(run, mirror):
         "inputs": "1,000: 1,000 files, 0 ranges",
         "bytes": "unknown: no file could be asked for",
         "requests": "1,000 at least",
-        "unknown": "200 of 200 files looked at",
+        "unknown": "200 of 200 files checked",
     }
 
 
@@ -192,7 +192,7 @@ def test_plan_estimates_from_those_that_could_be_asked_for(run, mirror):
     code, out, _ = run("plan", "some.paths", "--retries", 0)
     assert code == 2
     assert plan_of(out)["bytes"] == "4.0 kB"
-    assert plan_of(out)["unknown"] == "1 of 4 files looked at"
+    assert plan_of(out)["unknown"] == "1 of 4 files checked"
 
 
 def test_plan_of_ranges_needs_no_sizes(run, mirror):
@@ -226,7 +226,7 @@ def test_plan_names_the_first_ten_that_are_missing(run, mirror):
     Path("gone.paths").write_text("".join(f"gone{n}\n" for n in range(30)))
     code, out, err = run("plan", "gone.paths")
     assert code == 2
-    assert plan_of(out)["missing"] == "30 of 30 files looked at"
+    assert plan_of(out)["missing"] == "30 of 30 files checked"
     lines = err.splitlines()
     assert len(lines) == 11
     assert all(line.startswith("not-found: ") for line in lines[:10])

@@ -137,7 +137,7 @@ def test_this_machine_is_fit(capsys, tmp_path):
     assert well[0].startswith(f"Python {sys.version_info[0]}.{sys.version_info[1]}")
 
 
-@pytest.mark.parametrize(("engine", "problem"), [("hadoop", "no hadoop to be found"), ("spark", "no spark-submit")])
+@pytest.mark.parametrize(("engine", "problem"), [("hadoop", "no hadoop was found"), ("spark", "no spark-submit")])
 def test_engine_without_its_program(capsys, tmp_path, monkeypatch, engine, problem):
     for name in ("HADOOP_HOME", "HADOOP_PREFIX", "SPARK_HOME"):
         monkeypatch.delenv(name, raising=False)

@@ -208,5 +208,5 @@ def test_plan_tells_inputs_bytes_and_time(run, store, tmp_path):
 def test_plan_names_what_is_missing(run, store, tmp_path):
     code, out, err = run("plan", "--base-url", store, listed(tmp_path, *KEYS))
     assert code == 2
-    assert b"missing    1 of 4 files looked at" in out
+    assert b"missing    1 of 4 files checked" in out
     assert "not-found" in err

@@ -47,7 +47,7 @@ def refused(tmp_path: Path, lst: Path, *options: object, **variables: str) -> st
 
 def test_no_program(tmp_path, lst):
     assert refused(tmp_path, lst, PATH=str(tmp_path)) == (
-        "tag_count: -r hadoop: no hadoop to be found (is it on the PATH, or HADOOP_HOME set?)"
+        "tag_count: -r hadoop: no hadoop was found (is it on the PATH, or HADOOP_HOME set?)"
     )
 
 

@@ -44,7 +44,7 @@ def refused(tmp_path: Path, lst: Path, *options: object, **variables: str) -> st
 
 def test_no_spark_submit(tmp_path, lst):
     missing = ["--spark-submit-bin", tmp_path / "no-submit"]
-    expected = f"-r spark: no {tmp_path}/no-submit to be found: pip install pyspark, or set SPARK_HOME"
+    expected = f"-r spark: no {tmp_path}/no-submit was found: pip install pyspark, or set SPARK_HOME"
     assert refused(tmp_path, lst, *missing, PATH=str(tmp_path)) == expected
 
 
@@ -152,7 +152,7 @@ def test_python_that_an_old_spark_does_not_know_is_refused(tmp_path, programs, m
     runner.tries, runner.most_tasks = 1, None
     runner.find_programs()
     monkeypatch.setattr(spark_runner.sys, "version_info", (3, 14, 0))
-    with pytest.raises(UsageError, match=r"Spark 3.5 knows Python up to 3.13, this is 3.14: use Spark 4"):
+    with pytest.raises(UsageError, match=r"Spark 3.5 supports Python up to 3.13, this is 3.14: use Spark 4"):
         runner.find_programs()
 
 

@@ -124,7 +124,7 @@ def task(
 def test_task_reports_an_error_of_ours_in_one_line(cluster):
     variables = {"crawlmill_reports": f"{cluster.url}/webhdfs/v1/r?user.name=x", "mapreduce_task_attempt_id": ATTEMPT}
     assert task(**variables).returncode == 1
-    assert cluster.files[f"/r/{ATTEMPT}"].startswith(b"no line of a task list: ")
+    assert cluster.files[f"/r/{ATTEMPT}"].startswith(b"not a line of a task list: ")
 
 
 def test_task_reports_the_package_that_is_missing(cluster):

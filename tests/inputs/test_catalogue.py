@@ -125,7 +125,7 @@ def test_document_that_makes_no_sense_is_told_with_its_place(storage, mirror, te
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(FormatError) as caught:
         load_catalogue(storage, str(mirror))
-    assert str(caught.value).startswith("no list of crawls: expected a JSON array of objects with id and name, got ")
+    assert str(caught.value).startswith("not a list of crawls: expected a JSON array of objects with id and name, got ")
     assert got in str(caught.value)
     assert str(caught.value).endswith(f"({path})")
 
@@ -160,12 +160,12 @@ def test_entry_that_makes_no_sense_is_left_out_and_told(storage, mirror, entry, 
     path.write_text(f"[{entry}]")
     with pytest.raises(FormatError) as caught:
         load_catalogue(storage, str(mirror))
-    assert str(caught.value).startswith(f"a list that names no crawl: entry 1: {wrong}")
+    assert str(caught.value).startswith(f"the list does not name a crawl: entry 1: {wrong}")
 
 
 def test_list_of_nothing_is_told(storage, mirror):
     (mirror / "collinfo.json").write_text("[]")
-    with pytest.raises(FormatError, match="a list that names no crawl: an empty array"):
+    with pytest.raises(FormatError, match="the list does not name a crawl: an empty array"):
         load_catalogue(storage, str(mirror))
 
 

@@ -377,4 +377,4 @@ if __name__ == "__main__":
     )
     ended = run(script, "-r", runner, crawl.list(crawl.warc("a")))
     assert (ended.code, ended.out) == (1, "")
-    assert ended.err == f"command: the {runner} runner runs steps of Python methods only; step 1 is none\n"
+    assert ended.err == f"command: the {runner} runner only runs steps of Python methods; step 1 is not one\n"

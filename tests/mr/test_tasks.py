@@ -99,7 +99,7 @@ def test_units_of_an_input_are_a_task_each_and_read_back():
 
 @pytest.mark.parametrize("line", ["", "x", "{}", '{"v":1}', '{"v":1,"inputs":[[]]}', '{"v":1,"inputs":[[1]]}'])
 def test_line_that_is_no_task_is_bad_json(line):
-    with pytest.raises(FormatError, match="no line of a task list"):
+    with pytest.raises(FormatError, match="not a line of a task list"):
         decode_task(line)
 
 

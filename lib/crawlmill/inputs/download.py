@@ -240,7 +240,7 @@ def _copy(
     if encoded := _encoded(target, part.head(_SHOWN)):
         part.clear()
         raise FormatError(
-            "what came is not the file: something on the way may have encoded it",
+            "what was downloaded is not the file: something on the way may have encoded it",
             reason="unknown-format",
             expected="gzip",
             actual=encoded,

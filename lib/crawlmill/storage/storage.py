@@ -212,7 +212,7 @@ class Storage:
         if scheme == "hdfs":
             return self._make_hdfs()
         raise SourceError(
-            f"no storage of the kind {scheme}://",
+            f"{scheme}:// is not a kind of storage",
             reason="unavailable",
             source=redact(location),
             expected=", ".join(SCHEMES),

@@ -91,7 +91,7 @@ def test_quota_that_is_too_small_and_zone_without_a_type():
 
 def test_what_may_not_be_looked_at_is_said_and_no_problem():
     account = Account(**{**ec2({}), "describe_instance_types": DENIED})
-    assert [*examine_machines(account, FLEETS, [])] == [("types of machines (not looked at: it is not allowed)", None)]
+    assert [*examine_machines(account, FLEETS, [])] == [("types of machines (not checked: not allowed)", None)]
 
 
 @pytest.mark.parametrize(("have", "kind", "installed", "problem"), [

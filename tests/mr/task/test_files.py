@@ -160,7 +160,7 @@ class Part(CrawlJob):
 def test_file_that_is_called_as_a_part_is_an_error(tmp_path, crawl):
     ended = run_here(Part, "-r", "inline", "--output-dir", tmp_path / "out", crawl.list(crawl.warc("a", URLS[0])))
     assert ended.code == 1
-    assert "has written a file of the name part-00000" in ended.err
+    assert "has written a file named part-00000" in ended.err
     assert not (tmp_path / "out").exists()
 
 

@@ -23,7 +23,7 @@ def out_of_order(offset: int, line: bytes, before: bytes, source: str | None = N
     """The error of lines that are not sorted."""
     shown = [repr(each[:80].decode("utf-8", "backslashreplace")) for each in (before, line)]
     return FormatError(
-        "lines are not in the order of their bytes, so that captures may be missed (LC_ALL=C sort mends that)",
+        "lines are not in the order of their bytes, so captures may be missed (LC_ALL=C sort puts them in order)",
         reason="bad-header",
         source=source,
         offset=offset,

@@ -155,7 +155,7 @@ def _parse(data: bytes, source: str) -> Catalogue:
     except (ValueError, RecursionError):
         rows = None
     if not isinstance(rows, list):
-        raise FormatError("no list of crawls", reason="bad-json", source=source,
+        raise FormatError("not a list of crawls", reason="bad-json", source=source,
                           expected="a JSON array of objects with id and name", actual=repr(data[:40])[1:])  # fmt: skip
     crawls = []
     wrong, first_wrong = 0, "an empty array"
@@ -166,7 +166,7 @@ def _parse(data: bytes, source: str) -> Catalogue:
             wrong += 1
             first_wrong = f"entry {number}: {error}" if wrong == 1 else first_wrong
     if not crawls:
-        raise FormatError(f"a list that names no crawl: {first_wrong}", reason="bad-json", source=source)
+        raise FormatError(f"the list does not name a crawl: {first_wrong}", reason="bad-json", source=source)
     left_out = f"{wrong:,} of {len(rows):,} entries of {source} make no sense and are left out; {first_wrong}"
     return Catalogue(tuple(crawls), source, warnings=(left_out,) if wrong else ())
 

@@ -166,4 +166,4 @@ def sibling(key: str, kind: str) -> str:
         if f"/{own}/" in key and key.endswith(suffix):
             folder, _, name = key.rpartition(f"/{own}/")
             return f"{folder}/{kind}/{name.removesuffix(suffix)}{_SIBLINGS[kind]}"
-    raise UsageError("no WARC, WAT or WET file", actual=key)
+    raise UsageError("not a WARC, WAT or WET file", actual=key)

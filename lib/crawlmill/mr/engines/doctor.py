@@ -82,7 +82,7 @@ def examine_hadoop(conf_paths: list[str], storage: Storage, _: dict[str, Any]) -
     yield _program([*runner.binary, "version"])
     yield Finding(f"streaming jar: {runner.get_hadoop_streaming_jar()}")
     yield _writable(storage, runner.folder, "set HADOOP_CONF_DIR, HADOOP_USER_NAME or --webhdfs")
-    yield Finding(f"Python of tasks: {' '.join(runner._task_python_bin())}, 3.11 or newer; looked at on the nodes only")  # noqa: SLF001
+    yield Finding(f"Python of tasks: {' '.join(runner._task_python_bin())}, 3.11 or newer; only checked on the nodes")  # noqa: SLF001
 
 
 def examine_spark(conf_paths: list[str], _storage: Storage, _: dict[str, Any]) -> Iterator[Finding]:
@@ -112,11 +112,11 @@ def _program(command: list[str], telling: str = "") -> Finding:
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PROGRAM_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Finding(f"{command[0]} does not run: {error}", "look at its installation")
+        return Finding(f"{command[0]} does not run: {error}", "check its installation")
     lines = (line.strip(" \\/_") for line in (done.stdout + done.stderr).splitlines() if telling in line)
     said = next(filter(None, lines), "no word from it")
     if done.returncode:
-        return Finding(f"{' '.join(command)} fails: {said}", "look at its installation (is JAVA_HOME set?)")
+        return Finding(f"{' '.join(command)} fails: {said}", "check its installation (is JAVA_HOME set?)")
     return Finding(f"{shutil.which(command[0])}: {said}")
 
 

@@ -46,7 +46,7 @@ def check_step(alias: str, step: dict[str, Any], number: int) -> None:
     substeps = [step.get(kind) or {} for kind in ("mapper", "combiner", "reducer")]
     commands = any(each.get("type") == "command" or "pre_filter" in each for each in substeps)
     if step["type"] != "streaming" or step.get("input_manifest") or commands:
-        raise UsageError(f"the {alias} runner runs steps of Python methods only; step {number + 1} is none")
+        raise UsageError(f"the {alias} runner only runs steps of Python methods; step {number + 1} is not one")
 
 
 def run_key(label: str) -> str:

@@ -87,7 +87,7 @@ class OutputFolder:
         """
         names = [_part_name(number, part) for number, part in enumerate(parts)]
         if twice := sorted(set(names) & set(files)):
-            raise CrawlmillError(f"a task has written a file of the name {twice[0]}, which is that of a part")
+            raise CrawlmillError(f"a task has written a file named {twice[0]}, which is the name of a part")
         everything = [*zip(names, parts, strict=True), *files.items()]
         for folder in sorted({name.rpartition("/")[0] for name in files} - {""}):
             self._storage.make_folder(join(self._staging, folder))

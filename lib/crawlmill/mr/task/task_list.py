@@ -112,7 +112,7 @@ def decode_task_with(line: str, beside: str = "v") -> tuple[Any, Task]:
         version, inputs = task["v"], [(rank, _input(*item)) for rank, *item in task["inputs"]]
         found = task[beside]
     except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"no line of a task list: {error}", reason="bad-json") from error
+        raise FormatError(f"not a line of a task list: {error}", reason="bad-json") from error
     if version != _VERSION:
         raise FormatError("task list of another version", reason="bad-json", expected=_VERSION, actual=version)
     return found, inputs

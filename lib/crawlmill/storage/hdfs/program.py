@@ -42,7 +42,7 @@ def find_hadoop(environ: Mapping[str, str] = os.environ) -> str:
     if found := shutil.which("hadoop", path=path):
         return found
     raise UsageError(
-        "this HDFS wants Kerberos, which is left to the program hadoop: it is not to be found (on the PATH, or below "
+        "this HDFS wants Kerberos, which is left to the program hadoop: it was not found (on the PATH, or below "
         "HADOOP_HOME)"
     )
 

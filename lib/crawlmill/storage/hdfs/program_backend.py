@@ -143,7 +143,7 @@ class HadoopFsBackend:
     def remove(self, location: str) -> None:
         """As `Backend.remove`. Raises: UsageError for the root."""
         if not _path_of(location).strip("/"):
-            raise UsageError("a whole file system is not removed", source=redact(location))
+            raise UsageError("a whole file system cannot be removed", source=redact(location))
         self._retrying(location, lambda: self._run("-rm", "-r", "-f", "-skipTrash", _pattern(location)))
 
     def close(self) -> None:

@@ -91,7 +91,7 @@ class HdfsBackend:
         while folders:
             below = folders.pop()
             if below.count("/") > _DEEPEST:
-                raise SourceError("folders within folders without end", reason="unavailable", source=redact(location))
+                raise SourceError("folders are nested without end", reason="unavailable", source=redact(location))
             listing = self._listing(location, f"{location.rstrip('/')}/{below}")
             for entry in listing:
                 name = below + entry["pathSuffix"]
@@ -132,7 +132,7 @@ class HdfsBackend:
     def remove(self, location: str) -> None:
         """As `Backend.remove`. Raises: UsageError for the root."""
         if not _path_of(location).strip("/"):
-            raise UsageError("a whole file system is not removed", source=redact(location))
+            raise UsageError("a whole file system cannot be removed", source=redact(location))
         self._retrying(location, lambda: self._json(location, "DELETE", "DELETE", recursive="true"))
 
     def close(self) -> None:

@@ -153,7 +153,7 @@ def _trust(certificates: str | None) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=place)
     except OSError as error:
         what = name if name and not certificates else "the configuration of AWS"
-        raise UsageError(f"{what} names no file of certificates: {error.strerror or error}", source=place) from error
+        raise UsageError(f"{what} does not name a file of certificates: {error.strerror or error}", source=place) from error
 
 
 def _system_trust() -> ssl.SSLContext:

@@ -130,7 +130,7 @@ class S3Backend:
         """As `Backend.remove`. Raises: UsageError for a whole bucket."""
         bucket, key = _bucket_and_key(location)
         if not key.strip("/"):
-            raise UsageError("a whole bucket is not removed", source=redact(location))
+            raise UsageError("a whole bucket cannot be removed", source=redact(location))
         self._ask(location, "delete_object", Bucket=bucket, Key=key)
         names = [{"Key": name} for name in self._keys_below(location)]
         for at in range(0, len(names), 1000):  # as many as one request takes
@@ -163,7 +163,7 @@ class S3Backend:
             before, more = more, {"ContinuationToken": answer.get("NextContinuationToken", "")}
             if idle > _MAX_IDLE_PAGES or more == before or not more["ContinuationToken"]:
                 raise SourceError(
-                    "a listing of S3 goes round in circles", reason="unavailable", source=redact(location)
+                    "a listing of S3 repeats itself", reason="unavailable", source=redact(location)
                 )
 
     def _ask(self, location: str, operation: str, **arguments: Any) -> dict[str, Any]:

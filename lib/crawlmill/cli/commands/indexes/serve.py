@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
             found = prepare(options.target, Path(folder), make_storage(options), base_url=options.base_url, say=tell)
             if found.archives:
                 tell(
-                    f"{found.captures:,} captures in {found.archives:,} archives"
+                    f"{found.captures:,} captures in {found.archives:,} archive{'s' * (found.archives != 1)}"
                     + (f", {found.damaged:,} of them damaged" if found.damaged else "")
                 )
             with serving(python, Path(folder), options.bind, options.port) as process:

@@ -88,9 +88,9 @@ def run(options: argparse.Namespace) -> int:
     if inputs.repeated:
         lines.append(("repeated", f"{inputs.repeated:,} lines, left out"))
     if missing:
-        lines.append(("missing", f"{missing:,} of {len(sizes) + missing:,} files looked at"))
+        lines.append(("missing", f"{missing:,} of {len(sizes) + missing:,} files checked"))
     if unknown:
-        lines.append(("unknown", f"{unknown:,} of {len(chosen):,} files looked at"))
+        lines.append(("unknown", f"{unknown:,} of {len(chosen):,} files checked"))
     for name, text in lines:
         sys.stdout.write(f"{name:11}{text}\n")
     return 2 if missing or unknown else 0

@@ -145,7 +145,7 @@ def _seen(permission: str, what: str, aws: Aws, operation: str, **arguments: Any
         aws.ask("iam", operation, **arguments)
     except AwsError as error:
         if error.denied:
-            return f"{what} (not looked at: {permission} is not allowed)", None
+            return f"{what} (not checked: {permission} is not allowed)", None
         if error.code == "NoSuchEntity":
             return f"{what} does not exist", _ROLES
         return f"{what}: {error}", "try again"
@@ -219,7 +219,7 @@ def _cluster(aws: Aws, name: str) -> Iterator[Found]:
 
 def _unseen(what: str, error: AwsError) -> Found:
     if error.denied:
-        return f"{what} (not looked at: it is not allowed)", None
+        return f"{what} (not checked: not allowed)", None
     return f"{what}: {error}", "try again"
 
 

@@ -242,7 +242,7 @@ class EmrWork(ClusterWork):
             )
         if at_a_time > 1 and (action := self._runner.action_on_failure) != "CONTINUE":
             raise UsageError(
-                f"-r emr: cluster {name} runs {at_a_time} steps at a time, and then takes none with "
+                f"-r emr: cluster {name} runs {at_a_time} steps at a time, and then it refuses steps with "
                 f"emr_action_on_failure: {action}; leave that setting out"
             )
         if logs := cluster.get("LogUri"):

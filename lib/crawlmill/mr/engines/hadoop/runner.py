@@ -50,7 +50,7 @@ class HadoopRunner(StreamingTasks, _MRJobHadoopRunner):  # type: ignore[misc]
         binary = self.get_hadoop_bin()[0]
         found = shutil.which(binary)
         if found is None:
-            raise UsageError(f"-r hadoop: no {binary} to be found (is it on the PATH, or HADOOP_HOME set?)")
+            raise UsageError(f"-r hadoop: no {binary} was found (is it on the PATH, or HADOOP_HOME set?)")
         conf = Path(found).resolve().parent.parent / "etc" / "hadoop"
         if conf.is_dir() and not {"HADOOP_CONF_DIR", "HADOOP_HOME"} & set(os.environ):
             os.environ["HADOOP_CONF_DIR"] = str(conf)  # what the program itself would read, for our storage

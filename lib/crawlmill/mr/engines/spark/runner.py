@@ -95,7 +95,7 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
         binary = self.get_spark_submit_bin()[0]
         found = shutil.which(binary)
         if found is None:
-            raise UsageError(f"-r spark: no {binary} to be found: pip install pyspark, or set SPARK_HOME")
+            raise UsageError(f"-r spark: no {binary} was found: pip install pyspark, or set SPARK_HOME")
         home = os.environ.get("JAVA_HOME")
         if shutil.which(f"{home}/bin/java" if home else "java") is None:
             where = f"below JAVA_HOME ({home})" if home else "on the PATH, and JAVA_HOME is not set"
@@ -105,7 +105,7 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
         version = _version(self._home) if self._home else _FIRST_FOR_ALL_PYTHONS
         if version < _FIRST_FOR_ALL_PYTHONS and sys.version_info[:2] > _LAST_PYTHON_BEFORE:
             raise UsageError(
-                f"-r spark: Spark {version[0]}.{version[1]} knows Python up to 3.13, this is "
+                f"-r spark: Spark {version[0]}.{version[1]} supports Python up to 3.13, this is "
                 f"{sys.version_info[0]}.{sys.version_info[1]}: use Spark 4, or an older Python"
             )
         if len(self._opts["task_python_bin"] or self._opts["python_bin"] or ()) > 1:

@@ -44,7 +44,7 @@ def examine_routes(aws: Aws, subnets: list[dict[str, Any]], *, needs_internet: b
             yield _route(aws, subnet, needs_internet)
     except AwsError as error:
         if error.denied:
-            yield "routes of the network (not looked at: it is not allowed)", None
+            yield "routes of the network (not checked: not allowed)", None
         else:
             yield f"routes of the network: {error}", "try again"
 

@@ -139,5 +139,5 @@ def examine_native(aws: Aws, fleets: list[Fleet], installed: bool) -> Found:
 
 def _unseen(what: str, error: AwsError) -> Found:
     if error.denied:
-        return f"{what} (not looked at: it is not allowed)", None
+        return f"{what} (not checked: not allowed)", None
     return f"{what}: {error}", "try again"

@@ -82,7 +82,7 @@ def _may(
             )
         )  # fmt: skip
     except AwsError as error:
-        yield f"{what} (not looked at: {'iam:SimulatePrincipalPolicy is not allowed' if error.denied else error})", None
+        yield f"{what} (not checked: {'iam:SimulatePrincipalPolicy is not allowed' if error.denied else error})", None
         return
     refused = sorted({each["EvalActionName"] for each in results if each["EvalDecision"] != "allowed"})
     if refused:
