@@ -1,7 +1,7 @@
-"""Which core does the hot loops: the native one, a package of its own named `crawlmill_native`, or Python.
+"""Chooses the core for the hot loops: the native one, a separate package named `crawlmill_native`, or Python.
 
-Both give the same results. The native one is taken where it is installed and fits; `CRAWLMILL_CORE` names one of the
-two instead. What can be done by either asks `native()` at the time it is done.
+Both return the same results. The native one is used if it is installed and of the right version; `CRAWLMILL_CORE`
+chooses one explicitly. Code that has both versions asks `native()` each time.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
     ├── FormatError                 damaged data: trying again cannot help
     └── SourceError                 access: trying again may help
 
-The low layers raise without a source; whoever knows the file calls `located()` on the way up.
+The low layers raise errors without a source; a caller that knows the file adds it with `located()`.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ r"""Sorting lines by their bytes, as `LC_ALL=C sort` does, however many there ar
         for line in lines:
             ...
 
-The bytes of a line are those without its line end. What memory does not hold is sorted in runs, which go to files
-without names in `folder`, and those are merged: nothing is left of them, even after a crash. The native core, where it
-is in use, sorts while other threads run, one buffer while the next one fills, and packs runs where that is faster than
-the disk; results are the same.
+The bytes of a line are those without its line end. What does not fit into memory is sorted in runs, which are
+written to unnamed files in `folder` and then merged; nothing is left of them, even after a crash. The native core, if
+it is used, sorts one buffer while the next one fills and other threads run, and compresses runs where that is faster
+than the disk; the results are the same.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class SortedLines:
         return self._chunks
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Release the files."""
         self._chunks = iter(())
         self._close()
 
@@ -181,7 +181,7 @@ class _RunFile:
         self._file = files.enter_context(file)
 
     def write(self, blocks: Blocks) -> Blocks:
-        """Write a run; gives it for reading."""
+        """Write a run; returns it for reading."""
         start = self._file.tell()
         self._file.writelines(_joined(blocks))
         self._file.flush()

@@ -1,4 +1,4 @@
-"""Finds and runs the command, and turns its ending into an exit code and at most one line.
+"""Finds and runs the command, and turns the way it ends into an exit code and at most one line.
 
 0: success; 1: usage error, or output that cannot be written; 2: something was lost, partial or failed; 130: Ctrl-C;
 143: SIGTERM.

@@ -1,4 +1,4 @@
-"""Results of SQL as they are printed: a table, CSV, JSON lines, an input list."""
+"""Prints results of SQL: as a table, CSV, JSON lines or an input list."""
 
 from __future__ import annotations
 

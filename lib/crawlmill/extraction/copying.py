@@ -1,4 +1,4 @@
-"""Copies records in one process, as `crawlmill copy` does, and goes on where an earlier run ended.
+"""Copies records in one process, for `crawlmill copy`, and resumes an earlier run.
 
 The work is done in a local folder: in the output folder itself, or, of one that is elsewhere, in the cache folder, from
 where each file is uploaded when it is whole. There, `plan.json` says what is copied, and of each output file
@@ -92,12 +92,12 @@ class Copy:
         self._stack.close()
 
     def rows(self) -> Iterator[tuple[int, LedgerRow]]:
-        """Copy what is not there yet; gives the row of each input, by its place among the inputs."""
+        """Copy what is not there yet; returns the row of each input, by its place among the inputs."""
         for file in self._files:
             yield from self._copy(file)
 
     def _begin(self, plan: dict[str, Any], info: RunInfo) -> RunInfo:
-        """See that the folder is this copy's own, and take it; gives what its files say of the run that began it."""
+        """See that the folder is this copy's own, and take it; returns what its files say of the run that began it."""
         place = self._work / "plan.json"
         if not place.exists() and (self._remote or self._out.exists()) and self._is_used():
             raise UsageError("the output folder has something else in it", source=redact(self._folder))

@@ -1,4 +1,4 @@
-"""The bytes of a range that were fetched, as storage: whoever opens that range reads them."""
+"""Makes the fetched bytes of a range look like storage: opening that range reads them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _HeldStream:
         """Nothing is held that others need."""
 
     def close(self) -> None:
-        """Whoever fetched the bytes lets go of them."""
+        """Whoever fetched the bytes releases them."""
 
     def __enter__(self) -> Self:
         return self

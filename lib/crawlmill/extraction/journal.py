@@ -1,4 +1,4 @@
-"""The journal of an output file: what became of each of its inputs so far, a line each, so that a copy can go on."""
+"""The journal of an output file: a line for the outcome of each input so far, so that a copy can be resumed."""
 
 from __future__ import annotations
 

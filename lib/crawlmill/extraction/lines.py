@@ -111,5 +111,5 @@ class _Single:
         return True
 
     def lose(self, error: FormatError, record: Any) -> None:
-        """Whoever asked is told. Raises: FormatError."""
+        """Report to the caller. Raises: FormatError."""
         raise error.located(offset=record.offset)

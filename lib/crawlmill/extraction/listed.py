@@ -1,4 +1,4 @@
-"""What the line of an input list says of a capture, besides where it is."""
+"""What the line of an input list says about a capture, besides its place."""
 
 from __future__ import annotations
 

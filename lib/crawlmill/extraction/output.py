@@ -84,7 +84,7 @@ class OutputFile:
         return {**self._there, **{archive.name: archive.size for archive in self._archives.values()}}
 
     def add(self, item: Input, listed: Listed, proven: Proven) -> list[bytes]:
-        """Write what is copied of an input; gives the lines of its captures, which `index` takes."""
+        """Write what is copied of an input; returns the lines of its captures, which `index` takes."""
         lines: list[bytes] = []
         for member in proven.members:
             archive = self._archive(is_arc=member.is_arc)
@@ -165,7 +165,7 @@ def _pieces(proven: Proven, member: Member) -> Iterator[bytes]:
 
 
 def _stored(proven: Proven, member: Member) -> Iterator[bytes]:
-    """The bytes of a member as they lie in its range."""
+    """The bytes of a member as they are stored in its range."""
     data, start, left = proven.data, member.start, member.length
     if isinstance(data, bytes):
         yield data if left == len(data) else data[start : start + left]

@@ -1,10 +1,10 @@
-"""Which record goes into which output file, and in which order: known from the list alone, before anything is read.
+"""Plans which record goes into which output file, and in which order, from the list alone, before anything is read.
 
 Records are sorted by the names of their files, as the list has them, and their offsets. An output file takes as many of
 them as fit into its size, by the lengths that the list says. So every runner, and every run, writes the same files.
 
 Files whose names say that they are ARC (`.arc`, `.arc.gz`) have output files of their own. What a record is its bytes
-say, in the end: where names lie, a WARC and an ARC file share a number.
+say, in the end: where names are, a WARC and an ARC file share a number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from crawlmill.inputs.lists import Input
 __all__ = ["DEFAULT_SIZE", "PlannedFile", "parse_size", "plan_files"]
 
 DEFAULT_SIZE: Final = 1_000_000_000
-"""Bytes that an output file has at most, unless told otherwise or a single record is larger."""
+"""Bytes that an output file has at most, unless the user says otherwise or a single record is larger."""
 
 _HEADER: Final = 4096  # of the record that describes a file
 _NOTE: Final = 800  # of a provenance record, beside what it takes from its line

@@ -1,1 +1,1 @@
-"""Indexes of URLs: bytes to captures."""
+"""Indexes of URLs: from bytes to captures."""

@@ -1,7 +1,7 @@
-"""The order of captures: the newest or distinct ones of each key, sorting, the limit. Memory does not grow with them.
+"""Arranges captures: the newest or distinct ones of each key, sorting, the limit. Memory does not grow with them.
 
-What must be known as a whole before its first line can be given, as the reverse of an order, lies in temporary files
-once it is large.
+An order that needs all captures before the first one can be printed, such as the reverse, uses temporary files once
+they are large.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A file of sorted lines that is bisected: fixed blocks of it, held in memory, kept in a store, or fetched.
+"""Bisects a file of sorted lines, by fixed blocks that are in memory, in a cache, or fetched.
 
-A bisection goes by blocks: each is compared by the first line that begins in it. So a file of 2^n blocks costs n
-requests, and the next bisections find the blocks at the top of the tree at hand.
+A block is compared by the first line that begins in it. So a file of 2^n blocks costs n requests, and later bisections
+find the blocks at the top of the tree in memory.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class Blocks(HeldBlocks):
                               expected=f"<= {MAX_LINE} bytes")  # fmt: skip
 
     def _find_in(self, number: int, target: bytes) -> int:
-        """The first line not less than a text: it begins in this block, at the end of it, or is the next one behind."""
+        """The first line not less than a text: it begins in this block, at the end of it, or is the next one."""
         if number * self.block_bytes >= self.size:
             return self.size
         block, start = self.block(number), number * self.block_bytes

@@ -1,4 +1,4 @@
-"""One line of an index, a capture: its key, its time, its fields, under the names that CDXJ has on disk.
+"""A capture, one line of an index: its key, its time, and its fields, under the names that CDXJ uses on disk.
 
     com,example)/ 20240101000000 {"url": "http://example.com/", "mime": "text/html", …}                      CDXJ
     com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 - - 1024 4096 x.warc.gz              CDX 11

@@ -1,4 +1,4 @@
-"""What an index is, by its first bytes, never by its name."""
+"""Detects the kind of an index from its first bytes, never from its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every kind of index offers: a plan of what must be read for some queries, and their captures."""
+"""The interface of every kind of index: a plan of what to read for some queries, and their captures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_FILES: Final = 1 << 12
 
 
 class Index(Protocol):
-    """An index. What is lost of it is reported to the `on_problem` that it was made with, and reading goes on."""
+    """An index. What is lost of it is reported to the `on_problem` that it was made with, and reading continues."""
 
     @property
     def name(self) -> str:

@@ -1,6 +1,6 @@
-"""Chunks: the bytes of whole lines, in the order of an index; how they are bisected, checked and cut.
+"""Chunks: the bytes of whole lines, in the order of an index; bisecting, checking and cutting them.
 
-A chunk ends with a line end. Blank lines and headers say nothing and stand anywhere: ` CDX N b a …` names the columns
+A chunk ends with a line end. Blank lines and headers mean nothing and may be anywhere: ` CDX N b a …` names the columns
 of a CDX file, `!meta {…}` and other words with a `!` describe a CDXJ file (pywb, OutbackCDX, OpenWayback).
 """
 
@@ -67,7 +67,7 @@ def find_line(chunk: Chunk, target: bytes) -> int:
     while low < high:
         middle = (low + high) // 2
         start = place = chunk.rfind(b"\n", low, middle) + 1 or low
-        while start < high and chunk[start] == _LF:  # of blank lines, the one behind them decides
+        while start < high and chunk[start] == _LF:  # of blank lines, the one after them decides
             start += 1
         if start == high:
             high = place

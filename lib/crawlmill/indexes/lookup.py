@@ -1,8 +1,8 @@
-"""Answers many queries by several indexes: in the order given, each as if alone, and every block read once.
+"""Answers many queries from several indexes, in their order, each as if it were alone, reading every block once.
 
-Queries that mean few blocks are answered together: what they want is cut out of blocks in one pass over each index, and
-lies, in a temporary file if it is much, until their turns come. The others are answered as streams, in their turns; so
-are all of them by an index that is asked for each query anew.
+Queries that need few blocks are answered together: their captures are cut out of the blocks in one pass over each
+index, and kept, in a temporary file if there are many, until their turns come. The others are answered as streams when
+their turns come; so are all queries to an index that must be asked for each of them.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _SORT_BYTES: Final = 64 << 20
 def look_up(
     indexes: Sequence[Index], queries: Iterable[Query], on_problem: OnProblem
 ) -> Iterator[tuple[Query, Iterator[Chunk]]]:
-    """Each query and the lines of its captures, in chunks, which are to be read before the next query is asked for.
+    """Each query and the lines of its captures, in chunks, which must be read before the next query is asked for.
 
     Args:
         indexes: Their captures are merged by key and time.
         queries: In the order in which they are answered.
-        on_problem: Called with what is lost, as far as the indexes do not tell it themselves.
+        on_problem: Called with what is lost, as far as the indexes do not report it themselves.
     """
     queries = iter(queries)
     while batch := list(islice(queries, _BATCH)):
@@ -80,7 +80,7 @@ def _is_small(query: Query, indexes: Sequence[Index]) -> bool:
         try:
             plan = index.plan([query])
         except (FormatError, SourceError):
-            continue  # which is told where it is read
+            continue  # which is reported where it is read
         if plan.blocks > _FEW_BLOCKS or plan.bytes > _FEW_BYTES:
             return False
     return True

@@ -1,7 +1,7 @@
-"""A plan: which bytes of which files must be read for some queries. Made without reading them; cut into units of work.
+"""A plan: which bytes of which files to read for some queries. Made without reading them; cut into units of work.
 
-Each part is a run of neighbouring blocks of one file: gzip members of a shard, or a span of a sorted file. Parts are
-in the order of their lines, each block is in one of them, and they can be read apart from each other.
+Each part is a run of neighbouring blocks of one file: gzip members of a shard, or a span of a sorted file. Parts are in
+the order of their lines, each block is in exactly one of them, and they can be read independently.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Part:
 
     @property
     def end(self) -> int:
-        """The offset behind the last block."""
+        """The offset after the last block."""
         return self.offset + self.bytes
 
     def to_json(self) -> list[Any]:
@@ -72,7 +72,7 @@ class Plan:
         return sum(1 for _ in self.runs())
 
     def totals(self) -> dict[str, int]:
-        """What is to be read, by what it is called."""
+        """What to read, by its name."""
         return {"blocks": self.blocks, "bytes": self.bytes, "requests": self.requests}
 
     def runs(self) -> Iterator[list[Part]]:

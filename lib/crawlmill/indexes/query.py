@@ -1,4 +1,4 @@
-"""A query: which captures are wanted, and in which order. Made from options, serialised for tasks; reads nothing.
+"""A query: which captures are wanted, and in which order. Made from options, serialised for tasks; does no reading.
 
 The order of its steps: times and filters; then the newest capture of each key, or the first of each value of a field;
 then the order; then the limit.

@@ -1,4 +1,4 @@
-"""Which lines of a query's ranges are wanted: times and filters, line by line. Malformed ones are told and left out."""
+"""Selects lines in a query's ranges by times and filters, line by line. Malformed lines are reported."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Shares: what tasks of their own must read for many queries, cut evenly, whatever the queries mean.
+"""Shares: the work of many queries, divided evenly among tasks, whatever the queries are.
 
-An index that can be cut gives shares; of others, whole queries are shared out. A query may be in several shares, if
-what it means is in several, but no block is in two.
+An index that can be cut is divided by blocks; for other indexes, whole queries are shared out. A query may be in
+several shares, but no block is in two.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Shareable(Index, Protocol):
         """
 
     def concerned(self, error: FormatError | SourceError, queries: Sequence[Query]) -> list[int]:
-        """The numbers of the queries of which something was lost with an error that reading has told."""
+        """The numbers of the queries of which something was lost with an error that reading has reported."""
 
 
 def can_be_cut(query: Query) -> bool:

@@ -1,4 +1,4 @@
-"""What an index needs of storage: files that are read by ranges, always of one version, and blocks that are kept."""
+"""What an index needs from storage: files read by ranges, always of the same version, and cached blocks."""
 
 from __future__ import annotations
 

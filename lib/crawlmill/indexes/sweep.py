@@ -1,4 +1,4 @@
-"""Cuts what many queries want out of chunks that pass by in order: one pass, whatever the number of queries."""
+"""Cuts the captures of many queries out of chunks that come in order: one pass, whatever the number of queries."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _WORTH_CUTTING: Final = 16  # ranges, from which on it costs less to cut a chunk
 
 
 def union(queries: Sequence[Query]) -> list[KeyRange]:
-    """The lines that any of the queries wants: ranges that rise and lie apart from each other."""
+    """The lines that any of the queries wants: ranges that rise and are apart from each other."""
     return merged_ranges(each for query in queries for each in query.ranges)
 
 
 def merged_ranges(ranges: Iterable[KeyRange]) -> list[KeyRange]:
-    """The same as all ranges together, by ranges that rise and lie apart from each other."""
+    """The same as all ranges together, by ranges that rise and are apart from each other."""
     merged: list[KeyRange] = []
     for each in sorted(set(ranges)):
         if merged and each.low <= merged[-1].high:
@@ -48,7 +48,7 @@ class Sweep:
         return not self._coming and not self._now
 
     def skip_to(self, line: bytes) -> None:
-        """Forget what lies before a line."""
+        """Forget what comes before a line."""
         while self._coming and self._coming[-1][0].high <= line:
             self._coming.pop()
 
@@ -66,7 +66,7 @@ class Sweep:
         self._now = [wanted for wanted in self._now if wanted[0].high > last]
 
     def _cut_lines(self, lines: list[bytes], chunk: Chunk) -> Iterator[Found]:
-        """What the queries want of a chunk that is cut into lines; the last of these is the nothing behind its end."""
+        """What the queries want of a chunk that is cut into lines; the last of these is the nothing after its end."""
         count = len(lines) - 1
         for (low, high), number in self._now:
             start = end = bisect_left(lines, low, 0, count)

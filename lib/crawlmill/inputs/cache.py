@@ -1,7 +1,7 @@
-"""The cache folder: what was fetched once and is good for the next run.
+"""The cache folder: keeps what was fetched once for the next run.
 
-It is `$CRAWLMILL_CACHE`, else `$XDG_CACHE_HOME/crawlmill`, else `~/.cache/crawlmill`. Nothing in it is needed: it may
-be removed at any time, and what cannot be written is fetched again.
+It is `$CRAWLMILL_CACHE`, else `$XDG_CACHE_HOME/crawlmill`, else `~/.cache/crawlmill`. You can remove it at
+any time; what it lacks, or cannot store, is fetched again.
 """
 
 from __future__ import annotations

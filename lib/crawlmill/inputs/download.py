@@ -1,12 +1,12 @@
-"""Brings whole files of an input list into a local folder, and accounts for each of them with a row of the ledger.
+"""Downloads whole files of an input list into a local folder, and accounts for each of them with a ledger row.
 
-A file comes as `NAME.part` (`part.py`), which a later run goes on with, and is renamed when it has the size that its
-storage states. A file that is there with the right size is not read again. What a proxy has encoded on the way, so that
-nobody could read it, is not kept: a `.gz` that is no gzip, and gzip within gzip. What cannot be written costs its own
-row; only a full disk ends the run.
+A file is called `NAME.part` (`part.py`) until it has the size that its storage states; a later run can resume it. A
+file that already has the right size is not fetched again. A file that a proxy has encoded on the way is not kept: a
+`.gz` that is not gzip, or gzip within gzip. A file that cannot be written fails on its own; only a full disk ends the
+run.
 
-No line leads out of the folder by its name. Links that lie in the folder are the user's own, and are followed; where
-the file itself is a link, the link is replaced.
+No line can write outside the folder by its name. Links inside the folder are the user's own, and are followed; if the
+file itself is a link, the link is replaced.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _key_in(location: str) -> str:
 
 
 def plan_downloads(items: Iterable[Input], folder: Path, *, taken: Collection[PurePosixPath] = ()) -> list[Download]:
-    """What is to be brought where; `taken` are places below the folder that are meant for something else.
+    """Which files to fetch, and where to put them; `taken` are names in the folder that are used for something else.
 
     Raises:
         UsageError: A line cannot be, or two of them would be one file.
@@ -193,7 +193,7 @@ def _bring(
 
 
 def _fetch(each: Download, storage: Storage, on_bytes: Callable[[int], None], stop: threading.Event) -> int:
-    """See that the file is there; gives its size in bytes."""
+    """See that the file is there; returns its size in bytes."""
     target, location = each.target, each.item.location
     there = _size_of_file(target)
     # Here it costs nothing to ask for the size, and what has none (a pipe) is refused before it is opened.

@@ -1,4 +1,4 @@
-"""Indexes by name: a file, a cluster, a crawl or several; opened, and made out by their first bytes.
+"""Indexes by name: a file, a cluster, one crawl or several; opened, and identified by their first bytes.
 
 captures.cdxj  https://host/x.cdx  x.cdxj.gz             a file of CDX or CDXJ lines
 url-index.1356128792  x.pbtree                           the prefix B-tree of the 2012 crawl
@@ -125,7 +125,7 @@ def open_indexes(
     api: ApiOptions = API_OPTIONS,
     value_bytes: int | None = None,
 ) -> list[Index]:
-    """The indexes that can be opened; of the others it is told why not.
+    """The indexes that can be opened; for each of the others, the reason why not is reported.
 
     `api`: how CDX APIs are asked; `value_bytes`: of an index of 2012, bytes of a value.
 
@@ -167,7 +167,7 @@ def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem, value
     file = StoredFile(place.location, storage)
     kept = file.is_kept()
     head = b""
-    if kept:  # then the head is at hand too, if it is still the same version
+    if kept:  # then the head is held too, if it is still the same version
         file.size()
         store = file.store()
         head = (store.get(0) if store else None) or b""

@@ -1,10 +1,10 @@
-"""The text of an input list: bytes to entries. Opens nothing.
+"""Parses the text of an input list: bytes to entries. Does not open anything.
 
 A list is text in UTF-8, plain or gzip (found by its bytes; several members are one list). Blank lines and lines that
 begin with `#` say nothing; CR LF and a byte order mark are accepted. Every other line names one input, as
 
     LOCATION                                      a path or URI: the whole file
-    LOCATION<TAB>OFFSET<TAB>LENGTH                bytes of it, as they lie in the compressed file
+    LOCATION<TAB>OFFSET<TAB>LENGTH                bytes of it, as they are in the compressed file
     {"filename": …, "offset": …, "length": …}     the same as the CDX API gives it; numbers may be strings
     URLKEY TIMESTAMP {…}                          a CDXJ line, which holds such an object
     CSV rows                                      under a first line that names the columns, `warc_filename`,
@@ -180,7 +180,7 @@ def _inflated(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
     for chunk in chunks:
         while chunk:
             if inflater.eof:
-                chunk = chunk.lstrip(b"\0")  # padding behind a member, as gzip tolerates it
+                chunk = chunk.lstrip(b"\0")  # padding after a member, as gzip tolerates it
                 inflater = zlib.decompressobj(31) if chunk else inflater
                 continue
             try:

@@ -1,9 +1,9 @@
-"""Input lists: which inputs a run has, each of them once, with absolute locations.
+"""Input lists: the inputs of a run, each of them once, with absolute locations.
 
 How a line is written is the matter of `list_lines`; this module opens lists of any kind and resolves what they name:
 
 * an absolute location stands as it is;
-* a relative one that looks like a key of Common Crawl resolves against the base URL; but where the list lies below a
+* a relative one that looks like a key of Common Crawl resolves against the base URL; but where the list is below a
   local folder that is named as keys begin (`…/crawl-data/CC-X/warc.paths.gz`), against that folder's parent, if the
   key exists there;
 * any other relative one against the folder of its list (for stdin: the working folder);
@@ -28,7 +28,7 @@ from crawlmill.storage.locations import absolute, canonical, is_remote, local_pa
 __all__ = ["COMMON_CRAWL", "Input", "Inputs", "Unit", "is_absolute", "read_captures", "read_lists"]
 
 COMMON_CRAWL: Final = "https://data.commoncrawl.org/"
-"""What keys of Common Crawl resolve against unless told otherwise."""
+"""What keys of Common Crawl resolve against by default."""
 
 _FIRST_PARTS: Final = (
     "crawl-data", "cc-index", "crawl-001", "crawl-002", "parse-output", "common-crawl", "projects", "crawl-analysis",
@@ -51,7 +51,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input: the line that names it, where it lies, and its bytes there (None: the whole file).
+    """One input: the line that names it, where it is, and its bytes there (None: the whole file).
 
     An input that is cut into units stands for one of them where it has a `unit`.
     """
@@ -117,7 +117,7 @@ def read_lists(
 
     Two lines are one input if location (in whatever spelling), offset and length agree; the first spelling stands.
     `base_url` is what the user gave; without one, keys of Common Crawl are taken from the local folder that the list
-    lies in (unless `local_keys` is False: nobody can read it there), else from `default_base`.
+    is in (unless `local_keys` is False: nobody can read it there), else from `default_base`.
 
     Raises:
         UsageError: A list is missing, is none, is wrong in a line; or the lists name nothing at all.
@@ -166,7 +166,7 @@ class _Gathered:
         self._beside: dict[str, str] = {}
 
     def add(self, entries: Iterable[Entry], folder: str) -> None:
-        """Take the entries of a list that lies in this folder."""
+        """Take the entries of a list that is in this folder."""
         keys = _Keys(folder, self._default_base, self._beside, local=self._local_keys)
         resolve = _resolver(folder, self._base_url, keys, self._storage)
         for entry in entries:
@@ -238,7 +238,7 @@ def _roots(folder: Path) -> Iterator[Path]:
 
 def _resolver(folder: str, base_url: str | None, keys: _Keys, storage: Storage) -> Callable[[str], tuple[str, str]]:
     """A function from a location as written in a list of this folder to (absolute, canonical)."""
-    places: dict[str, tuple[str, str]] = {}  # a million ranges lie in some thousand files: their names are kept once
+    places: dict[str, tuple[str, str]] = {}  # a million ranges are in some thousand files: their names are kept once
 
     def resolve(location: str) -> str:
         beside = absolute(location, folder)
@@ -261,7 +261,7 @@ def _is_there(location: str, storage: Storage) -> bool:
     try:
         return storage.exists(location)
     except SourceError:
-        return True  # nobody can look: whoever opens it is told why
+        return True  # nobody can look: opening it reports why
 
 
 def is_absolute(location: str) -> bool:

@@ -1,9 +1,9 @@
-"""A file on its way: the bytes in `NAME.part`, and in `NAME.part.json` of which version of which object they are.
+"""A partial download: its bytes in `NAME.part`, and in `NAME.part.json` the object and version that they belong to.
 
 * Who writes holds a lock on `NAME.part`, which ends with the process, whatever ends it. A lock is on a file, not on a
   name: another run may have renamed or removed it by now, so the name is looked up again. File systems that know no
   locks (some of clusters) are written without.
-* What is there is gone on with only if storage names the same version as then. What is said of the version is removed
+* What is there is continued with only if storage names the same version as then. What is said of the version is removed
   before other bytes come, and written before the first of them: a kill in between costs bytes, and never mixes them.
 * A `.part` that is a link is not followed: what is written there becomes the file.
 """
@@ -49,7 +49,7 @@ class Part:
         self._target, self._file = target, file
 
     def begin(self, location: str, now: Identity) -> int:
-        """Keep what is there of this version of the object, and nothing else; gives its length in bytes.
+        """Keep what is there of this version of the object, and nothing else; returns its length in bytes.
 
         Raises: OSError.
         """

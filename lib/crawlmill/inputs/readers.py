@@ -1,4 +1,4 @@
-"""The readers there are, and which of them an input is for: that is found from its first bytes, never from its name.
+"""All readers, and the choice of one for an input, from its first bytes and never from its name.
 
 To add a format, write a `Reader` (see `crawlmill.formats.reader`) and name it in `READERS`. A script with a format of
 its own calls `register` where it defines it.

@@ -1,7 +1,7 @@
-"""Asks for the sizes of many files, for somebody who waits: on several connections, with few tries for each.
+"""Asks for the sizes of many files while the user waits: on several connections, with few retries.
 
-A host of which several files in a row could not be asked for is down, or lets nobody in: it is asked no more. Threads
-that wait for a server when the program ends do not hold it up.
+A host that fails for several files in a row is down, or refuses access, and is not asked again. Threads that are still
+waiting for a server do not keep the program from ending.
 """
 
 from __future__ import annotations

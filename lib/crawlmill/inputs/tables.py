@@ -5,7 +5,7 @@ CC-MAIN-2024-10  latest  latest:3  2024  crawls, by their lists `cc-index-table.
 table.paths  table.paths.gz              a list of Parquet files
 x.parquet                                one of them
 
-Nothing but lists and folders is read here. A file is part of a table by its content, or by its name in a folder.
+Only lists and folders are read here. A file is part of a table by its content, or by its name in a folder.
 """
 
 from __future__ import annotations

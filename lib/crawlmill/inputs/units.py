@@ -1,8 +1,8 @@
-"""Cuts large inputs into units, which different tasks read, and whose ledger rows become one row again (`ledger`).
+"""Cuts large inputs into units, which different tasks read, and whose ledger rows are merged into one (`ledger`).
 
-Whether a file can be cut, and where, its format says (`Reader.units`). To know the format its first bytes must be read,
-so only local files are cut: for others this would cost requests before anything is launched. The cut depends on the
-file alone, so it is the same on every runner.
+The format decides whether a file can be cut, and where (`Reader.units`). Finding the format takes the first bytes, so
+only local files are cut: remote ones would cost requests before anything is launched. The cuts depend on the file
+alone, so they are the same on every runner.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class CrawlMetadata(CrawlJob):
             self.formats = ("metadata", "text_data")
 
     def run_job(self) -> None:
-        """Run the job; what is to be joined is one more list of inputs."""
+        """Run the job; the files to join are one more list of inputs."""
         if self.options.with_text and self.options.args:
             self.options.args.append(self.options.with_text)
         super().run_job()

@@ -88,7 +88,7 @@ class NearDuplicates(CrawlJob):
         return package_simhash(text) if _FOUR_LETTERS.search(text) else None
 
     def gather(self, number: int, urls: Iterable[str]) -> Iterator[tuple[Any, Any]]:
-        """The records of one hash, and where they are to be compared with others."""
+        """The records of one hash, and the blocks in which they are compared with others."""
         found = group(number, urls)
         if len(found.urls) > self.options.max_group:
             yield ("group", number), found.urls

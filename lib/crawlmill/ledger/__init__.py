@@ -1,1 +1,1 @@
-"""The ledger: what became of each input of a run, its sum, its file, and what is written beside it."""
+"""The ledger: the outcome of each input of a run, their sums, the file, and what is written next to it."""

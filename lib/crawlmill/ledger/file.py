@@ -1,4 +1,4 @@
-"""The file of a ledger: where it can be written, what is read from it, and the lists that come out of it."""
+"""The file of a ledger: writing it, reading it, and the lists that can be made from it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _try_beside(ledger: str, storage: Storage) -> None:
 
 
 def keep_ledger(wanted: str | None, write: Callable[[str], None], say: Callable[[str], None]) -> str | None:
-    """Write a ledger where it is wanted or else (None: at once) in a new temporary folder; gives where it is.
+    """Write a ledger where it is wanted or else (None: at once) in a new temporary folder; returns where it is.
 
     None: nowhere. What is in the way is said, a line for each place.
     """

@@ -1,4 +1,4 @@
-"""The line that names an input in a list: how it is written, and what may be wrong with one that names nothing."""
+"""The line that names an input in a list: how it is written, and hints about a line that names nothing."""
 
 from __future__ import annotations
 

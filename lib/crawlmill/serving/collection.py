@@ -1,8 +1,8 @@
-"""What pywb serves: an index with pages, and where the archives are.
+"""What pywb serves: an index with pages, and the places of the archives.
 
-The index is always a cluster (ZipNum), since only of that does pywb tell pages: the one that the folder holds, or one
-that is built of the folder's archives. Its second level is copied, with where its shards are, so that pywb finds all
-fields in it; shards and archives stay where they are, and nothing is written to the folder.
+The index is always a cluster (ZipNum), since pywb only counts pages for these: the one in the folder, or one that is
+built from the folder's archives. Its second level is copied, together with the places of its shards, so that pywb finds
+all fields in it; shards and archives stay where they are, and nothing is written to the folder.
 """
 
 from __future__ import annotations

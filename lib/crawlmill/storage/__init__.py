@@ -1,4 +1,4 @@
-"""Locations to bytes: local files, HTTP, S3, HDFS, behind one interface with one retry policy.
+"""From locations to bytes: local files, HTTP, S3 and HDFS, behind one interface with one retry policy.
 
 with Storage() as storage, storage.open_stream("https://host/x.warc.gz", start=812) as stream:
     head = stream.read(4096)

@@ -1,8 +1,8 @@
 """Reads neighbouring ranges of one file by one request.
 
-Two ranges are fetched together if the gap between them is at most so many bytes, and no larger than what is wanted on
-its two sides; so at most half of what comes is read in vain. Ranges are asked for in the order in which they were
-announced, by their offset; whoever goes back, or asks for anything else, gets a stream of his own.
+Two ranges are fetched together if the gap between them is at most so many bytes, and no larger than the ranges on its
+two sides, so at most half of the bytes are fetched for nothing. Ranges are expected in the order of their offsets, as
+they were announced. Going back, or asking for anything else, opens a stream of its own.
 """
 
 from __future__ import annotations
@@ -152,6 +152,6 @@ class _Part(ForwardingStream[Stream]):
         return self._at
 
     def close(self) -> None:
-        """Let go of an own request; the shared one stays open for the ranges behind."""
+        """Release an own request; the shared one stays open for the ranges after it."""
         if self._is_own:
             self._stream.close()

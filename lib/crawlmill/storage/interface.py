@@ -1,7 +1,7 @@
-"""What every kind of storage offers: streams over spans of bytes, sizes, listings, atomic writes; and its options.
+"""The interface of every kind of storage: streams over spans of bytes, sizes, listings, atomic writes; and its options.
 
-A *location* says where bytes are (`locations.py`); a *backend* knows one kind of them. Users of storage see only
-`Storage` (`facade.py`) and `Stream`.
+A *location* says where bytes are (`locations.py`); a *backend* knows one kind of them. Callers see only `Storage`
+(`storage.py`) and `Stream`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Stream(Protocol):
         """What storage says by which this version of the object is known again; nothing for pipes."""
 
     def read(self, n: int = -1, /) -> bytes:
-        """At most `n` bytes, fewer where fewer are at hand; b"" only at the end; all that is left if `n` is negative.
+        """At most `n` bytes, fewer if fewer are available; b"" only at the end; all that is left if `n` is negative.
 
         Raises: SourceError.
         """
@@ -50,10 +50,10 @@ class Stream(Protocol):
         """The offset of the next byte within the span."""
 
     def pause(self) -> None:
-        """Let go of the connection until the next read: a host may allow but one."""
+        """Release the connection until the next read: a host may allow but one."""
 
     def close(self) -> None:
-        """Let go of the file or connection; harmless when done twice."""
+        """Release the file or connection; harmless when done twice."""
 
     def __enter__(self) -> Self: ...
 

@@ -1,4 +1,4 @@
-"""Politeness: how often, and on how many connections at once, a host is asked by all processes of a run together.
+"""Politeness: limits how often, and on how many connections, all processes of a run together ask a host.
 
 A stream may fall under the limits of a kind of service, wherever that runs (`KINDS`); those are kept per host too.
 
@@ -42,7 +42,7 @@ _POLL_S = 0.05
 
 @dataclass(frozen=True)
 class HostLimits:
-    """What one host bears; None = no limit."""
+    """The load that one host takes; None = no limit."""
 
     requests_per_second: float | None = None
     connections: int | None = None
@@ -50,7 +50,7 @@ class HostLimits:
 
 DEFAULTS = {
     "data.commoncrawl.org": HostLimits(requests_per_second=5.0, connections=8),
-    # It answers 503 or 429 to parallel clients, and bears about a request a second.
+    # It answers 503 or 429 to parallel clients, and handles about a request a second.
     "index.commoncrawl.org": HostLimits(requests_per_second=1.0, connections=2),
 }
 
@@ -59,7 +59,7 @@ CDX_API = "cdx-api"
 """The kind of service that looks up captures: one server in front of a large index."""
 
 KINDS = {CDX_API: HostLimits(requests_per_second=1.0, connections=2)}
-"""What the services of a kind bear, of whose host nothing else is known."""
+"""What the services of a kind take, of whose host nothing else is known."""
 
 
 def name_of(host: str, kind: str | None = None) -> str:

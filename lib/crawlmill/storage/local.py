@@ -1,7 +1,8 @@
 """Local files: plain paths and `file://` URIs.
 
-A file is written beside its place and renamed into it, so that nobody ever sees half of it, whatever kills the
-writer. Pipes and devices are read forward and written in place: they have neither a size nor a name to rename to.
+A file is written under a temporary name next to its target and then renamed, so that no reader ever sees half of it,
+whatever kills the writer. Pipes and devices are read forward and written in place: they cannot be renamed and have no
+size.
 """
 
 from __future__ import annotations

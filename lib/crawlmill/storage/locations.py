@@ -1,9 +1,9 @@
-"""Locations: absolute ones, relative ones made absolute, two spellings of one, and what of them may be shown.
+"""Locations: makes them absolute, compares their spellings, and hides their secrets.
 
     /data/x.warc.gz  file:///data/x.warc.gz  https://host/x  s3://bucket/key  hdfs://host:8020/x  hdfs:///x
 
-* A plain path is taken as it stands (`%` is a character); a `file://` URI is percent-decoded to bytes (RFC 8089).
-* `s3` keys and `hdfs` paths are taken as they stand, as the tools of both do; `s3a` and `s3n` mean `s3`.
+* A plain path is used as it is (`%` is a character); a `file://` URI is percent-decoded to bytes (RFC 8089).
+* `s3` keys and `hdfs` paths are used as they are, as by the tools of both; `s3a` and `s3n` mean `s3`.
 * Common Crawl's former buckets are rewritten to where their objects are today.
 """
 
@@ -98,7 +98,7 @@ def absolute(location: str, base: str) -> str:
 def canonical(location: str) -> str:
     """One spelling for all spellings of a location: to compare, not to open or to show.
 
-    What names no path of this machine stands as it is: whoever opens it is told.
+    What names no path of this machine stays as it is: opening it reports the mistake.
     """
     location = current(location)
     scheme = scheme_of(location)

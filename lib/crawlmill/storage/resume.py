@@ -1,13 +1,13 @@
-"""A stream that goes on where its connection broke, on the same object or not at all.
+"""A stream that resumes where its connection broke, if the object is still the same.
 
-What an object is known by (`Identity`) decides how a broken body is resumed:
+How a broken body is resumed depends on what identifies the object (`Identity`):
 
-* a strong ETag: the rest is asked for, and must come from an object of the same ETag;
+* a strong ETag: the rest is requested, and must come from an object with the same ETag;
 * else Last-Modified and the total size: both must be the same;
-* neither: the span is read again from its start, what was read is skipped, and its checksum must be the same. (After
-  a jump back within such an object nothing is left to compare, and the answer is taken as it is.)
+* neither: the span is read again from its start, the part that was read is skipped, and its checksum must be the same.
+  (After a seek backwards in such an object there is nothing to compare, and the answer is used as it is.)
 
-Where any of these differs the object is `changed`: two halves of two objects never pass for one.
+If any of these differs, the object is `changed`: halves of two objects are never joined.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The one retry policy: what a failed try means, how long to wait, when to give up.
+"""The retry policy, used everywhere: what a failed try means, how long to wait, when to give up.
 
-* Waits are 0.5 s x 2^n, at most 20 s, with full jitter; `Retry-After` is a minimum, believed up to two minutes.
-* What counts is failures in a row without progress: a body that broke after some kilobytes starts the count anew,
-  and a thousand tries of one stream are the end of it in any case.
-* 403 from Common Crawl also means "too fast": three more tries; from anybody else it is final.
+* Waits are 0.5 s x 2^n, at most 20 s, with full jitter; `Retry-After` is a minimum, respected up to two minutes.
+* Only failures in a row without progress count: a body that broke after some kilobytes resets the count. A stream is
+  given up after a thousand tries in any case.
+* 403 from Common Crawl also means "too fast": three more tries. From any other host it is final.
 """
 
 from __future__ import annotations

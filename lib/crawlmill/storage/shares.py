@@ -1,7 +1,7 @@
-"""How many tasks of a cluster may read at a time, so that together they keep to the limits of every host.
+"""How many tasks of a cluster may read at a time, so that together they respect the limits of every host.
 
-Each task keeps to its share (`limits.py`). A share of connections is at least one, so of a host that allows fewer
-connections than tasks would run, fewer tasks may run: a task reads its inputs one after another, over one connection.
+Each task has its share of the limits (`limits.py`). A share is at least one connection, so if a host allows fewer
+connections than there are tasks, fewer tasks may run: a task reads its inputs one after another, over one connection.
 """
 
 from __future__ import annotations

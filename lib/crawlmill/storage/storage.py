@@ -1,4 +1,4 @@
-"""`Storage`: one way to bytes, whatever kind of location they are at."""
+"""`Storage`: reads and writes bytes at any kind of location."""
 
 from __future__ import annotations
 

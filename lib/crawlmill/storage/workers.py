@@ -1,7 +1,7 @@
-"""Work that is done ahead by a few threads, and taken in its order.
+"""Does work ahead in a few threads, and returns the results in order.
 
-The threads are shared by all that is asked of one host, so that whoever asks first is served first, and are daemons: a
-run that is interrupted does not wait for a server that is silent.
+All requests to one host share the threads, first come, first served. The threads are daemons, so an interrupted run
+does not wait for a silent server.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The standard streams of jobs and commands: UTF-8 in every locale, as lists and ledgers are, and open even if closed.
 
-* A name of bytes that are no UTF-8 is printed as these bytes, so that a list which is printed names what was meant.
+* A name that is not UTF-8 is printed as its original bytes, so that a printed list names the right files.
 * Input that is closed is empty, messages on a closed stderr go nowhere, and what is written to a closed stdout is an
-  error, as on a full disk. Nothing that is opened later gets one of their three numbers: it would be written to by
-  whoever means the stream.
+  error, as on a full disk. Nothing that is opened later gets one of their three numbers: code that writes to the
+  stream would write to that file.
 """
 
 from __future__ import annotations

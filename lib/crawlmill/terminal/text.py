@@ -1,4 +1,4 @@
-r"""Text as it may be shown: what data, names and servers put into messages must not steer anybody's terminal.
+r"""Makes text safe to show: data, names and servers must not be able to control the user's terminal through messages.
 
 Control characters (C0, DEL and C1 of ISO 6429: U+0000 to U+001F, U+007F to U+009F) are shown as Python and C write
 them: `\x1b`, `\n`. JSON has escapes of its own.

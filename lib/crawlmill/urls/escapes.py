@@ -1,4 +1,4 @@
-"""Percent escapes: undone until there are none left, or done once, in time that grows with the text alone."""
+"""Percent escapes: decoded until none are left, or encoded once, in linear time."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Hosts of URLs as they stand in crawls of all years.
+"""Hosts of URLs as they occur in crawls of all years.
 
     >>> host_of("http://user@WWW.Example.CO.UK:8080/x")
     'www.example.co.uk'
 
-URLs in crawls may be nonsense (`http://www.example.net]www...`), so nothing here raises: what is no host is None. A
+URLs in crawls may be nonsense (`http://www.example.net]www...`), so nothing here raises: an invalid host is None. A
 host is lower-case ASCII: percent escapes are decoded, international names in punycode (IDNA 2003, as browsers had it),
 one dot at the end is dropped. It is one of
 

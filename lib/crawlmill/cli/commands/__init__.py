@@ -1,1 +1,1 @@
-"""The commands, a module each, in rooms: its docstring is the help text, `add_arguments` and `run` are what it does."""
+"""The commands, one module each: the docstring is the help text, `add_arguments` and `run` do the work."""

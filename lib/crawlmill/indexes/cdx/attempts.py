@@ -1,4 +1,4 @@
-"""The captures that the metadata of the 2012 crawl tells of: attempts whose bodies were stored, in ARC files."""
+"""The captures in the metadata of the 2012 crawl: fetch attempts whose bodies were stored in ARC files."""
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
-"""The lines of a CDX or CDXJ file as they stand, checked: plain, gzip, or a shard of a ZipNum cluster.
+"""The unchanged lines of a CDX or CDXJ file, checked: plain, gzip, or a shard of a ZipNum cluster.
 
-A block holds whole lines, so that work on millions of lines need not handle them one by one. Headers (` CDX N b a …`,
-`!meta {…}`) and blank lines are left out; a line that is no capture is reported with its number, and the others are
-given. The end of a gzip member is the end of a line, since the members of some clusters lack their last one; so is the
-end of a file.
+A block holds whole lines, so that code for millions of lines need not handle them one by one. Headers (` CDX N b a …`,
+`!meta {…}`) and blank lines are left out; a line that is not a capture is reported with its number and skipped. The
+end of a gzip member ends a line, since members of some clusters lack the last line end; so does the end of the file.
 
-A gzip member of up to 16 MiB is proven before its lines are given, a larger one as it is read. Of one that the end of
-the file cuts, the whole lines before the cut are given: many files are one member.
+A gzip member of up to 16 MiB is verified before its lines are returned, a larger one while it is read. If the file ends
+within a member, the whole lines before the cut are returned: many files are a single member.
 """
 
 from __future__ import annotations
@@ -117,7 +116,7 @@ class _Lines:
         self.rest = b""
         self._on_problem = on_problem
         self._number = 0  # lines so far
-        self._too_long = False  # the line at hand: nothing of it is held
+        self._too_long = False  # the current line: nothing of it is kept
 
     def take(self, piece: bytes, offset: int) -> Iterator[Block]:
         """The captures that end within the next piece of the text; `offset` is that of what is held and the piece."""

@@ -1,7 +1,7 @@
-"""Whether a line of a CDX or CDXJ file is a capture: a key, a timestamp of 14 digits, and what follows.
+"""Checks that a line of a CDX or CDXJ file is a capture: a key, a timestamp of 14 digits, and the rest.
 
-What follows is a JSON object (CDXJ) or columns (CDX); columns are taken as they stand. What is no capture is not given
-to anyone; headers and blank lines are no captures either, but nothing is lost with them.
+The rest is a JSON object (CDXJ) or columns (CDX), which are not checked further. A line that is not a capture is not
+returned. Headers and blank lines are not captures either, but skipping them is not a loss.
 
 Source: the CDXJ of Common Crawl and pywb; the CDX formats of 9 and 11 columns (iipc CDX file format).
 """

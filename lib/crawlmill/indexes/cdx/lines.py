@@ -4,8 +4,8 @@
     com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 - - 1024 4096 x.warc.gz
     com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 - 4096 x.warc.gz
 
-The JSON is ASCII: other characters are escapes in it. In columns, blanks, control characters, and all but ASCII are
-percent escapes; `-` stands for what is missing.
+The JSON is ASCII: other characters are escapes in it. In columns, blanks, control characters and
+non-ASCII characters are percent escapes; `-` stands for a missing value.
 
 Spec: https://archive.org/web/researcher/cdx_file_format.php
 """

@@ -1,7 +1,7 @@
-"""What an index calls the archive that a capture is in.
+"""The name of an archive in an index.
 
-By default it is the location as given. The key of a file of Common Crawl is cut out of its location, so that an index
-names it as Common Crawl's own does, wherever the file was read:
+By default it is the location as given. For a file of Common Crawl it is the key in its location, as in Common Crawl's
+own index, wherever the file was read:
 
     >>> file_name("s3://commoncrawl/crawl-data/CC-MAIN-2024-22/segments/1/warc/a.warc.gz")
     'crawl-data/CC-MAIN-2024-22/segments/1/warc/a.warc.gz'

@@ -1,7 +1,7 @@
-"""Lines of CDXJ by the native core: of responses and revisits that are written as nearly all are; others get none.
+"""Makes CDXJ lines in the native core, for responses and revisits in the usual form; it makes none for others.
 
-What they say is what `fields` and `formats.exchange` say, without taking the record apart in Python. Where the native
-core reads the archive, too, such records do not even become Python objects: `NativeLines.counter` takes them.
+They are the same lines as those of `fields` and `formats.exchange`, without parsing the record in Python. If the native
+core also reads the archive, such records do not even become Python objects: `NativeLines.counter` takes them.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _as_json(found: Detected) -> bytes:
-    """What was detected as it stands in a line, behind other fields."""
+    """What was detected as it stands in a line, after other fields."""
     fields = {"charset": found.charset, "languages": ",".join(found.languages)}
     return "".join(f', "{name}": {json.dumps(value)}' for name, value in fields.items() if value).encode()
 

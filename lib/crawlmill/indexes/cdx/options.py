@@ -1,4 +1,4 @@
-"""The options that say which records of archives are indexed, and how: of the command `index`, and of jobs."""
+"""The options of the command `index` and of jobs that choose which records of archives are indexed, and how."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Group = argparse.ArgumentParser | argparse._ArgumentGroup  # noqa: SLF001 - arg
 
 
 def add_index_options(group: _Group) -> list[str]:
-    """Declare `--records`, `--fields`, and `--dir-root` or `--filename-prefix`; gives the names of their values."""
+    """Declare `--records`, `--fields`, and `--dir-root` or `--filename-prefix`; returns the names of their values."""
     usual, more = (", ".join(sorted(types)) for types in (DEFAULT_TYPES, ALL_TYPES - DEFAULT_TYPES))
     added = ", ".join(f"+{name}" for name in EXTRA_FIELDS)
     names = group.add_mutually_exclusive_group()

@@ -1,6 +1,6 @@
-"""Lines of CDXJ by the native core, of responses and revisits that are written as nearly all are; the others get none.
+"""Makes CDXJ lines in the native core, for responses and revisits in the usual form; it makes none for others.
 
-What it says is what `fields` and `formats.exchange` say, without taking the record apart in Python.
+They are the same lines as those of `fields` and `formats.exchange`, without parsing the record in Python.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A CDX or CDXJ file that cannot be bisected: read through, from its beginning, until nothing can follow.
+"""A CDX or CDXJ file that cannot be bisected: it is read from its beginning until no more lines can match.
 
-That is one that is gzipped and has no second level, or one whose size nobody says. A gzipped file may be one member or
-many, cut at line ends or anywhere. The end of a member is a line end if what stands before it is a whole line and what
-follows begins one: some writers leave out the last line end of each member.
+That is a gzipped file without a second level, or one of unknown size. A gzipped file may have one member or many, cut
+at line ends or anywhere. The end of a member counts as a line end if a whole line comes before it and another begins
+after it: some writers leave out the last line end of each member.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class FileReadThrough:
         return Plan((Part(self._source.name, 0, (size or 0,)),) if queries else ())
 
     def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:  # noqa: ARG002
-        """As `Index.captures`. Lines out of order are told once, and found all the same."""
+        """As `Index.captures`. Lines out of order are reported once, and found all the same."""
         if not queries:
             return
         sweep, order, sound = Sweep(queries), Order(), True
@@ -68,7 +68,7 @@ class FileReadThrough:
                 return
 
     def chunks(self) -> Iterator[Chunk]:
-        """All lines of the file; what cannot be read is told."""
+        """All lines of the file; what cannot be read is reported."""
         try:
             with self._source.open() as stream:
                 text = self._text(stream) if self._gzipped else iter(lambda: stream.read(_PIECE), b"")

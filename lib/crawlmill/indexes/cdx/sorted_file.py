@@ -1,4 +1,4 @@
-"""A sorted CDX or CDXJ file: found by bisection, and read from the first line that may be wanted to the last."""
+"""A sorted CDX or CDXJ file: bisected to the first line that may be wanted, and read to the last one."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class SortedFile:
             yield from search(chunk, queries) if self._disorder_told else sweep.cut(chunk)
 
     def _chunks(self, plan: Plan) -> Iterator[Chunk]:
-        """The lines of the plan; what cannot be read is told."""
+        """The lines of the plan; what cannot be read is reported."""
         for run in plan.runs():
             try:
                 for part in run:
@@ -100,7 +100,7 @@ class SortedFile:
                 return
 
     def _blocks_or_stream(self, part: Part) -> Iterator[bytes]:
-        if part.bytes <= _PIECE:  # mostly at hand from the bisection
+        if part.bytes <= _PIECE:  # mostly in memory from the bisection
             try:
                 pieces = list(self._blocks.spans(part.offset, part.end))
             except OutOfOrderError as error:

@@ -1,10 +1,10 @@
-"""What was fetched of a query and is kept in a folder, so that a look-up that was ended goes on where it was.
+"""Keeps the pages of a query in a folder, so that an interrupted look-up continues where it stopped.
 
     FOLDER/QUERY/count              how many pages the server had named, as JSON
     FOLDER/QUERY/page-000000        a page: the SHA-256 of the rest, a line of JSON, then its lines, as gzip
 
-QUERY is a digest of all that the server was asked; so look-ups of any kind can share a folder. What is damaged in it is
-fetched again. A page is written whole or not at all.
+QUERY is a digest of the whole request, so different look-ups can share a folder. Damaged pages are fetched again. A
+page is written whole or not at all.
 """
 
 from __future__ import annotations

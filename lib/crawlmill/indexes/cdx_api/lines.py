@@ -1,4 +1,4 @@
-"""Lines of a CDX API's answer, as lines of CDXJ: the names and the order of the disk, and nothing of the server.
+"""Converts lines of a CDX API's answer to CDXJ, with the field names and the order that clusters have.
 
     com,example)/ 20240101000000 {"url": …, "mime": …, …, "source": "coll"}            pywb
     com,example)/ 20240101000000 {"url": …, …, "languages": "eng", "encoding": "UTF-8"} Common Crawl's deployment

@@ -1,4 +1,4 @@
-"""A page of captures: lines of CDXJ that a server has given, or a folder has kept, whole; large ones lie in a file."""
+"""A page of captures: whole lines of CDXJ, from a server or a folder; a large page is in a file."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Page:
                 yield self._file.read(length)
 
     def close(self) -> None:
-        """Let go of the lines."""
+        """Release the lines."""
         self._chunks.clear()
         if self._file is not None:
             self._file.close()

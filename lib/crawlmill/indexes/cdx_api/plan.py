@@ -1,7 +1,7 @@
-"""The plan of a query at a CDX API: which of its pages are to be read.
+"""The plan of a query to a CDX API: the pages to read.
 
 A part is of one query (`file` is its label): `offset` is the number of its first page, and `lengths` are the blocks of
-each page. A page of no blocks stands for all that the server gives, by whatever requests that takes.
+each page. A page of no blocks stands for the server's whole answer, in however many requests.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What a CDX API is asked: the parameters of a query.
+"""The request to a CDX API: the parameters of a query.
 
-The server may give more than is wanted, since all times and filters are applied to its answer again, but never less.
-So only what means the same to every server is sent: times cut to whole units, and filters on fields whose names and
-values are the same everywhere. (`charset` is `encoding` at Common Crawl, a missing value may be `-` or an empty text,
-and a URL may be escaped or not when a server compares it.)
+The server may return more than is wanted, since all times and filters are applied again to its answer, but never less.
+So only parameters that mean the same to every server are sent: times cut to whole units, and filters on fields whose
+names and values are the same everywhere. (`charset` is `encoding` at Common Crawl, a missing value may be `-` or an
+empty text, and a URL may be escaped or not when a server compares it.)
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Where the shards of a cluster are: `cluster.loc`, else their names beside `cluster.idx`.
+"""Finds the shards of a cluster: through `cluster.loc`, else by their names next to `cluster.idx`.
 
     <shard> TAB <path> [TAB <path> …]
 
-A shard is at the first of these that is there: the paths of `cluster.loc`, its name, its name with `.gz`.
+A shard is the first of these that exists: the paths in `cluster.loc`, its name, its name with `.gz`.
 """
 
 from __future__ import annotations

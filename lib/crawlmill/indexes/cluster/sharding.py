@@ -1,10 +1,10 @@
-r"""Lines of captures on their way through a shuffle: labelled with the number of their shard, so that bytes sort right.
+r"""Lines of captures in a shuffle, labelled with the number of their shard so that they sort correctly by bytes.
 
     00012 TAB com,example)/ 20240101000000 {…}
 
-A label has five digits, and the rest is the line itself, so that lines in the order of their bytes are shards in
-order, each with its lines in order: whatever sorts bytes can do it. Engines end a line at CR and a key at TAB, so these
-two are written in two bytes, as are the two before them; the order stays that of the lines:
+A label has five digits, and the rest is the line itself, so sorting by bytes puts the shards in order, and the lines
+within each. Engines end a line at CR and a key at TAB, so these two are written as two bytes, and so are the two bytes
+before them, which keeps the order of the lines:
 
     \b  08 01        TAB  08 02        FF  0c 01        CR  0c 02
 """

@@ -1,11 +1,11 @@
-"""Writes the files of a ZipNum cluster: shards of gzip members, and the second level that leads into them.
+"""Writes the files of a ZipNum cluster: shards of gzip members, and the second level that points into them.
 
     cdx-00000.gz …   sorted lines, in gzip members of a fixed number of lines; the last member of a shard may be shorter
     cluster.idx      a line per member: `<key> <timestamp> TAB shard TAB offset TAB length TAB number`, numbers from 1
     cluster.loc      a line per shard: `shard TAB path`, the path relative to the folder
     metadata.yaml    the size of a cluster, as Common Crawl writes it beside its own
 
-A shard is written by one task; the second level is made of what all tasks say of their members.
+Each shard is written by one task; the second level is made from what all tasks report about their members.
 
 Source: the clusters that Common Crawl publishes; pywb's documentation of ZipNum.
 """
@@ -55,7 +55,7 @@ class ShardWriter:
         self._offset = 0
 
     def write(self, lines: list[bytes]) -> Iterator[Member]:
-        """Take lines in order, without line ends; gives the members that they fill."""
+        """Take lines in order, without line ends; returns the members that they fill."""
         if self._distinct:
             before = self._last
             self._last = lines[-1] if lines else before
@@ -69,7 +69,7 @@ class ShardWriter:
             del held[:full]
 
     def close(self) -> Iterator[Member]:
-        """Write what is held; gives the last member, if there is one. The file is left open."""
+        """Write what is held; returns the last member, if there is one. The file is left open."""
         if self._lines:
             yield self._member(self._lines)
             self._lines = []

@@ -1,4 +1,4 @@
-"""Cuts the members that many queries need into shares, by rows of `cluster.idx`; finds whom a lost one concerns."""
+"""Cuts the members that many queries need into shares, by rows of `cluster.idx`; finds the queries of a lost one."""
 
 from __future__ import annotations
 

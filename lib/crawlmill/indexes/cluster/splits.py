@@ -1,9 +1,9 @@
-"""Where one shard of a cluster ends and the next begins: a sample of the lines of each input, and split points from it.
+"""Chooses where one shard of a cluster ends and the next begins, from a sample of the lines of each input.
 
-Inputs are sampled apart, by whoever reads them, and no input knows how large the others are. So a line of a sample says
-how many lines it stands for, and the quantiles are weighted: a giant among dwarfs counts as what it is. Within an
-input, one line is taken at random out of each block of lines, so that neither sorted lines nor a pattern in them
-matters; the choice is the same in every run.
+Inputs are sampled separately, by the tasks that read them, which do not know the sizes of the others. So each line of a
+sample carries the number of lines that it stands for, and the quantiles are weighted accordingly. Within an input, one
+line is chosen at random from each block of lines, so neither sorted lines nor patterns in them matter; the choice is
+the same in every run.
 
 With 200 lines of a sample to a shard, the size of a shard is right to 7 % (one standard deviation).
 """

@@ -1,9 +1,9 @@
-"""Which lines of captures can be rows of a table, and of which partition: the work of a map task.
+"""Checks which lines of captures can be rows of a table, and in which partition: the work of a map task.
 
-A line that can be one is given as it stands, or, if it is CDX or of unusual JSON, as the line of CDXJ that means the
-same; `rows` makes rows of them without another look. A line cannot be a row if it has no URL, no name of a file, no
+A line that can be a row is returned as it is, or, if it is CDX or unusual JSON, as the equivalent line of CDXJ; `rows`
+makes rows of them without checking again. A line cannot be a row if it has no URL, no name of a file, no
 offset or length of 0 to 2,147,483,647, no date that exists; or if its key has control characters, or text that is not
-UTF-8. A status that is no number of 16 bits, and `-`, count as absent.
+UTF-8. A status that is not a 16-bit number, or is `-`, counts as absent.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     crawl=CC-MAIN-2024-10/subset=warc/part-00000.c000.gz.parquet
 
-A row is a capture. The crawl and the subset are no columns of the files: they come from the folders. Both follow from
+A row is a capture. The crawl and the subset are not columns of the files: they come from the folders. Both follow from
 the name of the WARC file: `crawl-data/CRAWL/segments/SEGMENT/SUBSET/…`, with or without `common-crawl/` before it, and
 `crawl-data/CC-NEWS/YYYY/MM/CC-NEWS-…`, which is the crawl CC-NEWS-YYYY-MM and the subset news-warc.
 

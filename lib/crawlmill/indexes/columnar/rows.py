@@ -1,8 +1,8 @@
-"""Rows of captures: tables of Arrow, made of lines of CDXJ many at a time.
+"""Rows of captures: Arrow tables, made from many lines of CDXJ at a time.
 
-What a row needs of its host is worked out once for each host among the lines; everything else is done by Arrow's
-kernels for all lines at once. Lines are those that `checked` gives. Where Arrow's reader of JSON does not agree with
-Python's (a name that comes twice), Python's is used.
+Values that depend on the host are computed once per host; everything else is done by Arrow's kernels for all lines at
+once. The lines are those that `checked` returns. Where Arrow's JSON reader disagrees with Python's (a name that occurs
+twice), Python's is used.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """A table: its parts, and how DuckDB reads them as one.
 
-A view holds a branch for each partition, whose `crawl` and `subset` are constants in it. So DuckDB leaves out the
-partitions that a query cannot want, whatever the query is like, before it opens any of their files. Each part is read
-by the schema of the layout, by the names of columns: those that it lacks are NULL, others are left out, and times are
-times, whether they are milliseconds or the INT96 of older files.
+A view has a branch for each partition, with `crawl` and `subset` as constants. So DuckDB skips partitions that a query
+cannot match, whatever its form, before it opens any of their files. Each part is read by the schema of the layout, by
+column names: missing columns are NULL, others are left out, and times may be milliseconds or the INT96 of older files.
 """
 
 from __future__ import annotations

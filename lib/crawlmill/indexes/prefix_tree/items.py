@@ -1,11 +1,11 @@
-"""The items of a data block: keys, and where the ARC records of 2012 are that they stand for.
+"""The items of a data block: keys, and the places of the ARC records of 2012 that they stand for.
 
     data block   (key NUL value)*, NUL to its end; an empty key ends it; it may be full to its last byte
     value        `<QQIQI`: id of the segment, date of the file in ms, partition, offset, compressed size; the older
                  `<QQIQ` lacks the size
 
-Values hold NULs, so an item is skipped by its length. Nothing says of which kind the values of a file are: only values
-without a size leave, read as such, nothing but printable keys in order.
+Values hold NULs, so an item is skipped by its length. A file does not say which kind of values it has; reading them as
+the wrong kind would leave keys that are unprintable or out of order.
 """
 
 from __future__ import annotations

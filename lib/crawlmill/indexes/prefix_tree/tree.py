@@ -3,8 +3,8 @@
     header, index blocks, data blocks      see `index_blocks` and `items`
 
 A pointer below the number of index blocks leads to an index block, any other to a data block. Prefixes may be shorter
-than the keys they part, and the published index has pointers that are wrong. So where a descent ends is only a guess:
-the keys of data blocks decide, and a guess that they contradict is followed by a search over the data blocks alone.
+than the keys they separate, and the published index has wrong pointers. So the end of a descent is only a guess: the
+keys of data blocks decide, and if they contradict the guess, the data blocks alone are searched.
 
 Source: trivio/common_crawl_index (the writer of 2012), by the files it has written.
 """
@@ -78,7 +78,7 @@ class PrefixTree:
                 )
             )
         self.blocks = max(whole, self.index_blocks)
-        """The number behind that of the last whole block."""
+        """The number after that of the last whole block."""
         store = source.store() if source.remote else None
         if store is not None and store.get(0) is None:
             store.put(0, head)  # by which it is known again without a request
@@ -197,7 +197,7 @@ class PrefixTree:
     def _block_for(self, key: bytes) -> int:
         """The number of the last data block whose first key is less than this one, else of the first data block.
 
-        All items of the key, and of all keys after it, are in that block or behind it.
+        All items of the key, and of all keys after it, are in that block or after it.
         """
         if self._near is not None and self._near[1] <= key <= self._near[2]:  # mostly keys are asked for in order
             return self._near[0]

@@ -137,7 +137,7 @@ class _Level:
         return new
 
     def end(self) -> None:
-        """Write the block at hand."""
+        """Write the current block."""
         self._file.write(self._block.ljust(self._block_bytes, b"\0"))
         self.blocks += 1
 
@@ -150,7 +150,7 @@ class _Level:
             file.write(packed.ljust(self._block_bytes, b"\0"))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Release the file."""
         self._file.close()
 
 

@@ -1,10 +1,10 @@
 """The crawls that Common Crawl has published.
 
 They come from `collinfo.json` of the index server: an array, newest first, of objects with `id`, `name`, `from`, `to`.
-It is kept for a day in the user's cache folder. Where the server gives no such list, the kept one stands in, however
-old, else a list that is part of this package, which ends with spring 2023. Months of CC-NEWS are in none of them.
+It is cached for a day in the user's cache folder. If the server does not return such a list, the cached one is used,
+however old, or else a list in this package, which ends in spring 2023. Months of CC-NEWS are in none of them.
 
-An entry that makes no sense is left out, which the catalogue's warnings tell; a list without any other is none.
+A malformed entry is left out and reported in the catalogue's warnings; a list without a valid entry is not a list.
 """
 
 from __future__ import annotations
@@ -91,12 +91,12 @@ def load_catalogue(storage: Storage, index_url: str | None = None, *, now: float
 
     Args:
         storage: Reads it.
-        index_url: The folder in which `collinfo.json` lies; None: Common Crawl's, with cache and stand-in.
+        index_url: The folder that holds `collinfo.json`; None: Common Crawl's, with cache and stand-in.
         now: Seconds since 1970, for the age of the cache.
 
     Raises:
         SourceError: `index_url` was given and cannot be read.
-        FormatError: `index_url` was given, and what lies there is no list of crawls (`bad-json`), or `too-large`.
+        FormatError: `index_url` was given, and what is there is no list of crawls (`bad-json`), or `too-large`.
     """
     if index_url is not None:
         location = absolute("collinfo.json", absolute(index_url, os.getcwd()))  # noqa: PTH109

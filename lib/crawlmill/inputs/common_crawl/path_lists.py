@@ -1,6 +1,6 @@
-"""The path lists of a crawl: the keys of its files of one kind, and what is taken of them.
+"""The path lists of a crawl: the keys of its files of one kind, and choosing some of them.
 
-Lists lie at `crawl-data/<CRAWL>/<KIND>.paths.gz` below the base URL, one key per line. The crawls of 2008 to 2012 have
+Lists are at `crawl-data/<CRAWL>/<KIND>.paths.gz` below the base URL, one key per line. The crawls of 2008 to 2012 have
 none: their keys come from listing the bucket, which needs credentials of AWS. CC-NEWS has a list of WARC files a month.
 """
 
@@ -124,7 +124,7 @@ def _list_legacy(storage: Storage, crawl: Crawl, kind: str, base: str, segment: 
 
 
 def of_segment(keys: Iterable[str], segment: str) -> Iterator[str]:
-    """The keys that lie in one segment.
+    """The keys that are in one segment.
 
     Raises:
         UsageError: None does.

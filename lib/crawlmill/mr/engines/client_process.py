@@ -1,4 +1,4 @@
-"""The process of an engine's client, `hadoop jar` or `spark-submit`: it runs a job, and says how it goes."""
+"""The process of an engine's client, `hadoop jar` or `spark-submit`, which runs a job and logs its progress."""
 
 from __future__ import annotations
 

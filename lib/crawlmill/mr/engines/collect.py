@@ -1,9 +1,9 @@
 """Finishing a run whose launcher died: `crawlmill ledger --collect OUTPUT`, or RUN if the run had no output folder.
 
-Nothing of the launcher's machine is needed but credentials, which may be those of its mrjob.conf: the record of the
-run lies with the task list and the rows, on S3 or HDFS (`record.py`). The cluster goes on without a launcher; when it
-is done, the ledger is merged, the output published (or the results printed) and the run's folder removed, as the
-launcher would have done it.
+The launcher's machine is not needed, only credentials, which may come from mrjob.conf: the record of the run is on S3
+or HDFS, with the task list and the rows (`record.py`). The cluster works on without a launcher. When it is done, the
+ledger is merged, the output published (or the results printed) and the run's folder removed, just as the launcher
+would have done.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def collect(place: str, storage: Storage, stderr: BinaryIO, stdout: BinaryIO, *,
 def _following(
     place: str, storage: Storage, scratch: Path, credentials: dict[str, str], console: Console, *, wait: bool
 ) -> Iterator[Collected]:
-    """The run that is to be collected."""
+    """Find the run to collect, and follow it."""
     found = find_record(storage, place)
     finished = storage.exists(f"{place.rstrip('/')}/_SUCCESS")
     if found is None and not finished:

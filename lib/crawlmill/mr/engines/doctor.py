@@ -1,6 +1,6 @@
-"""Whether a runner could run a job from here: one look at each thing that it needs, and what to do about it.
+"""Checks whether a runner could run a job from here: each thing that it needs, and what to do if it is missing.
 
-Nothing is started and nothing stays. What a look is not allowed to see is no problem, but said.
+Nothing is started and nothing is left behind. What a check may not see is reported, but does not count as a problem.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Following a run on a cluster by looking at it now and then, with patience for a service that is away for a while."""
+"""Follows a run on a cluster by polling, and waits for a service that cannot be reached for a while."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The engines there are, by the names that `-r` takes. To add one is to register an `Engine` here.
+"""All engines, by the names that `-r` takes. To add one, register an `Engine` here.
 
-What belongs to an engine is named and not imported: each brings much with it, and no task needs any.
+Engines are registered by module names and imported only when used: each imports a lot, and tasks need none of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What tasks of a cluster leave for the launcher in the run's folder: parts of the output, files, rows, reports."""
+"""Reads what tasks on a cluster leave in the run's folder: parts of the output, files, rows, reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine is given to run a job, and what works on clusters do alike."""
+"""What an engine is given to run or follow a job, and what all runs on clusters share."""
 
 from __future__ import annotations
 

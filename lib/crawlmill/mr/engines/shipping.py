@@ -1,6 +1,6 @@
 """The package as one zip file, for places where it is not installed: cluster nodes, and the local runner's workers.
 
-Python imports from the zip as it is. The zip is made afresh for every run; the same sources give the same bytes.
+Python imports straight from the zip. It is made anew for every run; the same sources make the same bytes.
 """
 
 from __future__ import annotations

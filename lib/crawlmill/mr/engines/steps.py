@@ -1,4 +1,4 @@
-"""What our runners do alike, each on a runner class of mrjob's, which know of no such things or do them otherwise."""
+"""What our runners have in common, each built on one of mrjob's runner classes, which lack it or do it differently."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 @contextmanager
 def shipping() -> Iterator[None]:
-    """What a runner of mrjob's raises as it is made: a mistake in what is to be shipped. Raises: UsageError."""
+    """What a runner of mrjob's raises as it is made: a mistake in what is to ship. Raises: UsageError."""
     try:
         yield
     except OSError as error:

@@ -1,9 +1,9 @@
-"""What our runners of Hadoop streaming, on a cluster of one's own and on EMR, do otherwise than mrjob's.
+"""How our runners of Hadoop streaming, on your own cluster and on EMR, differ from mrjob's.
 
-* PYTHONPATH is set by `-cmdenv`: mrjob's wrapper script starts a shell and a Python more for each task, and leaves a
-  lock file on every node; where the user has `setup` commands, it is still used;
-* runs have names that nobody can guess, since a run's folder is called so;
-* Hadoop 1 is not spoken to.
+* PYTHONPATH is set by `-cmdenv`: mrjob's wrapper script starts another shell and another Python for each task, and
+  leaves a lock file on every node; it is still used if the user has `setup` commands;
+* runs have names that nobody can guess, since the name is also the name of the run's folder;
+* Hadoop 1 is not supported.
 """
 
 from __future__ import annotations

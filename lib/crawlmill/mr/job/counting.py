@@ -1,4 +1,4 @@
-"""`CountJob`: the base of jobs that count. Counts are gathered in the map task, in bounded memory, and summed by key.
+"""`CountJob`: the base class of counting jobs. Counts are collected in map tasks, in bounded memory, and summed by key.
 
     class MimeCount(CountJob):
         '''Count media types.'''

@@ -1,4 +1,4 @@
-"""What a job declares in `formats` and `types`, checked before anything is launched: a slip there counts nothing."""
+"""Checks what a job declares in `formats` and `types` before it is launched: with a typo there, it counts nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The --help of a job: its docstring, its own options, the shared ones; of mrjob's own the few that matter."""
+"""The --help of a job: its docstring, its own options, the shared ones, and the few of mrjob's that matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job as a program: its script and name, how a mistake ends it, and a stdout that user code cannot spoil."""
+"""A job as a program: its script and name, how it reports mistakes, and a stdout that user code cannot spoil."""
 
 from __future__ import annotations
 

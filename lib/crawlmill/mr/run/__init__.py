@@ -1,1 +1,1 @@
-"""What a run is: how it goes on, ends, and what it leaves."""
+"""What a run is: its progress, its end, and what it leaves behind."""

@@ -1,6 +1,6 @@
-"""Which mrjob.conf counts: the first of `-c`, `$MRJOB_CONF`, `~/.mrjob.conf`, the project's own, `/etc/mrjob.conf`.
+"""Which mrjob.conf is used: the first of `-c`, `$MRJOB_CONF`, `~/.mrjob.conf`, the project's own, `/etc/mrjob.conf`.
 
-Never one that merely lies in the working folder: a configuration can run commands. The project's own lies above the
+Never one that happens to be in the working folder: a configuration can run commands. The project's own is above the
 `jobs` folder of the job's script, or above the `lib` that the package was imported from.
 """
 

@@ -1,4 +1,4 @@
-"""Credentials that mrjob.conf names, for all who ask AWS for something on behalf of a run."""
+"""Credentials from mrjob.conf, for everything that sends requests to AWS on behalf of a run."""
 
 from __future__ import annotations
 

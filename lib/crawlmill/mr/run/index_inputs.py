@@ -1,4 +1,4 @@
-"""What lists mean to jobs over captures: an index file given as a list is an input itself, a cluster is all its shards.
+"""How jobs over captures read their lists: an index file is itself an input, a cluster stands for all its shards.
 
 A line, or a list, that names a cluster (its folder or its `cluster.idx`) stands for the shards that its `cluster.idx`
 names, each of which is found as a look-up finds it: by `cluster.loc`, by its name, by its name with `.gz`.

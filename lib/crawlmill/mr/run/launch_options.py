@@ -1,4 +1,4 @@
-"""What the command line of a launch says, once and for all: read from the parsed options, and not changed after."""
+"""The command line of a launch, read once from the parsed options, and frozen."""
 
 from __future__ import annotations
 

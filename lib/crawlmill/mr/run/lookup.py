@@ -1,7 +1,7 @@
 """From look-up options to captures: the queries of a command line, its losses, and the inputs that captures are.
 
-The command `lookup` prints the captures; a job that is given `--index` has them as its inputs. Only such a job imports
-this.
+The command `lookup` prints the captures; a job with `--index` has them as its inputs. Only such jobs import this
+module.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def read_captures_of(
 ) -> tuple[Inputs, int]:
     """The captures that the patterns of a job's command line mean, as its inputs, and how much the look-up lost.
 
-    What is lost is told, a line each. Base URLs and keys of Common Crawl mean what they mean to `read_lists`; the
-    clusters of crawls lie below the same base.
+    Each loss is reported in a line. Base URLs and keys of Common Crawl mean the same as in `read_lists`; the clusters
+    of crawls are below the same base.
 
     Raises:
         UsageError: There is no pattern, or nothing is found; a pattern, an option or an index means nothing; something

@@ -1,4 +1,4 @@
-"""The output folder of a run: filled where nobody looks, and shown when it is whole.
+"""The output folder of a run: filled under a hidden name, and renamed when it is complete.
 
     part-00000 …     the result lines
     NAME …           files that tasks have written under names of their own
@@ -38,7 +38,7 @@ class OutputFolder:
     of one on HDFS, which is for the tasks to make.
 
     `again`: an unfinished folder, which only S3 has, is filled once more. `work`: the `remote_work` of a launcher that
-    died, which tasks have filled; what lies beside it was moved there to be published.
+    died, which tasks have filled; what is beside it was moved there to be published.
 
     Raises:
         UsageError: The folder exists, or cannot be made.
@@ -65,7 +65,7 @@ class OutputFolder:
             raise UsageError(f"cannot write to the output folder {redact(location)}: {error}") from error
 
     def put(self, name: str, content: bytes | Path | str) -> None:
-        """Add a file: these bytes, or a local file or one at a location, which is moved if it lies in this folder."""
+        """Add a file: these bytes, or a local file or one at a location, which is moved if it is in this folder."""
         target = join(self._staging, name)
         if str(content) == target:  # a launcher that died has moved it
             return
@@ -103,7 +103,7 @@ class OutputFolder:
         for name, content in extras.items():
             self.put(name, content)
         self.put("_SUCCESS", b"")
-        if self.remote_work is not None:  # not before: rows lie there, which a ledger can be made of again
+        if self.remote_work is not None:  # not before: rows are there, which a ledger can be made of again
             self._storage.remove(self.remote_work)
         if self._owned is not None:
             self._owned.unmark()

@@ -1,8 +1,8 @@
-"""Folders of a run that know whether their owner lives, so that a later run can remove what a killed one has left.
+"""Temporary folders that show whether their owner is alive, so that a later run can remove what a killed run has left.
 
-The owner holds a lock on the file `.owner` in the folder as long as its process lives, however that ends; whoever gets
-the lock knows that nobody lives there. Only folders of the same user that have such a file are ever looked at. The
-lock is `flock`: on a file system without it nothing is marked, and nothing is removed.
+The owner's process holds a lock on the file `.owner` in the folder for as long as it lives, however it ends. A process
+that can take the lock knows that the owner is dead. Only folders of the same user that have such a file are considered.
+The lock is `flock`: on a file system without it, folders are not marked and not removed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class OwnedFolder:
         self.close()
 
     def close(self) -> None:
-        """Let go of the lock."""
+        """Release the lock."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None

@@ -1,4 +1,4 @@
-"""What a person sees of a run while it goes on: messages, and how far it is."""
+"""What the user sees while a run works: messages, and how far it is."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Progress:
         self._due = self._began + (_REDRAW_S if console.is_terminal else _LINE_EVERY_S)
 
     def progress(self, task: str, totals: Totals | None) -> None:
-        """A task has done so much by now; None: all of it was in vain."""
+        """A task has done so much by now; None: all of it was lost."""
         if totals is None:
             self._at_work.pop(task, None)
         else:

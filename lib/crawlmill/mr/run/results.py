@@ -1,4 +1,4 @@
-"""What tasks have left of a run, for a job that makes more files of it (`finish`) before the output is published."""
+"""The results of a run, for a job that makes more files from them (`finish`) before the output is published."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Many look-ups as tasks: cut in the launcher, by what must be read; answered in the tasks.
+"""Many look-ups as tasks: the launcher cuts them by what must be read, and the tasks answer them.
 
-A line of the task list has, beside its inputs, what is to be searched:
+A line of the task list has, beside its inputs, what must be searched:
 
     {"v": 1, "inputs": […], "search": {"like": query, "is_key": …, "match": …, "page_size": …,
                                        "indexes": [[location, laid_out, api], …], "parts": [part, …] | null}}
@@ -50,7 +50,7 @@ class Search:
     page_size: int | None
 
     def open(self, storage: Storage, lost: Lost) -> list[Index]:
-        """The indexes; of what cannot be opened it is told why. Raises: UsageError."""
+        """The indexes; of what cannot be opened the reason is reported. Raises: UsageError."""
         return open_indexes(self.places, storage, lost.append, ApiOptions(self.page_size, each=True))
 
     def to_json(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Runs one attempt of a task in this process, for the runners of one machine: in the launcher itself or in a worker.
+"""Runs one attempt at a task in this process, for `inline` (in the launcher) and `local` (in a worker).
 
-An attempt leaves all it has to say in a folder of its own, which counts once the launcher has given it its final name:
+An attempt writes its results to a folder of its own, which counts once the launcher has given it its final name:
 
     spill-N    sorted runs of pairs, one per partition (see `shuffle`), if a reducer follows
     part       else: the pairs of the step's output
@@ -35,7 +35,7 @@ _COUNTER: Final = re.compile(rb"reporter:counter:([^,]*),([^,]*),(-?[0-9]+)")
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What is to be done: a task of a step, for the first time or again; its folder lies in `base`.
+    """What to do: a task of a step, for the first time or again; its folder is in `base`.
 
     A map task has a `line` of the task list, or in later steps the `source`, a part of the step before; a reduce task
     has `runs`. `partitions` is 0 where no reducer follows. `memory` is what lines held for sorting may cost, in
@@ -79,7 +79,7 @@ class Attempt:
         }
 
     def commit(self) -> Path:
-        """Make this the attempt that counts; gives the folder's final name."""
+        """Make this the attempt that counts; returns the folder's final name."""
         return Path(self.folder).rename(f"{self.base}/{self.task}")
 
 

@@ -1,6 +1,6 @@
-"""Why a task on a cluster failed, in its own words: the traceback, written to where the launcher looks for it.
+"""Reports why a task on a cluster failed: the task writes its traceback to where the launcher looks for it.
 
-What Hadoop itself tells of a failed Python task is its exit code. Finding the rest (in logs that lie on the node,
+What Hadoop itself tells of a failed Python task is its exit code. Finding the rest (in logs that are on the node,
 or in an archive of them) depends on the cluster and on who asks; this does not. The launcher names a folder, of
 WebHDFS or S3, in the job's configuration, which Hadoop hands to every task in its environment; a task that is about
 to die puts a file there, called as the attempt is: a line that says what was wrong, then the traceback. It can do so
@@ -87,7 +87,7 @@ def _put_on_s3(location: str, query: str, content: bytes) -> None:
 
 
 def _put(url: str, content: bytes | None) -> str | None:
-    """One PUT; gives where it leads to. Raises: OSError, HTTPException, ValueError."""
+    """One PUT; returns where it leads to. Raises: OSError, HTTPException, ValueError."""
     import http.client  # noqa: PLC0415 - only tasks that fail need it
 
     parts = urlsplit(url)

@@ -1,4 +1,4 @@
-"""Why a run can fail as a whole, though no input is to blame."""
+"""The reasons why a run fails as a whole, although no input is to blame."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TooManyBadError(CrawlmillError):
 
 
 class Stopped(BaseException):
-    """A signal that asks the launcher to stop; no error, so that nothing but the launcher's end catches it."""
+    """A signal that asks the launcher to stop; no error, so that only the launcher's end catches it."""
 
     def __init__(self, signal_number: int) -> None:
         super().__init__(signal_number)
@@ -37,7 +37,7 @@ class Stopped(BaseException):
 
 
 def task_failed(name: str, times: int, said: str, trace: str = "", *, logs: str = "") -> TaskError:
-    """The error of a task that failed so many times: what its last attempt said, with where Python's logs lie."""
+    """The error of a task that failed so many times: what its last attempt said, with where Python's logs are."""
     often = f"{times} times, last error" if times > 1 else "once"
     missing = "; the nodes' Python lacks a package" if _NO_MODULE.match(said) else ""
     return TaskError(f"task {name} failed {often}: {said}{missing}{logs and '; '}{logs}", trace)

@@ -1,10 +1,10 @@
-"""Named files of tasks: what a task writes beside its pairs. They count, and are published, if the attempt does.
+"""Named files that a task writes besides its pairs. They count, and are published, if the attempt counts.
 
 A file is streamed to where its engine commits it with the attempt; whatever ends an attempt before its end (kill -9,
 a lost node, a speculative twin) leaves nothing that counts. Where that is:
 
     inline, local    in the attempt's folder, which counts by its final name                     `FolderFiles`
-    Spark            the same, then in the step's folder; Spark's word on the task says which count
+    Spark            the same, then in the step's folder; Spark's report on the task says which count
     Hadoop           beside the attempt's output, which the committer takes or throws away        `CommittedFiles`
     EMR              S3 has no renames: in a folder of the attempt; the last attempt to end        `AttemptFiles`
                      writes, in one object, a list of its files

@@ -1,4 +1,4 @@
-"""The largest counts."""
+"""Keeps the largest counts."""
 
 from __future__ import annotations
 

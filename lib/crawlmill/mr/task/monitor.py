@@ -1,4 +1,4 @@
-"""What a map task says while it works: signs of life, and the ledger row of each input that it is done with."""
+"""What a map task reports while it works: signs of life, and the ledger row of each finished input."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Monitor(Protocol):
         """So much of the present input is read. Called for every few records."""
 
     def account(self, rank: int, row: LedgerRow) -> Iterable[Pair]:
-        """An input is done; gives the pairs that the task has to emit for that."""
+        """An input is done; returns the pairs that the task has to emit for that."""
 
     def alive(self, reached: Callable[[], int]) -> AbstractContextManager[None]:
         """Within this block the task is alive as long as the number of bytes that `reached` gives grows."""

@@ -1,4 +1,4 @@
-"""What a launcher sets up for the tasks of its run, and how it reaches them: as one hidden option, in JSON."""
+"""The settings that a launcher passes to its tasks, as one hidden option in JSON."""
 
 from __future__ import annotations
 

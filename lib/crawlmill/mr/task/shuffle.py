@@ -1,6 +1,6 @@
 """Between map and reduce: pairs as lines, sorted by key, cut into partitions; in bounded memory.
 
-A map task writes its lines into *spills*: files that hold one sorted run per partition, one behind the other. A
+A map task writes its lines into *spills*: files that hold one sorted run per partition, one after another. A
 reduce task merges the runs of its partition. Lines sort by their bytes (see `crawlmill.sorting`), key before value:
 since a tab sorts before whatever JSON may hold, the order is that of the keys' bytes, with the values of each key in
 order too, whichever task was done first. The native core does the same, and leaves the same files.
@@ -42,7 +42,7 @@ class Spill:
     lengths: tuple[int, ...]
 
     def runs(self, folder: Path) -> list[Run]:
-        """The run of each partition, the file lying in this folder."""
+        """The run of each partition, whose file is in this folder."""
         offsets = accumulate(self.lengths, initial=0)
         return [Run(str(folder / self.name), offset, length) for offset, length in zip(offsets, self.lengths)]  # noqa: B905
 

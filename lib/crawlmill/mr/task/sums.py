@@ -1,9 +1,9 @@
-"""Sums by key over lines that are not decoded: what the reducer `summing` gives, without an object for each pair.
+"""Sums by key over lines that are not decoded: the same result as the reducer `summing`, without an object per pair.
 
-Lines come sorted by key, `key TAB value`; a sum leaves as such a line. Keys are compared as they stand, values read as
-numbers: whole ones of up to 18 digits, or lists of two of those. Where a value is anything else, its line and the
-others of its key are decoded and given to `summing`; so are keys of which the same text may be written otherwise, and
-the rows of the ledger are told apart among them. `LineSums` of the native core does what `_Sums` does here.
+Lines come sorted by key, as `key TAB value`, and sums are written as such lines. Keys are compared byte by byte; values
+are read as whole numbers of up to 18 digits, or lists of two of those. If a value is anything else, its line and the
+others of its key are decoded and passed to `summing`; so are keys whose text can be spelled in several ways, and ledger
+rows, which are found among them. `LineSums` of the native core does what `_Sums` does here.
 """
 
 from __future__ import annotations

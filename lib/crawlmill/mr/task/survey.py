@@ -1,4 +1,4 @@
-"""A look at all inputs before they are processed: a first step of its own, whose findings every later task has.
+"""A survey of all inputs before they are processed: an extra first step, whose findings every later task can read.
 
 A job that `surveys` has one step more, before its own:
 
@@ -6,7 +6,7 @@ A job that `surveys` has one step more, before its own:
     reduce    one task, `conclude`: its pairs are the findings, which stay small
     …         the job's own steps; the first one reads the same task list again, and accounts for its inputs
 
-So a job can cut its work by what is in its inputs, whatever their sizes and order, and no engine has to sample them.
+So a job can divide its work by what its inputs contain, whatever their sizes and order, without help from the engine.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """The task list: how a run's inputs are cut into map tasks, and the line that tells a task its inputs.
 
-The launcher cuts, not the engine: Hadoop would lose lines of a compressed list. One line is one map task, a JSON
-object in ASCII:
+The launcher cuts the list, not the engine: Hadoop would lose lines of a compressed one. One line is one map task, a
+JSON object in ASCII:
 
     {"v": 1, "inputs": [[rank, given, location, offset, length], …]}
 
-A unit of an input has four numbers more: its own number, that of all units, and offset and length of its bytes.
-A task that its job has cut may have a `label`, right after the version, which only the job understands.
+A unit of an input has four more numbers: its own number, the number of units, and the offset and length of its bytes.
+A task that the job itself has cut may have a `label`, right after the version, which only the job understands.
 
-`rank` is the input's place in the ledger; it goes with the input's row through the engine and back.
+`rank` is the input's place in the ledger; the input's row carries it through the engine and back.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Where a cluster's NameNodes answer HTTP, as `core-site.xml` and `hdfs-site.xml` say.
+"""Finds the HTTP addresses of a cluster's NameNodes in `core-site.xml` and `hdfs-site.xml`.
 
-`yarn-site.xml` is read with them, for those who ask YARN. The files are looked for in `HADOOP_CONF_DIR`,
-`HADOOP_HOME/etc/hadoop`, `/etc/hadoop/conf`. Used are `fs.defaultFS` (formerly `fs.default.name`),
+`yarn-site.xml` is read with them, for callers that ask YARN. The files are searched for in `HADOOP_CONF_DIR`,
+`HADOOP_HOME/etc/hadoop` and `/etc/hadoop/conf`. These properties are used: `fs.defaultFS` (formerly `fs.default.name`),
 `dfs.http.policy`, `dfs.namenode.http-address` and `-https-address`, for a name service of several NameNodes with
 `dfs.ha.namenodes.NS` and a suffix `.NS.NN`, and `hadoop.security.authentication`. `${name}` is replaced by another
 property or an environment variable; XInclude is not followed.

@@ -1,4 +1,4 @@
-"""The program `hadoop`: where it is, a run of it, and what its last words mean."""
+"""The program `hadoop`: finds it, runs it, and interprets its error messages."""
 
 from __future__ import annotations
 

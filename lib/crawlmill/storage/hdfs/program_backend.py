@@ -1,14 +1,14 @@
-"""Files of a Kerberised HDFS, by the program `hadoop fs`, which knows how to log in: by a ticket, or a task's token.
+"""Files of an HDFS with Kerberos, through the program `hadoop fs`, which can log in with a ticket or a task's token.
 
 Each operation starts a Java machine, which takes a second or two.
 
-* `-cat` knows no ranges (`-head` and `-tail` give a kilobyte): a span is read from the file's start, and what is
-  before it is dropped.
-* Writing: the bytes are spooled, put under a temporary name beside the target, and renamed. A file that is there
-  already is removed just before, since `-mv` replaces nothing.
-* The program takes paths for patterns: what means something in them is escaped.
+* `-cat` does not support ranges (`-head` and `-tail` print a kilobyte): a span is read from the start of the file, and
+  the bytes before it are dropped.
+* Writing: the bytes are spooled, put under a temporary name beside the target, and renamed. An existing file is
+  removed just before, since `-mv` does not replace files.
+* The program takes paths as patterns, so special characters in them are escaped.
 
-Spec: FileSystem Shell of Hadoop 3.4. Tried without Kerberos only.
+Spec: FileSystem Shell of Hadoop 3.4. Tested without Kerberos only.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 * Ranges are the parameters `offset` and `length` of OPEN; a `Range` header would be ignored (seen in Hadoop 3.4).
 * A file is known by its id, modification time and length (GETFILESTATUS); all three must be the same to resume.
-* Of several NameNodes the one that is active answers; a standby is passed over.
+* Of several NameNodes, the active one is used; standbys are skipped.
 * Writing: the bytes are spooled, PUT under a temporary name beside the target, and renamed over it.
-* User name: `HADOOP_USER_NAME`, else the login name. Clusters that want Kerberos are `hadoop_fs.py`'s matter.
+* User name: `HADOOP_USER_NAME`, else the login name. Clusters that want Kerberos are served by `program_backend.py`.
 
 Spec: WebHDFS REST API of Hadoop 3.4.
 """

@@ -1,8 +1,8 @@
-"""Questions to a service: one GET whose answer is taken whole, asked again until it is one.
+"""Queries to a service: one GET whose whole answer is used, repeated until the answer is usable.
 
-A file is known by its bytes, and a broken body of one goes on where it broke. The answer to a question is made anew
-each time, so whoever asked says whether it can be used: a body that ends early, a status, a page of HTML in place of
-data are all reasons to ask again, by the same policy as for files.
+A file stays the same, so a broken download of it can be resumed. The answer to a query is made anew each time, so the
+caller decides whether it is usable: a body that ends early, a status, or a page of HTML instead of data are reasons to
+ask again, by the same policy as for files.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Objects on web servers: reading only, whole or by ranges.
 
-* Bytes are those that are stored: a `Content-Encoding` is left alone, a transfer coding is undone.
+* Bytes are returned as stored: a `Content-Encoding` is left alone, a transfer coding is decoded.
 * A server that ignores `Range` is read from the start, and what comes before the span is dropped.
-* The size of an object is asked for with a range of one byte: servers of signed URLs refuse HEAD.
+* The size of an object is requested with a range of one byte, because servers of signed URLs refuse HEAD.
 
 Spec: RFC 9110 sections 8.8 (validators), 13.1.5 (If-Range), 14 (ranges).
 """

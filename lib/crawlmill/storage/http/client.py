@@ -1,7 +1,7 @@
-"""HTTP requests: time-outs, redirects, politeness; one try each.
+"""HTTP requests: time-outs, redirects, politeness; a single try each.
 
 * Userinfo in a URL is sent as Basic authentication, to that origin only.
-* No message holds more of a URL than `redact` leaves, and none of what urllib3 says: it quotes queries.
+* Messages contain only what `redact` leaves of a URL, and nothing from urllib3, which quotes queries.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Answer:
         return self._decode(n) if self._decode else self._read(n)
 
     def failure(self) -> Failure:
-        """What this answer means if it is no success; lets go of it."""
+        """What this answer means if it is no success; releases it."""
         wait = parse_retry_after(self.headers.get("Retry-After"))
         self.drain()
         phrase = http.client.responses.get(self.status, "")

@@ -1,10 +1,10 @@
-"""Connections to web servers: pools, proxies, certificates, and an end to servers that only trickle.
+"""Connections to web servers: pools, proxies, certificates, and giving up on servers that only trickle.
 
 * Proxies are those of the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`, either case; `no_proxy`
   may hold networks such as 10.0.0.0/8).
 * Certificates: `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`, `SSL_CERT_FILE`, `SSL_CERT_DIR`, else the system's; for S3
   `AWS_CA_BUNDLE` first.
-* A server that sends less than a kilobyte per read time-out is taken for silent, in its headers as in its body.
+* A server that sends less than a kilobyte per read time-out counts as silent, in headers and bodies alike.
 """
 
 from __future__ import annotations
@@ -153,7 +153,8 @@ def _trust(certificates: str | None) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=place)
     except OSError as error:
         what = name if name and not certificates else "the configuration of AWS"
-        raise UsageError(f"{what} does not name a file of certificates: {error.strerror or error}", source=place) from error
+        message = f"{what} does not name a file of certificates: {error.strerror or error}"
+        raise UsageError(message, source=place) from error
 
 
 def _system_trust() -> ssl.SSLContext:

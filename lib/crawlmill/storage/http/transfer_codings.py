@@ -1,8 +1,8 @@
 """Transfer codings that `http.client` leaves as they are: gzip or deflate within chunks.
 
-A server may send them only if asked (`TE`), which is never done; some do. What `http.client` takes for a body that
-ends with its connection is then a sequence of chunks, and within them a compressed stream, and not a byte of either
-belongs to the object.
+A server may send them only if asked (`TE`), which is never done; some send them anyway. What `http.client` then takes
+for a body that ends with its connection is a sequence of chunks with a compressed stream inside, and not the object's
+own bytes.
 
 Spec: RFC 9112 sections 6.1 and 7.
 """

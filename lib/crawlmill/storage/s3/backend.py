@@ -1,10 +1,10 @@
-"""Objects of S3 and of services like it: read over HTTP (`s3_objects.py`), all else by boto3 (`s3_client.py`).
+"""Objects of S3 and S3-compatible services: read over HTTP (`objects.py`), everything else through boto3 (`client.py`).
 
-* Credentials: boto3's standard chain; without any, requests are not signed. Bucket `commoncrawl` refuses unsigned
-  requests since 2022: its objects are then read from https://data.commoncrawl.org/.
+* Credentials: boto3's standard chain; without any, requests are not signed. Bucket `commoncrawl` has refused
+  unsigned requests since 2022, so its objects are then read from https://data.commoncrawl.org/.
 * Bodies resume by range, on condition of the same ETag.
 * Writing: one PUT, or a multipart upload that is completed on success and aborted on error; either way the object
-  appears whole. There are no folders and no renames. A bucket may demand that requests say how to encrypt.
+  appears whole. There are no folders and no renames. A bucket may require an encryption header.
 """
 
 from __future__ import annotations
@@ -162,9 +162,7 @@ class S3Backend:
             greatest, idle = (last, 0) if last > greatest else (greatest, idle + 1)
             before, more = more, {"ContinuationToken": answer.get("NextContinuationToken", "")}
             if idle > _MAX_IDLE_PAGES or more == before or not more["ContinuationToken"]:
-                raise SourceError(
-                    "a listing of S3 repeats itself", reason="unavailable", source=redact(location)
-                )
+                raise SourceError("a listing of S3 repeats itself", reason="unavailable", source=redact(location))
 
     def _ask(self, location: str, operation: str, **arguments: Any) -> dict[str, Any]:
         """The answer of S3 to a request without a body worth streaming. Raises: SourceError."""

@@ -1,7 +1,7 @@
-"""The client of S3 by boto3, started in half the time, over our own HTTP client; and what its errors mean.
+"""The boto3 client for S3, started in half the usual time, over our own HTTP client; and the meaning of its errors.
 
-boto3 looks for the description of a service among the files of all 400, and reads them as ordered dictionaries by a
-slow way. A crawl is read by many short processes, and it would cost each of them a tenth of a second.
+boto3 searches the descriptions of all 400 services for that of S3, and parses them slowly. A crawl is read by many
+short processes, and this would cost each of them a tenth of a second.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Copying an object within S3: one request, or for a large one a request for each part; the bytes stay there.
+"""Copies an object within S3: one request, or one for each part of a large object; the bytes never leave S3.
 
 Spec: Amazon S3 API, CopyObject (objects of up to 5 GiB) and UploadPartCopy.
 """

@@ -1,4 +1,4 @@
-"""What a refusal of S3 means, and an answer that lacks what it must have."""
+"""The meaning of errors from S3, and of answers that lack something."""
 
 from __future__ import annotations
 

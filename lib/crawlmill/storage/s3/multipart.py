@@ -1,4 +1,4 @@
-"""A multipart upload to S3: an object that appears whole when all of its parts are there, or not at all.
+"""A multipart upload to S3: the object appears when all of its parts are there, or not at all.
 
 Spec: Amazon S3 API, CreateMultipartUpload, UploadPart, UploadPartCopy, CompleteMultipartUpload, AbortMultipartUpload.
 """

@@ -1,6 +1,6 @@
-"""Reading objects of S3: signed requests over the project's own HTTP client.
+"""Reads objects of S3: signed requests over the project's own HTTP client.
 
-A bucket in another region than was asked is asked for there, once S3 has said where that is.
+If the bucket is in another region, S3 says in which, and the request is repeated there.
 
 Spec: Amazon S3 API, GetObject and HeadObject.
 """

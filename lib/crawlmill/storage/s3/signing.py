@@ -1,10 +1,10 @@
-"""How a request for an object of S3 is addressed and signed.
+"""Addresses and signs a request for an object of S3.
 
 A client of boto3 costs each process a quarter of a second, as much as counting the tags of 30 MB, and even the import
-of botocore's signer as much as those of 3 MB. Where the environment alone says all that matters (keys, region,
-endpoint), a request is signed here: it has no body, and SigV4 is five keyed hashes then. Everything else, such as
-profiles, roles, no keys at all, settings in files, or the rarer kinds of buckets and regions, is for the client, which
-makes the request and is kept from sending it.
+of botocore's signer as much as those of 3 MB. If the environment alone has all that is needed (keys, region, endpoint),
+a request is signed here: it has no body, so SigV4 is just five keyed hashes. Everything else, such as profiles, roles,
+no keys at all, settings in files, or the rarer kinds of buckets and regions, is left to the client, which makes the
+request without sending it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writing an object of S3: one PUT if it is small, else a multipart upload, and whole or not at all."""
+"""Writes an object of S3, whole or not at all: one PUT if it is small, else a multipart upload."""
 
 from __future__ import annotations
 

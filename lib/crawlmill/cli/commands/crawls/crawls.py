@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_catalogue_options(parser: argparse.ArgumentParser) -> None:
-    """Where the catalogue lies."""
+    """Where the catalogue is."""
     parser.add_argument(
         "--base-url", metavar="LOCATION", help="where the path lists are (default: https://data.commoncrawl.org/)"
     )

@@ -108,7 +108,7 @@ class _Account:
         self._rows[row.location] = row
 
     def close(self, ledger: str) -> int:
-        """Say how it ended, and write a row for each input; gives the exit code."""
+        """Say how it ended, and write a row for each input; returns the exit code."""
         ranked = enumerate(self._rows.get(item.location) for item in self._order)
         why = "the download ended before this file was there"
         rows = list(complete(((rank, row) for rank, row in ranked if row is not None), self._order, why))
@@ -125,7 +125,7 @@ class _Account:
         self._keep(rows, ledger, "the ledger so far")
 
     def _keep(self, rows: list[LedgerRow], ledger: str, what: str) -> bool:
-        """Write the rows there, or where there is room; gives whether they are there."""
+        """Write the rows there, or where there is room; returns whether they are there."""
 
         def write(place: str) -> None:
             with self._storage.write(place) as file:

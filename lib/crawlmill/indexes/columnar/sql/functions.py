@@ -1,4 +1,4 @@
-"""Functions of Presto that DuckDB does not have, in Python; made known to DuckDB only where a statement calls them."""
+"""Functions of Presto that DuckDB lacks, in Python; registered with DuckDB only if a statement calls them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ FUNCTIONS: Final[dict[str, tuple[Callable[..., Any], tuple[str, ...], str]]] = {
     "url_extract_fragment": (_part(4), ("VARCHAR",), "VARCHAR"),
     "url_extract_parameter": (_parameter, ("VARCHAR", "VARCHAR"), "VARCHAR"),
 }
-"""What Python does, with the types of arguments and result, by the names that DuckDB is told."""
+"""What Python does, with the types of arguments and result, by the names under which DuckDB knows it."""
 
 
 def register(connection: Any, names: set[str]) -> None:

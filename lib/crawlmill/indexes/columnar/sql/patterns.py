@@ -1,9 +1,9 @@
-r"""Regular expressions of Presto, for DuckDB: RE2 has no look-around, and does not know Java's names of classes.
+r"""Translates regular expressions of Presto for DuckDB, whose RE2 lacks look-around and Java's names of classes.
 
     \P{ASCII}                 becomes a class of RE2
     (?<=/)[a-z]{2}(?=/)       the segments between two `/` that are [a-z]{2} as a whole, by splitting the text
 
-An expression that RE2 cannot do otherwise is left to Python's `re`, by a function of ours.
+An expression that RE2 cannot handle in any form is left to Python's `re`, through a function of ours.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def between(pattern: str) -> tuple[str, str] | None:
         return None
     mark, inner = found[1].removeprefix("\\"), found[2]
     at = 0
-    while at < len(inner):  # nothing but words, sets of them, groups and repetitions: no mark is among these
+    while at < len(inner):  # only words, sets of them, groups and repetitions: no mark is among these
         atom = _ATOMS.match(inner, at)
         if atom is None or (mark == "-" and (atom["set"] or atom["literal"] == "-")):
             return None

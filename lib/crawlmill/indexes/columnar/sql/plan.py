@@ -1,8 +1,7 @@
-"""What a query would read: files and bytes, from DuckDB's plans and the footers of files, without reading rows.
+"""Predicts what a query would read, in files and bytes, from DuckDB's plans and the footers of files.
 
-A partition is wanted if DuckDB, given that partition alone, still scans it. Of its files, those row groups are wanted
-that statistics do not rule out, and of these the columns that the scan names. A condition that is not understood rules
-nothing out.
+A partition counts if DuckDB still scans it when it is the only one. Of its files, the row groups count that statistics
+do not rule out, and of these the columns that the scan names. A condition that is not understood rules nothing out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows of results as values of Python, and results as Parquet."""
+"""Results as Python values, and as Parquet."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Statements: the text cut into them, and the proof that each only reads the tables that are there.
+"""Splits text into SQL statements, and proves that each of them only reads the given tables.
 
-Allowed are SELECT and WITH; CREATE DATABASE, CREATE EXTERNAL TABLE and MSCK REPAIR TABLE, by which Athena is told of a
-table; and CREATE OR REPLACE VIEW, which lasts as long as the run. DuckDB could write and reach files by statements, by
-functions of tables and by names of tables that are paths: all that is refused by what the statement is, before the
-first one runs.
+These are allowed: SELECT and WITH; CREATE DATABASE, CREATE EXTERNAL TABLE and MSCK REPAIR TABLE, which declare a table
+to Athena; and CREATE OR REPLACE VIEW, which lasts as long as the run. DuckDB could write files or read others through
+statements, table functions, or table names that are paths: all of these are refused before the first statement runs.
 """
 
 from __future__ import annotations

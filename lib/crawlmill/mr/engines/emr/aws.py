@@ -1,8 +1,8 @@
-"""Amazon's services by boto3 (EMR, IAM, EC2, STS; of S3 only buckets): a request, its answer, what is wrong in a line.
+"""Requests to AWS through boto3 (EMR, IAM, EC2, STS, and buckets of S3), with errors that fit in one line.
 
-Credentials are those given, or come by boto3's standard chain. boto3 tries a request again that was throttled or got
-lost, unless it would be carried out twice; `AwsError` says whether somebody who has time may go on trying. Nothing of
-botocore leaves this module.
+Credentials are those passed in, or come from boto3's standard chain. boto3 retries a request that was throttled or
+lost, unless it might then be carried out twice; `AwsError` says whether a caller who has time may keep trying. No
+botocore type leaves this module.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Aws:
             raise _error_of(error, service, operation) from error
 
     def region_of(self, bucket: str) -> str:
-        """Where a bucket lies. Raises: AwsError."""
+        """Where a bucket is. Raises: AwsError."""
         region = self.ask("s3", "get_bucket_location", Bucket=bucket).get("LocationConstraint") or "us-east-1"
         return {"EU": "eu-west-1"}.get(region, region)
 

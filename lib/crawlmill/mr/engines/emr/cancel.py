@@ -1,8 +1,8 @@
-"""Ending a run on EMR that is not to go on, so that nothing of it goes on.
+"""Cancelling a run on EMR, so that no part of it keeps running.
 
 A cluster of the run's own is terminated. On a cluster that was named, only the steps of the run are cancelled. EMR
 ends a running step by killing its process on the master; the job which that process gave to YARN runs on. So jobs carry
-a tag, and one more step ends whatever bears it.
+a tag, and one more step ends whatever carries it.
 
 Spec: Amazon EMR Management Guide, "Cancel steps"; Hadoop 3.4, `mapreduce.job.tags` (YARN compares tags in lower case,
 of at most 100 ASCII characters) and "YARN Commands", `yarn application`.

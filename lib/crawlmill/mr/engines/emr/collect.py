@@ -1,4 +1,4 @@
-"""A run on EMR as `crawlmill ledger --collect` follows it, whose launcher died."""
+"""A run on EMR whose launcher died, as `crawlmill ledger --collect` follows it."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def _own_cluster(aws: Aws, runner: EmrRunner, caller: str) -> Iterator[Found]:
     try:
         subnets = subnets_of(aws, runner.setting("subnet"))
     except AwsError:
-        subnets = []  # told already
+        subnets = []  # reported already
     yield from examine_machines(aws, fleets, sorted({each["AvailabilityZone"] for each in subnets}))
     pex = ".pex" in str(runner.setting("task_python_bin") or "")
     yield examine_native(aws, fleets, installed=pex or "crawlmill_native" in installs or "crawlmill-native" in installs)

@@ -1,7 +1,7 @@
-"""How those who write to S3 in a run on EMR, other than our storage, are told to have it encrypted.
+"""Encryption settings for everything in a run on EMR that writes to S3, except for our own storage.
 
-A bucket may refuse what is written without a header that says so. Our storage sends it if its options say so; Hadoop
-takes it from properties of the job, and `aws s3 cp`, by which failing tasks report, from its options.
+A bucket may refuse uploads without an encryption header. Our storage sends the header if its options say so; Hadoop
+takes it from properties of the job, and `aws s3 cp`, with which failing tasks report, from its options.
 
 Spec: Hadoop 3.4, "Working with Encrypted S3 Data" (S3A: `fs.s3a.encryption.*`); Amazon EMR Release Guide, "Specifying
 Amazon S3 encryption using EMRFS properties" (`fs.s3.*`, which releases before 7.10 use) and "Migration Guide: EMRFS to

@@ -1,7 +1,7 @@
 """What EMR's logs on S3, and EMR itself, say of a step or a cluster that failed.
 
-EMR copies logs to S3 every five minutes, and as a cluster ends, so they are waited for for some minutes; `look` has
-those that are there, at once.
+EMR copies logs to S3 every five minutes, and when a cluster ends, so callers wait some minutes for them; `look` takes
+only the logs that are there already.
 
 Spec: Amazon EMR Management Guide, "View log files", "Error codes with ErrorDetail information" and "Bootstrap failure
 error codes" (what stands in `ErrorData`); Amazon EMR API, ErrorDetail.

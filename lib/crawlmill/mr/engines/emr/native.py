@@ -1,4 +1,4 @@
-"""The native core, made ready to travel to the nodes of a cluster: an archive that Hadoop unpacks beside each task.
+"""The native core, packed for the nodes of a cluster: an archive that Hadoop unpacks next to each task.
 
 It comes from where this Python has it, if this is Linux, and from wheels in `dist/` of a checkout (`make wheel`) for
 other kinds of machines. One archive serves them all, so nobody has to know what kind the nodes are:

@@ -1,12 +1,12 @@
-"""mrjob's EMR runner, as far as it writes the requests for a cluster and its steps; the rest is `emr.py`'s matter.
+"""mrjob's EMR runner, which here only writes the requests for a cluster and its steps; `work.py` does the rest.
 
-What is done otherwise than in mrjob, and why:
+Differences from mrjob, and their reasons:
 
 * files go to S3 through our storage, and are each sent once;
 * all steps are submitted at once, so that a job runs to its end without its launcher; a cluster of the job's own ends
   with them, or with the first that fails;
 * roles are not made in the user's account: they are named, or have EMR's usual names;
-* the region is us-east-1, where the data lie, unless another is named;
+* the region is us-east-1, where the data is, unless another is named;
 * logs of EMR are not read for counters, which would take minutes;
 * pools of clusters are not spoken to: `--cluster-id` names a cluster that waits;
 * what `streaming.py` says.

@@ -1,4 +1,4 @@
-"""Finding the cluster and the steps of a run on EMR by the run's name, which both bear."""
+"""Finding the cluster and the steps of a run on EMR by the run's name, which both carry."""
 
 from __future__ import annotations
 

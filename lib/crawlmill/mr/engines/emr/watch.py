@@ -1,9 +1,9 @@
-"""Following the steps of a run on EMR: how far they are, why one failed, and fetching what they leave.
+"""Follows the steps of a run on EMR: how far they are, why one failed, and what they leave behind.
 
 States of a step: PENDING, RUNNING, COMPLETED, CANCELLED, FAILED, INTERRUPTED; of a cluster: STARTING, BOOTSTRAPPING,
 RUNNING, WAITING, TERMINATING, TERMINATED, TERMINATED_WITH_ERRORS.
 
-Why a task failed it says itself, on S3 (`failure_report`). Where no task has said anything, EMR's own logs may tell
+A failing task reports the reason itself, on S3 (`failure_report`). If no task has reported, EMR's own logs may help
 (`logs.py`).
 
 Spec: Amazon EMR API, DescribeStep and DescribeCluster.

@@ -1,9 +1,9 @@
-"""`-r emr`: a run on Amazon EMR, with the face that `MachineRunner` shows the launcher.
+"""`-r emr`: a run on Amazon EMR, with the same interface to the launcher as `MachineRunner`.
 
-The launcher puts files and the task list on S3, writes down what it is about to do (`emr_run`), asks for a cluster
-with the job's steps, or gives them to one that waits, and follows them (`emr_watch`). Tasks put the rows of the ledger
-on S3 themselves, each reducer (or map task) a file that is the same for each of its attempts; so do failing tasks with
-their errors. Results go from the run's folder to OUTPUT by copies within S3.
+The launcher uploads files and the task list to S3, records what it is about to do (`record.py`), requests a cluster
+with the job's steps, or adds them to one that is waiting, and follows them (`watch.py`). Tasks upload the rows of the
+ledger to S3 themselves, in one file per reducer (or map task), whatever the attempt; failing tasks upload errors.
+Results are copied from the run's folder to OUTPUT within S3.
 """
 
 from __future__ import annotations

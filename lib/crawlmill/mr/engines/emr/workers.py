@@ -1,4 +1,4 @@
-"""How many of the workers that a cluster asked for have started: spot machines may come late, or never.
+"""Counts how many of a cluster's workers have started: spot machines may come late, or never.
 
 Spec: Amazon EMR API, ListInstanceFleets and ListInstanceGroups.
 """

@@ -1,8 +1,8 @@
-"""A run on Hadoop as `crawlmill ledger --collect` follows it, whose launcher died.
+"""A run on Hadoop whose launcher died, as `crawlmill ledger --collect` follows it.
 
 YARN knows the applications of the run by its tag, and Hadoop marks the output of a step that has succeeded. A step
-that the launcher had not submitted is not submitted here: it would take what the job ships, which is gone with the
-launcher.
+that the launcher had not yet submitted cannot be submitted here, because the files that the job ships are gone with
+the launcher.
 """
 
 from __future__ import annotations

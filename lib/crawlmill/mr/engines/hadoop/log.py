@@ -1,17 +1,17 @@
-"""What Hadoop's client (`hadoop jar`) says of the job that it has submitted and follows.
+"""Reads the log of Hadoop's client (`hadoop jar`) about the job that it has submitted.
 
-It logs to stderr; understood are, whatever stands before them on the line:
+It logs to stderr. These messages are understood, whatever comes before them on the line:
 
     Submitted application application_N_N          the job is YARN's from now on
     Running job: job_N_N
     The url to track the job: URL
     map 33% reduce 0%
-    Task Id : attempt_…, Status : FAILED           and the line after it, which says why
+    Task Id : attempt_…, Status : FAILED           and the next line, which has the reason
     Job job_N_N failed with state … due to: …
     Counters: 54                                   and the indented lines after it
     Retrying connect to server: HOST:PORT
 
-Spec: the sources of `org.apache.hadoop.mapreduce.Job` (3.4), as no document has it.
+Spec: the sources of `org.apache.hadoop.mapreduce.Job` (3.4); there is no other documentation.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _COUNTER: Final = re.compile(r"^\t\t(.+)=(-?\d+)$")
 
 @dataclass(frozen=True, slots=True)
 class FailedAttempt:
-    """An attempt at a task that failed; `said` is Hadoop's word on it, which knows no Python."""
+    """An attempt at a task that failed; `said` is Hadoop's reason, which knows nothing of Python."""
 
     attempt: str
     said: str = ""

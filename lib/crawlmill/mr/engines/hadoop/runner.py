@@ -1,6 +1,6 @@
-"""mrjob's Hadoop runner, as far as it writes the command of a step; running it is `hadoop.py`'s matter.
+"""mrjob's Hadoop runner, which here only writes the command of a step; `work.py` runs it.
 
-What is done otherwise than in mrjob, and why:
+Differences from mrjob, and their reasons:
 
 * the task list goes to HDFS through our storage, and what a task's folder needs goes there with the job itself
   (`-files` takes local paths): mrjob starts a Java machine for every single file;

@@ -1,4 +1,4 @@
-"""`-r hadoop`: a run on a cluster of YARN and HDFS, with the face that `MachineRunner` shows the launcher.
+"""`-r hadoop`: a run on a YARN and HDFS cluster, with the same interface to the launcher as `MachineRunner`.
 
     RUN/run.json          what `ledger --collect` needs to finish the run if the launcher dies (`record.py`)
     RUN/tasks.jsonl       the task list; one line is one map task

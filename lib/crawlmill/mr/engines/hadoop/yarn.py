@@ -1,8 +1,8 @@
-"""Asking YARN's ResourceManager for the applications of a run, by the tag that they carry.
+"""Asks YARN's ResourceManager for the applications of a run, by their tag.
 
-On a cluster without Kerberos through its REST interface; with Kerberos through the program `yarn`, which has the
-user's ticket. YARN compares tags in lower case, of at most 100 ASCII characters. A ResourceManager forgets ended
-applications after a while (`yarn.resourcemanager.max-completed-applications`).
+Without Kerberos this uses the REST interface; with Kerberos the program `yarn`, which has the user's ticket. YARN
+compares tags in lower case, of at most 100 ASCII characters. A ResourceManager forgets ended applications after a
+while (`yarn.resourcemanager.max-completed-applications`).
 
 Spec: Hadoop 3.4, "ResourceManager REST APIs" (Cluster Applications API), "YARN Commands" (`yarn application`), and
 `yarn-default.xml`.

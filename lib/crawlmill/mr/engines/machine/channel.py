@@ -1,7 +1,7 @@
-"""The line between the launcher and one of its workers: messages, both ways, over a socket pair.
+"""The channel between the launcher and one of its workers: messages in both directions, over a socket pair.
 
-A message is `kind` and `body`, any objects that pickle knows, behind their length in four bytes. Both ends are ours,
-of one version, and no message comes from anywhere else.
+A message is its length in four bytes, then `kind` and `body`, any objects that can be pickled. Both ends run the same
+version of this code, and no message comes from anywhere else.
 """
 
 from __future__ import annotations

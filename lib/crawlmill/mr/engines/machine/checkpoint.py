@@ -1,6 +1,6 @@
-"""`--checkpoint DIR`: finished map tasks, kept so that a later run need not read their inputs again.
+"""`--checkpoint DIR`: keeps the results of finished map tasks, so that a later run need not read their inputs again.
 
-What is kept of a task lies in a folder that is named by what its output depends on: all that is shipped to tasks (the
+What is kept of a task is in a folder that is named by what its output depends on: all that is shipped to tasks (the
 job's script, what it uploads, the package), their options, properties and environment as the user gave them, the
 version of Unicode, the number of partitions, the task's inputs, and of local inputs size and time of change. So
 nothing has to be compared, and runs of any kind can share one DIR. Only tasks whose inputs are all ok are kept; the

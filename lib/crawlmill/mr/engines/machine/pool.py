@@ -1,7 +1,7 @@
-"""The local runner's worker processes, as the launcher sees them: starts them, hands out attempts, replaces the dead.
+"""The local runner's worker processes: the launcher starts them, hands out attempts, and replaces dead ones.
 
-A worker is used for one attempt after another and thrown away when one fails; the others go on meanwhile. An attempt
-counts when its result has come in, so nothing counts twice.
+A worker runs one attempt after another and is discarded when one fails; the others continue meanwhile. An attempt
+counts once its result has arrived, so nothing counts twice.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _MAX_CAUSE: Final = 1000
 
 
 class Watch(Protocol):
-    """Who wants to know how a run goes on."""
+    """Who wants to know how a run is going."""
 
     def progress(self, task: str, totals: Totals | None) -> None:
-        """A task has done so much by now; None: all of it was in vain and will be done again."""
+        """A task has done so much by now; None: all of it was lost and will be done again."""
 
     def done(self, attempt: Attempt, result: Result) -> None:
         """A task's output counts from now on."""
@@ -55,7 +55,7 @@ class Launchpad:
     arguments: list[str]
     environment: dict[str, str]
     hint: str = ""
-    """What may be wrong if no worker starts; put behind the message."""
+    """What may be wrong if no worker starts; added after the message."""
 
 
 class _Worker:
@@ -84,7 +84,7 @@ class _Worker:
             pass  # it is dead, as the broken line will tell in a moment
 
     def end(self, *, dying: bool = False) -> str:
-        """Kill it and all that it started; gives how it ended, after a moment's wait if it is ending by itself."""
+        """Kill it and all that it started; returns how it ended, after a moment's wait if it is ending by itself."""
         code = None
         if dying:
             try:

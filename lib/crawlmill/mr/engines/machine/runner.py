@@ -1,12 +1,12 @@
 """The runners of one machine, `inline` and `local`: one pipeline, two ways of executing a task.
 
-Each line of the task list is a map task; between map and reduce lies the shuffle; output and rows of a task count
-once its folder has its final name. `inline` runs the tasks one after another in the launcher's own process, as a
-debugger likes it, and lets whatever a job raises come out. `local` runs them in worker processes that know nothing
-but what was shipped to them.
+Each line of the task list is a map task; the shuffle comes between map and reduce; the output and rows of a task
+count once its folder has its final name. `inline` runs the tasks one after another in the launcher's own process,
+which suits a debugger, and lets any exception of the job through. `local` runs them in worker processes that have only
+what was shipped to them.
 
-What mrjob's simulated runners do otherwise: its input is cut by bytes, a failed task is not tried again, everything
-is sorted in memory, and half a second goes by before anything happens.
+mrjob's simulated runners, in contrast, cut their input by bytes, do not retry a failed task, sort everything in
+memory, and take half a second before anything happens.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Silent:
 class MachineRunner(MRJobRunner):  # type: ignore[misc]
     """What both runners share.
 
-    `scratch` is a folder of the run's own; what the last step writes lies in `output`, if that is given, so that it can
+    `scratch` is a folder of the run's own; what the last step writes is in `output`, if that is given, so that it can
     be published by rename. In the end `parts` are the files of the output, in order, `rows` those of ledger rows, and
     `files` those that tasks have written under names of their own.
     """

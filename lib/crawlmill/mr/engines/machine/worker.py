@@ -1,8 +1,8 @@
-"""A worker of the local runner: a process of its own, which runs attempts as the launcher hands them out.
+"""A worker of the local runner: a separate process that runs attempts as the launcher hands them out.
 
-It is the job's script, run by a fresh interpreter in a folder of its own, and knows of the project only what was
-shipped there. An attempt that fails ends its worker; the launcher, told why, tries again with a new one. When the
-launcher dies, even by kill -9, the line to it breaks and the worker ends at once.
+It is the job's script, run by a fresh interpreter in a folder of its own, and has only the files that were shipped
+there. If an attempt fails, its worker reports the reason and ends, and the launcher tries again with a new worker. If
+the launcher dies, even by kill -9, the channel to it breaks and the worker ends at once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["serve"]
 
 def serve(job_class: type[Job], line: int, arguments: list[str]) -> NoReturn:
     """Run attempts of the job until the line, a file descriptor, breaks. `arguments` go to each of its tasks."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the launcher's matter
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the launcher to handle
     os.dup2(2, 1)  # what user code prints must not get among the launcher's results
     channel = Channel(socket.socket(fileno=line))
     attempts: queue.SimpleQueue[Attempt] = queue.SimpleQueue()

@@ -1,11 +1,11 @@
-"""The driver of `-r spark`, run by spark-submit: gives Spark the tasks, and tells the launcher in a file how it goes.
+"""The driver of `-r spark`, run by spark-submit: submits the tasks to Spark, and reports to the launcher in a file.
 
     tasks      each line of the task list is a partition of its own, and so a task (mrjob's harness makes two of all)
     shuffle    pieces go to the partition that the map task has chosen for them (a CRC of the key, as on one machine):
                nothing depends on how some process hashes
     steps      each is a job of Spark's; what it writes is what the next one reads
     rows       ledger rows and counters come by an accumulator, by task: Spark merges those of attempts that have
-               succeeded, and of a task that it had to run again the last word holds, as it does for its output
+               succeeded, and of a task that it had to run again the last report counts, as it does for its output
 
 Lines of the file are JSON objects: {"application"}, {"stage", "kind", "tasks", "done"}, {"task": a `Done`},
 {"parts": [[number, name], …]} at the end of a step, {"failed": Spark's words}. Needs pyspark 3.5 or newer.
@@ -170,7 +170,7 @@ class _News:
         with self._lock:
             reports = self._reports.value
             new = reports[:]
-            del reports[: len(new)]  # by now there may be more behind them, from another thread
+            del reports[: len(new)]  # by now there may be more after them, from another thread
             for done in new:
                 self.say(task=done)
             for number in sorted(self._tracker.getActiveStageIds()):

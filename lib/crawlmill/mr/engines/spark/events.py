@@ -1,6 +1,6 @@
-"""What the driver of `-r spark` tells in its file (`spark_harness`), as the launcher takes it in.
+"""Reads what the driver of `-r spark` reports in its file (`driver.py`), on the launcher's side.
 
-Rows of the ledger stay in that file, where they are found again in the end: a list may have a million inputs.
+Ledger rows stay in that file until they are needed at the end, since a list may have a million inputs.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class SparkEvents:
     def write_rows(self, target: Path) -> list[tuple[str, str]]:
         """Write the rows of the tasks that are done, also of a run that has not come to its end.
 
-        Gives the names of the other files of these tasks, and where they are.
+        Returns the names of the other files of these tasks, and where they are.
         """
         files: list[tuple[str, str]] = []
         with self._path.open("rb") as events, target.open("w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""What Spark says of failed tasks, in the log of spark-submit and when it gives up.
+"""Reads what Spark says about failed tasks, in the log of spark-submit and when it gives up.
 
     … WARN TaskSetManager: Lost task 3.0 in stage 0.0 (TID 3) (HOST executor 1): CLASS: Traceback (most recent …
       File …
@@ -12,7 +12,7 @@ In place of the latter, Spark 4 often gives the task's own exception.
 The last line of a traceback is of our own making (`spark_tasks`). It is missing where a task had no time to say
 anything (killed), or no package to say it with: then Spark's words stand, or the traceback's.
 
-Spec: the sources of `TaskSetManager` and `DAGScheduler` (Spark 3.5 to 4.3), as no document has it.
+Spec: the sources of `TaskSetManager` and `DAGScheduler` (Spark 3.5 to 4.3); there is no other documentation.
 """
 
 from __future__ import annotations

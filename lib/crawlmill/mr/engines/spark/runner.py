@@ -1,9 +1,9 @@
-"""mrjob's Spark runner, as far as it holds options and knows what the job uploads; running it is `spark.py`'s matter.
+"""mrjob's Spark runner, which here only holds options and knows what the job uploads; `work.py` runs it.
 
-What is done otherwise than in mrjob, and why:
+Differences from mrjob, and their reasons:
 
-* one application with a harness of our own (`spark_harness`) for all steps: mrjob's cuts any input in two, and counts
-  again what Spark computes again;
+* all steps run in one application with a driver of our own (`driver.py`): mrjob's cuts every input in two, and counts
+  again whatever Spark computes again;
 * the folder that tasks work in travels as a zip among the Python files, which Spark brings to tasks of every master;
 * without a master, `local[CORES,TRIES]`: in `local[*]` a task that fails once is the end of the run;
 * without PYSPARK_PYTHON, tasks of this machine run by the launcher's own interpreter, as the driver always does.

@@ -1,10 +1,10 @@
-"""What a task on Spark does: an attempt as the runners of one machine run it (`attempt`), its files sent through Spark.
+"""What a task on Spark does: it runs an attempt as the local runners do (`attempt`), and sends its files through Spark.
 
     map       the sorted runs of its spills, as pieces of whole lines, each with the number of its partition
     reduce    takes the pieces of its partition, which come in no order, into a file, and sorts that again
     output    a file in the step's folder, of a name that no other attempt has; the driver says which of them count
 
-So neither side ever holds more than a piece, and what the attempt holds for sorting. Knows nothing of pyspark.
+So neither side holds more in memory than one piece, plus what the attempt needs for sorting. Does not import pyspark.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What is to be known of a finished task besides its output; of a task that ran twice, the last word holds."""
+    """What must be known of a finished task besides its output; of a task that ran twice, the last report counts."""
 
     task: str
     step: int
@@ -129,13 +129,13 @@ class Task:
         return job_class(["--mapper", f"--step-num={self.step.number}", *self.job.arguments]).storage
 
     def deliver(self, part: Path, number: int) -> tuple[int, str]:
-        """Put a part into the step's folder, whole or not at all; gives its number and its name there."""
+        """Put a part into the step's folder, whole or not at all; returns its number and its name there."""
         name = f"part-{number:05}-{self.unique}"
         self._copy(part, join(self.step.output, name))
         return number, name
 
     def _deliver_file(self, task: str, file: TaskFile) -> str:
-        """Put a named file of a task into the step's folder; gives where it is."""
+        """Put a named file of a task into the step's folder; returns where it is."""
         place = join(self.step.output, f"_of-{task}-{self.unique}.{Path(file.place).name}")
         self._copy(Path(file.place), place)
         return place
@@ -146,7 +146,7 @@ class Task:
 
 
 def map_to_pieces(task: Task, sources: Iterable[Source], partitions: int) -> Iterator[tuple[int, bytes]]:
-    """Run map tasks, of which the partition usually holds one; gives (partition, lines) pairs."""
+    """Run map tasks, of which the partition usually holds one; returns (partition, lines) pairs."""
     for number, line, part in sources:
         with task.attempt("map", number) as (folder, run):
             _, spills = run(line=line, source=_fetched(task, part, folder), partitions=partitions)
@@ -157,7 +157,7 @@ def map_to_pieces(task: Task, sources: Iterable[Source], partitions: int) -> Ite
 
 
 def map_to_part(task: Task, sources: Iterable[Source]) -> Iterator[tuple[int, str]]:
-    """Run map tasks that no reducer follows; gives the number and name of each part."""
+    """Run map tasks that no reducer follows; returns the number and name of each part."""
     for number, line, part in sources:
         with task.attempt("map", number) as (folder, run):
             made, _ = run(line=line, source=_fetched(task, part, folder))
@@ -165,7 +165,7 @@ def map_to_part(task: Task, sources: Iterable[Source]) -> Iterator[tuple[int, st
 
 
 def reduce_to_part(task: Task, number: int, pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, str]]:
-    """Run a reduce task; gives the number and name of its part."""
+    """Run a reduce task; returns the number and name of its part."""
     with task.attempt("reduce", number) as (folder, run):
         shuffled = folder / "shuffled"
         with shuffled.open("wb") as file:

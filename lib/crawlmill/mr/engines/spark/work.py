@@ -1,4 +1,4 @@
-"""`-r spark`: a run on Spark, with the face that `MachineRunner` shows the launcher.
+"""`-r spark`: a run on Spark, with the same interface to the launcher as `MachineRunner`.
 
     SCRATCH/tasks.jsonl      the task list, which the driver reads; one line is one map task
     SCRATCH/plan.json        what the driver is to do (`spark_harness`)
@@ -7,7 +7,7 @@
     RUN/output               what the last step writes (in or beside the user's folder, if tasks can reach that)
 
 SCRATCH is the launcher's own folder, RUN one that all tasks reach: below SCRATCH if they run on this machine. Attempts
-write files of different names there, and the driver says which of them count; whatever else lies there goes with RUN.
+write files of different names there, and the driver says which of them count; whatever else is there goes with RUN.
 """
 
 from __future__ import annotations

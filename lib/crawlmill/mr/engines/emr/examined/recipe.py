@@ -1,4 +1,4 @@
-"""What the recipe asks for, against what the account and the zones have: vCPUs, types of machines, the native core.
+"""Compares what the recipe asks for with what the account and the zones have: vCPUs, machine types, the native core.
 
 Spec: Amazon EC2 API, DescribeInstanceTypes and DescribeInstanceTypeOfferings; Service Quotas API, GetServiceQuota
 ("Running On-Demand Standard instances" and "All Standard Spot Instance Requests", both in vCPUs).

@@ -41,7 +41,7 @@ def examine_rights(
             "Arn"
         ]
     except (AwsError, IndexError):
-        return  # told already
+        return  # reported already
     who = re.sub(r"^arn:(aws[\w-]*):sts::(\d+):assumed-role/([^/]+)/.*$", r"arn:\1:iam::\2:role/\3", caller)
     if not who.endswith(":root"):
         for arn, service in ((roles[service_role], "elasticmapreduce"), (of_nodes, "ec2")):
