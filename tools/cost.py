@@ -75,7 +75,7 @@ def main() -> int:
     sizes = {**SIZES, **{kind: float(size) for kind, _, size in (each.partition("=") for each in options.bytes)}}
     results = options.results or max(RUNS.glob("*/results.json"))
     instances = options.instance or EXAMPLES
-    print("| job | input | core | CPU seconds a GB | processor hours |",
+    print("| job | input | core | CPU seconds per GB | processor hours |",
           *(f"{each.name} |" for each in instances), f"one file, {instances[0].name} |")  # fmt: skip
     print("|---" * (6 + len(instances)) + "|")
     for section, kind, core, per_byte in measured(json.loads(results.read_bytes())):
