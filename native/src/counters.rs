@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::letters::{characters, irregular_questions, Stop, IRREGULAR_CHUNK, LETTERS};
+use crate::markup;
 use crate::pairs::Lines;
 use crate::servers::ServerCounts;
 use crate::tags::TagCounts;
@@ -16,6 +17,7 @@ const WORTH_DETACHING: usize = 4 << 10;
 // Python aligns its objects to no more than that.
 const _: () =
     assert!(align_of::<TagCounter>() <= 8 && align_of::<WordCounter>() <= 8 && align_of::<ServerCounter>() <= 8);
+const _: () = assert!(align_of::<PageFilter>() <= 8);
 
 /// Counts the start tags of pages.
 #[pyclass(module = "crawlmill_native")]
@@ -94,6 +96,23 @@ impl ServerCounter {
                 lines.push(name.as_deref().map(str::as_bytes), count, None);
             }
         })
+    }
+}
+
+/// PageFilter(wanted)
+///
+/// Takes, of records that it is given by a `RecordReader`, pages without these formats (as `structured_formats` has
+/// them) and responses that are no pages.
+#[pyclass(module = "crawlmill_native")]
+pub struct PageFilter {
+    pub pages: markup::PageFilter,
+}
+
+#[pymethods]
+impl PageFilter {
+    #[new]
+    fn new(wanted: u8) -> PageFilter {
+        PageFilter { pages: markup::PageFilter::new(wanted) }
     }
 }
 

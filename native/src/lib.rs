@@ -15,6 +15,7 @@ mod labels;
 mod letters;
 mod lines;
 mod links;
+mod markup;
 mod member;
 mod page;
 mod pairs;
@@ -44,7 +45,7 @@ mod crawlmill_native {
     #[pymodule_export]
     use super::captures::python::CaptureLines;
     #[pymodule_export]
-    use super::counters::{ServerCounter, TagCounter, WordCounter};
+    use super::counters::{PageFilter, ServerCounter, TagCounter, WordCounter};
     #[pymodule_export]
     use super::links::python::LinkLines;
     #[pymodule_export]
@@ -96,6 +97,14 @@ mod crawlmill_native {
             }
         });
         content.ok()
+    }
+
+    /// structured_formats(page) -> a bit for each format of structured data that it may hold: microdata 1, RDFa 2,
+    /// JSON-LD 4, microformats 8
+    #[pyfunction]
+    fn structured_formats(page: &Bound<'_, PyBytes>) -> u8 {
+        let bytes = page.as_bytes();
+        page.py().detach(|| super::markup::formats(bytes))
     }
 
     /// sound_lines(chunk) -> bytes of the lines of an index at its beginning that have a key, a timestamp, and a rest

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::captures::python::CaptureLines;
-use crate::counters::{learn, ServerCounter, TagCounter, WordCounter};
+use crate::counters::{learn, PageFilter, ServerCounter, TagCounter, WordCounter};
 use crate::links::python::LinkLines;
 use crate::records::{Counter, Nothing, Progress, Records, Stop};
 use crate::selection::Selection;
@@ -24,6 +24,7 @@ enum Taker<'py> {
     Servers(PyRefMut<'py, ServerCounter>),
     Captures(PyRefMut<'py, CaptureLines>),
     Links(PyRefMut<'py, LinkLines>),
+    Pages(PyRefMut<'py, PageFilter>),
 }
 
 /// RecordReader(types, heads=0, most=0)
@@ -74,6 +75,7 @@ impl RecordReader {
             Some(Taker::Servers(mut counter)) => reading.read(at, &mut counter.counts),
             Some(Taker::Captures(mut lines)) => reading.read(at, &mut lines.captures),
             Some(Taker::Links(mut lines)) => reading.read(at, &mut lines.lines),
+            Some(Taker::Pages(mut filter)) => reading.read(at, &mut filter.pages),
         };
         self.short = reading.short;
         read

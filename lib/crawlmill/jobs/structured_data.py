@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 from zlib import crc32
 
-from crawlmill.analysis.structured.markup import FORMATS, formats_in
+from crawlmill.analysis.structured.markup import FORMATS, formats_in, page_filter
 from crawlmill.analysis.structured.quads import node_prefix
 from crawlmill.analysis.structured.statistics import PageCounter, totals
 from crawlmill.errors import FormatError, MissingDependency, UsageError
@@ -177,6 +177,8 @@ class StructuredData(ShardedJob):
     def grouped(self, reading: Any, *, survey: bool) -> Iterator[tuple[bytes, bytes]]:
         """The pages of an input, all in one group."""
         name = file_name(reading.item.location, root=self.options.dir_root, prefix=self.options.filename_prefix)
+        if not survey:
+            reading.counter = page_filter(self._wanted)  # most pages go before Python sees them
         for record in self.watched(reading):
             try:
                 if not record.holds_http or not record.http.is_html:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from tests.analysis.structured.graphs import MF, RDF, graph, said, skipped
 
+from crawlmill import core
 from crawlmill.analysis.structured import json_ld, quads
 from crawlmill.analysis.structured.markup import FORMATS, formats_in
 
@@ -135,7 +138,8 @@ def test_pages_that_mean_harm_cost_bounded_work_and_the_reason_is_counted(html, 
     [
         ("<p>itemprop rel=nofollow <a rel='stylesheet' class='high-5 geology'>", ()),
         ("<script>if (typeof x == 'property') h-card</script>", ()),
-        ("<P ITEMSCOPE>", ("microdata",)),
+        ("<P ITEMSCOPE ITEMTYPE = x>", ("microdata",)),
+        ("a=class=h-card; data-vocab=x; .property=y", ()),
         ("<p\nTypeOf = x>", ("rdfa",)),
         ("<a rel='nofollow license'>", ("rdfa",)),
         ("<a rel=x:y>", ("rdfa",)),
@@ -148,8 +152,21 @@ def test_pages_that_mean_harm_cost_bounded_work_and_the_reason_is_counted(html, 
         ("<p class='h&#45;card'>", ("microformats2",)),
     ],
 )
-def test_bytes_tell_which_formats_a_page_may_hold(html, formats):
+def test_bytes_tell_which_formats_a_page_may_hold(html, formats, monkeypatch):
     assert formats_in(html.encode(), frozenset(FORMATS)) == formats
+    monkeypatch.setattr(core, "native", lambda: None)
+    assert formats_in(html.encode(), frozenset(FORMATS)) == formats
+
+
+def test_both_cores_find_the_same_formats_in_whatever_looks_like_markup(monkeypatch):
+    words = ["class", "REL", "rev", "type", "property", "typeof", "itemprop", "vocab", "h-card", "adr", "x:y", "&#45;",
+             "license", "ld+json", "a", "=", "=", "=", " ", "\n", '"', "'", "/", ">", "<"]  # fmt: skip
+    choose = random.Random(20)
+    pages = ["".join(choose.choices(words, k=30)).encode() for _ in range(3000)]
+    found = [formats_in(page, frozenset(FORMATS)) for page in pages]
+    assert len(set(found)) > 5
+    monkeypatch.setattr(core, "native", lambda: None)
+    assert found == [formats_in(page, frozenset(FORMATS)) for page in pages]
 
 
 def test_blank_nodes_are_named_after_the_capture_and_the_format():
