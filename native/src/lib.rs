@@ -9,6 +9,7 @@ mod body;
 mod captures;
 #[cfg(feature = "python")]
 mod counters;
+mod criteria;
 mod http;
 mod index_lines;
 mod labels;
@@ -24,6 +25,7 @@ mod reader;
 mod records;
 mod selection;
 mod servers;
+mod sha1;
 mod sort;
 mod surt;
 mod tags;

@@ -5,6 +5,8 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::captures::python::CaptureLines;
 use crate::counters::{learn, PageFilter, ServerCounter, TagCounter, WordCounter};
+use crate::counters::{learn, ServerCounter, TagCounter, WordCounter};
+use crate::criteria::Criteria;
 use crate::links::python::LinkLines;
 use crate::records::{Counter, Nothing, Progress, Records, Stop};
 use crate::selection::Selection;
@@ -27,9 +29,10 @@ enum Taker<'py> {
     Pages(PyRefMut<'py, PageFilter>),
 }
 
-/// RecordReader(types, heads=0, most=0)
+/// RecordReader(types, heads=0, most=0, criteria=None)
 ///
-/// Reads records of these types (None: of all) and passes by the others. With `heads`, only so many bytes of each are
+/// Reads records of these types (None: of all) that meet the criteria, and passes by the others; what cannot be decided
+/// here is given, and not counted. With `heads`, only so many bytes of each are
 /// inflated, and what is proven is that its header, block and closing line ends come to the length it declares.
 /// A counter takes no record whose block has more than `most` bytes.
 #[pyclass(module = "crawlmill_native")]
@@ -38,6 +41,7 @@ pub struct RecordReader {
     /// Whether `read` stopped where the data do not show the end of the next member: more are needed.
     #[pyo3(get)]
     short: bool,
+    noted: (usize, usize),
 }
 
 // Python aligns its objects to no more than that, and what searches with SIMD may ask for more: hence the box.
@@ -46,10 +50,19 @@ const _: () = assert!(align_of::<RecordReader>() <= 8);
 #[pymethods]
 impl RecordReader {
     #[new]
-    #[pyo3(signature = (types, heads = 0, most = 0))]
-    fn new(types: Option<Vec<String>>, heads: usize, most: usize) -> RecordReader {
-        let selection = Selection::of_types(types.as_deref());
-        RecordReader { records: Box::new(Records::new(selection, heads, most)), short: false }
+    #[pyo3(signature = (types, heads = 0, most = 0, criteria = None))]
+    #[allow(clippy::needless_pass_by_value)]
+    fn new(types: Option<Vec<String>>, heads: usize, most: usize, criteria: Option<Criteria>) -> RecordReader {
+        let selection = Selection::new(types.as_deref(), criteria);
+        RecordReader { records: Box::new(Records::new(selection, heads, most)), short: false, noted: (0, 0) }
+    }
+
+    /// noted() -> (records, records)
+    ///
+    /// Of the records passed by since the last call: those of wanted types that do not meet the criteria, and those
+    /// counted whose payload the crawler has cut.
+    fn noted(&mut self) -> (usize, usize) {
+        std::mem::take(&mut self.noted)
     }
 
     /// read(data, at, ended, counter=None, start=0) -> (position behind, records passed by, rows)
@@ -67,7 +80,8 @@ impl RecordReader {
         counter: Option<Taker<'py>>,
         start: u64,
     ) -> PyResult<(usize, usize, Vec<Row<'py>>)> {
-        let mut reading = Reading { records: &mut self.records, data, ended, start, short: false };
+        let mut reading =
+            Reading { records: &mut self.records, noted: &mut self.noted, data, ended, start, short: false };
         let read = match counter {
             None => reading.read(at, &mut Nothing),
             Some(Taker::Tags(mut counter)) => reading.read(at, &mut counter.counts),
@@ -84,6 +98,7 @@ impl RecordReader {
 
 struct Reading<'a, 'py> {
     records: &'a mut Records,
+    noted: &'a mut (usize, usize),
     data: &'a Bound<'py, PyBytes>,
     ended: bool,
     start: u64,
@@ -94,10 +109,13 @@ impl<'py> Reading<'_, 'py> {
     fn read<C: Counter + Send>(&mut self, at: usize, counter: &mut C) -> PyResult<(usize, usize, Vec<Row<'py>>)> {
         let (py, data, ended) = (self.data.py(), self.data.as_bytes(), self.ended);
         let records = &mut *self.records;
-        let mut progress = Progress { at, start: self.start, passed: 0, budget: MAX_AT_ONCE };
+        let mut progress = Progress { at, start: self.start, passed: 0, deselected: 0, cut: 0, budget: MAX_AT_ONCE };
         let mut rows = Vec::new();
         loop {
-            match py.detach(|| records.read(data, ended, &mut progress, counter)) {
+            let stop = py.detach(|| records.read(data, ended, &mut progress, counter));
+            self.noted.0 += std::mem::take(&mut progress.deselected);
+            self.noted.1 += std::mem::take(&mut progress.cut);
+            match stop {
                 Stop::Over => return Ok((progress.at, progress.passed, rows)),
                 Stop::Short => {
                     self.short = true;

@@ -1,8 +1,9 @@
 //! Records read one after another from a buffer of gzip members, as far as each member is whole and is one record.
 
+use crate::criteria::Verdict;
 use crate::member::{declared_size, Candidate, Member, Members};
 use crate::selection::Selection;
-use crate::warc::{content_type, quick_head, whole_record, Head};
+use crate::warc::{content_type, is_truncated, quick_head, whole_record, Head};
 
 /// Bytes of content that a counter may take before a record is given that it could have taken: whoever reads the
 /// records then has a look at what the counter holds.
@@ -83,6 +84,10 @@ pub struct Progress {
     pub start: u64,
     /// Records passed that are not given: not selected, or counted.
     pub passed: usize,
+    /// Of these, those of wanted types that do not meet the criteria.
+    pub deselected: usize,
+    /// Of these, those that were counted, whose payload the crawler has cut.
+    pub cut: usize,
     /// Bytes that may still be inflated.
     pub budget: usize,
 }
@@ -132,14 +137,16 @@ impl Records {
                 break;
             };
             progress.budget = progress.budget.saturating_sub(size);
-            if !self.selection.takes(&head) {
+            let verdict = self.verdict(&head, size);
+            if verdict == Some(Verdict::LeftOut) || verdict.is_none() {
+                progress.deselected += usize::from(verdict.is_some());
                 progress.passed += 1;
                 progress.at += member.len();
                 continue;
             }
             let place = (progress.start + progress.at as u64, member.len());
-            let mut taken =
-                if self.unseen < MAX_UNSEEN { self.offer(&head, size, place, counter) } else { Taken::Unusual };
+            let may_count = self.unseen < MAX_UNSEEN && verdict == Some(Verdict::Taken);
+            let mut taken = if may_count { self.offer(&head, size, place, counter) } else { Taken::Unusual };
             let (mut head, mut size) = (head, size);
             if matches!(taken, Taken::Cut) {
                 // If it is not whole, Python gets the beginning, and finds that out.
@@ -154,6 +161,7 @@ impl Records {
                 Taken::Unknown(chunk) => return Stop::Unknown(chunk),
                 Taken::Counted => {
                     self.unseen += size;
+                    progress.cut += usize::from(is_truncated(&self.content[..head.start]));
                     progress.passed += 1;
                     progress.at += member.len();
                 }
@@ -167,6 +175,13 @@ impl Records {
         self.content.truncate(MAX_KEPT);
         self.content.shrink_to(MAX_KEPT);
         Stop::Over
+    }
+
+    /// What becomes of a record, by as much of its member as was inflated; None if its type is not wanted.
+    fn verdict(&self, head: &Head, size: usize) -> Option<Verdict> {
+        let (header, held) = self.content[..size].split_at_checked(head.start)?;
+        let held = &held[..held.len().min(usize::try_from(head.length).unwrap_or(usize::MAX))];
+        self.selection.wants(head).then(|| self.selection.verdict(head, header, held))
     }
 
     /// Offers a record to a counter: its offset and length in the file are its `place`.

@@ -1,24 +1,31 @@
 //! Which records are wanted, decided on their heads: the twin of `crawlmill.formats.selection.Selection`.
 //!
-//! It holds what can be decided here; of a condition that it does not know, Python sees to it that nothing is counted
-//! before Python has decided.
+//! It holds what can be decided here; where it cannot decide, Python sees the record before anything is counted.
 
+use crate::criteria::{Criteria, Verdict};
 use crate::warc::{Head, TYPES};
 
 /// The conditions that a record must meet.
 pub struct Selection {
     types: [bool; TYPES.len()],
+    criteria: Option<Criteria>,
 }
 
 impl Selection {
-    /// Records of these types; None for all.
-    pub fn of_types(types: Option<&[String]>) -> Selection {
-        Selection { types: TYPES.map(|name| types.is_none_or(|types| types.iter().any(|wanted| wanted == name))) }
+    /// Records of these types, None for all, that meet the criteria.
+    pub fn new(types: Option<&[String]>, criteria: Option<Criteria>) -> Selection {
+        let types = TYPES.map(|name| types.is_none_or(|types| types.iter().any(|wanted| wanted == name)));
+        Selection { types, criteria }
     }
 
-    /// Whether the record with this head is wanted.
-    pub fn takes(&self, head: &Head) -> bool {
+    /// Whether the type of the record with this head is wanted.
+    pub fn wants(&self, head: &Head) -> bool {
         self.types[head.kind]
+    }
+
+    /// Whether a record of a wanted type is chosen, by its header and what is held of its block.
+    pub fn verdict(&self, head: &Head, header: &[u8], held: &[u8]) -> Verdict {
+        self.criteria.as_ref().map_or(Verdict::Taken, |criteria| criteria.verdict(head.kind, header, held))
     }
 }
 
@@ -27,17 +34,17 @@ mod tests {
     use super::*;
     use crate::warc::{METADATA, RESPONSE};
 
-    fn takes(types: Option<&[&str]>, kind: usize) -> bool {
+    fn wants(types: Option<&[&str]>, kind: usize) -> bool {
         let types: Option<Vec<String>> = types.map(|types| types.iter().map(ToString::to_string).collect());
-        Selection::of_types(types.as_deref()).takes(&Head { kind, start: 0, length: 0 })
+        Selection::new(types.as_deref(), None).wants(&Head { kind, start: 0, length: 0 })
     }
 
     #[test]
     fn records_are_chosen_by_type() {
-        assert!(takes(None, RESPONSE));
-        assert!(takes(Some(&["response"]), RESPONSE));
-        assert!(!takes(Some(&["response"]), METADATA));
-        assert!(!takes(Some(&[]), RESPONSE));
-        assert!(!takes(Some(&["filedesc"]), RESPONSE));
+        assert!(wants(None, RESPONSE));
+        assert!(wants(Some(&["response"]), RESPONSE));
+        assert!(!wants(Some(&["response"]), METADATA));
+        assert!(!wants(Some(&[]), RESPONSE));
+        assert!(!wants(Some(&["filedesc"]), RESPONSE));
     }
 }

@@ -75,7 +75,7 @@ fn push_authority(authority: &[u8], default: &[u8], key: &mut Vec<u8>) -> Option
 }
 
 /// Whether a host is an address as it is written in keys: four numbers below 256, without zeros in front.
-fn is_address(host: &[u8]) -> bool {
+pub fn is_address(host: &[u8]) -> bool {
     let is_number = |label: &[u8]| {
         (1..4).contains(&label.len())
             && label.iter().all(u8::is_ascii_digit)

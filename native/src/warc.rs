@@ -69,6 +69,15 @@ pub fn content_type(header: &[u8]) -> Option<&[u8]> {
     Some(found.unwrap_or_default())
 }
 
+/// Whether a header says that the crawler has cut the payload.
+pub fn is_truncated(header: &[u8]) -> bool {
+    const NAME: &[u8] = b"WARC-Truncated:";
+    header.split(|&byte| byte == b'\n').any(|line| {
+        line.get(..NAME.len()).is_some_and(|start| start.eq_ignore_ascii_case(NAME))
+            && !line[NAME.len()..].trim_ascii().is_empty()
+    })
+}
+
 impl Head {
     /// Whether a member of so many bytes holds this record, its two closing line ends, and nothing else.
     pub fn fills(&self, size: u64) -> bool {

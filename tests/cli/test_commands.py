@@ -74,7 +74,7 @@ def test_records_json_has_every_field_with_numbers_as_numbers(run, crawl):
         "offset": sum(len(gzip_member(c)) for c in RECORDS[:2]), "length": len(gzip_member(RECORDS[2])), "index": 0,
         "type": "response", "id": rows[2]["id"], "uri": "http://example.org/0", "date": "2026-01-05T10:00:00Z",
         "content_type": "application/http; msgtype=response", "content_length": len(block), "http_status": 200,
-        "http_content_type": "text/html; charset=utf-8", "payload_digest": rows[2]["payload_digest"],
+        "http_content_type": "text/html; charset=utf-8", "payload_digest": rows[2]["payload_digest"], "truncated": None,
         "sha256": hashlib.sha256(block).hexdigest(),
     }  # fmt: skip
     assert rows[0]["uri"] is rows[0]["http_status"] is None

@@ -13,8 +13,8 @@ from tests.data import shared
 import crawlmill.core
 from crawlmill.errors import UsageError
 from crawlmill.formats.archive import read_archive
+from crawlmill.formats.timestamps import timestamp_of
 from crawlmill.indexes.cdx.archive import ALL_TYPES, ArchiveLines, IndexOptions, archive_captures
-from crawlmill.indexes.cdx.fields import timestamp_of
 from crawlmill.indexes.cdx.lines import FORMATS
 from crawlmill.indexes.cdx.names import file_name
 

@@ -19,7 +19,7 @@ from typing import Final, Self
 from crawlmill import __version__
 from crawlmill.errors import UsageError
 from crawlmill.extraction.members import Seen
-from crawlmill.indexes.cdx.fields import timestamp_of
+from crawlmill.formats.timestamps import timestamp_of
 
 __all__ = ["RunInfo", "compressed", "note"]
 

@@ -31,8 +31,8 @@ from crawlmill.extraction.ranges import fetch_ranges
 from crawlmill.extraction.tee import Tee
 from crawlmill.formats.record import Record
 from crawlmill.formats.selection import Selection
+from crawlmill.formats.timestamps import timestamp_of
 from crawlmill.indexes.cdx.archive import DEFAULT_TYPES
-from crawlmill.indexes.cdx.fields import timestamp_of
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.ledger.row import LedgerRow

@@ -33,6 +33,7 @@ from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import Block, Record
 from crawlmill.formats.runs import PROVEN, OnProblem, RecordCutter, RecordEnd
+from crawlmill.formats.selectors.facts import truncated_of
 
 __all__ = ["ArcRecord", "UrlLine", "is_arc_start", "parse_url_line", "read_members", "read_plain"]
 
@@ -211,6 +212,7 @@ class ArcRecord(Record):
         "content_length": attrgetter("content_length"),
         "http_status": lambda record: record.http_facts()[0],
         "http_content_type": lambda record: record.http_facts()[1],
+        "truncated": truncated_of,
     }
 
 

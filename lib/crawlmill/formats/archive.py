@@ -62,11 +62,14 @@ def read_archive(
     part: bool = False,
     heads_only: bool = False,
     types: frozenset[str] | None = None,
+    criteria: dict[str, Any] | None = None,
     counter: Any | None = None,
     max_body: int = MAX_BODY,
     first_of_file: FirstBytes | None = None,
     on_left_out: Callable[[int], None] = lambda _: None,
     on_unproven: Callable[[], None] = lambda: None,
+    on_deselected: Callable[[int], None] = lambda _: None,
+    on_cut: Callable[[int], None] = lambda _: None,
     on_problem: OnProblem,
     on_format: Callable[[str], None],
 ) -> Iterator[Record]:
@@ -78,11 +81,14 @@ def read_archive(
         part: A part of the file was asked for; in a plain file it may end with a record's block.
         heads_only: Prove boundaries and lengths only (of a gzipped WARC; everything else is read whole).
         types: The types of records that are wanted; others may be left out. None for all.
+        criteria: Conditions on records that the native core may decide; what does not meet them may be left out.
         counter: One of the native core: where that reads, what this can count is counted, and not given.
         max_body: Bytes of a block up to which it may take it.
         first_of_file: The first bytes of the file, where reading begins behind them: a dictionary may stand there.
         on_left_out: Called with numbers of records that were read and are not given.
         on_unproven: Called where content has no checksum, and a changed byte need not be noticed.
+        on_deselected: Called with numbers of records of wanted types among these that do not meet the criteria.
+        on_cut: Called with numbers of records among these that were counted, and whose payload the crawler has cut.
         on_problem: Called for everything lost; reading goes on after it.
         on_format: Called with `warc`, `wat`, `wet` or `arc` before the record that decides it is given. A warcinfo
             decides nothing.
@@ -105,8 +111,9 @@ def read_archive(
         ahead = None
         if native is not None:
             ahead = NativeReader(
-                native, types, heads=heads, counter=counter, max_body=max_body, on_left_out=on_left_out
-            )
+                native, types, criteria, heads=heads, counter=counter, max_body=max_body, on_left_out=on_left_out,
+                on_deselected=on_deselected, on_cut=on_cut,
+            )  # fmt: skip
         gzip = GzipReader(source, start=start, on_problem=on_problem, plausible=_is_record_start, heads=heads)
         yield from _read_members(gzip, ahead, on_problem, on_format)
     elif container == "zstd":
@@ -130,11 +137,14 @@ def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Rec
         part=opened.is_part,
         heads_only=options.heads_only and not options.verify,
         types=request.native_types,
+        criteria=request.native_criteria,
         counter=request.native_counter,
         max_body=options.max_body,
         first_of_file=opened.first_of_file,
         on_left_out=account.count,
         on_unproven=account.leave_unproven,
+        on_deselected=account.leave_out,
+        on_cut=account.cut,
         on_problem=account.lose,
         on_format=account.found,
     )

@@ -33,7 +33,7 @@ from crawlmill.errors import FormatError, SourceError
 from crawlmill.formats.record import Record
 from crawlmill.formats.warc.record import WarcRecord
 
-__all__ = ["DEPTH", "Detected", "Exchanges", "detected", "ids_of", "references_of"]
+__all__ = ["DEPTH", "Detected", "Exchanges", "detected", "detected_of", "ids_of", "references_of"]
 
 DEPTH: Final = 32
 """Records that wait for their metadata at a time, and metadata records that wait for theirs."""
@@ -64,17 +64,23 @@ def detected(record: Record) -> Detected | None:
     except (FormatError, SourceError):  # it is too large; or lost, and reported by whoever reads on
         return None
     charset: str | None = None
-    languages: tuple[str, ...] = ()
+    languages: bytes | None = None
     for line in block.splitlines():
         name, _, value = line.partition(b":")
         if name == b"charset-detected":
             charset = value.strip().decode("utf-8", "replace") or None
         elif name == b"languages-cld2":
-            languages = _codes(value)
-    return Detected(charset, languages) if charset or languages else None
+            languages = value
+    return detected_of(charset, languages)
 
 
-def _codes(text: bytes) -> tuple[str, ...]:
+def detected_of(charset: str | None, languages: str | bytes | None) -> Detected | None:
+    """What the values of `charset-detected` and `languages-cld2` say; None if that is nothing."""
+    codes = _codes(languages) if languages else ()
+    return Detected(charset or None, codes) if charset or codes else None
+
+
+def _codes(text: str | bytes) -> tuple[str, ...]:
     try:
         found = json.loads(text)
         codes = [language["code-iso-639-3"] for language in found["languages"][:_MAX_LANGUAGES]]

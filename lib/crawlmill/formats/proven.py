@@ -6,16 +6,20 @@ than `max_body`, the block's first 64 KiB are kept; its digests are checked all 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.formats.digests import check_digests
 from crawlmill.formats.reader import Account, Request
 from crawlmill.formats.record import HEAD_BYTES, Record
+from crawlmill.formats.selectors.awaiting import Awaiting
+from crawlmill.formats.selectors.facts import truncated_of
 
 __all__ = ["proven"]
 
+_OF_FILES: Final = ("warcinfo", "filedesc")
 _MAX_WAITING: Final = 10_000
 _MAX_WAITING_BYTES: Final = 64 << 20
 
@@ -28,14 +32,57 @@ def proven(records: Iterator[Record], request: Request, account: Account) -> Ite
         request: What is asked for.
         account: Told of every record, and of every problem with one.
     """
-    checked = _checked(records, request, account)
-    return checked if request.selection.formats is None else _once_known(checked, account)
+    selection = request.selection
+    if selection.awaits_metadata:
+        awaiting = Awaiting(selection, account.leave_out)
+        chosen = awaiting.chosen(_checked(records, replace(request, streamed=False), account))
+        given = _refused_if_lacking(chosen, awaiting, account) if request.is_range else chosen
+    else:
+        given = _chosen(records, request, account)
+    given = _cut_counted(given, account)
+    return given if selection.formats is None else _once_known(given, account)
 
 
-def _checked(records: Iterator[Record], request: Request, account: Account) -> Iterator[Record]:
+def _cut_counted(records: Iterator[Record], account: Account) -> Iterator[Record]:
+    """The records; those whose payload the crawler has cut are counted."""
+    for record in records:
+        if truncated_of(record) is not None:
+            account.cut(1)
+        yield record
+
+
+def _chosen(records: Iterator[Record], request: Request, account: Account) -> Iterator[Record]:
+    """The records that are selected by what they say themselves."""
+    wants, chooses = request.selection.wants, request.selection.chooses
+    choosy = request.selection.is_choosy
+
+    def takes(record: Record) -> bool:
+        if not wants(record):
+            return False
+        if not choosy or chooses(record):
+            return True
+        if record.type not in _OF_FILES:
+            account.leave_out(1)
+        return False
+
+    return _checked(records, request, account, takes)
+
+
+def _refused_if_lacking(records: Iterator[Record], awaiting: Awaiting, account: Account) -> Iterator[Record]:
+    yield from records
+    if error := awaiting.lacking():
+        account.refuse(error)
+
+
+def _checked(
+    records: Iterator[Record],
+    request: Request,
+    account: Account,
+    takes: Callable[[Record], bool] = lambda _: True,
+) -> Iterator[Record]:
     options, streamed = request.options, request.streamed
     max_body, verify = options.max_body, options.verify
-    takes, count = request.selection.takes, account.count
+    count = account.count
     for record in records:
         record.max_body = max_body
         given = takes(record)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, NoReturn, Protocol
 
 from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError
@@ -50,8 +50,17 @@ class Account(Protocol):
     def leave_unproven(self) -> None:
         """Some content has no checksum, so that a changed byte in it need not be noticed."""
 
+    def leave_out(self, items: int) -> None:
+        """So many of these are not given, since they do not meet what the user asks for."""
+
+    def cut(self, items: int) -> None:
+        """So many of those that are given, or counted, have a payload that the crawler has cut."""
+
     def lose(self, error: FormatError) -> None:
         """Something is lost; reading goes on after it."""
+
+    def refuse(self, error: FormatError) -> NoReturn:
+        """End the reading: nothing of the input is taken, for this reason."""
 
 
 class OpenInput(Protocol):
@@ -118,17 +127,24 @@ class Request:
         selection: Which records are given.
         streamed: Give large records before they are read to their end.
         counter: A counter of the native core: records that it can count it may count, and they are not given.
+        is_range: A range of a file was asked for, in which what belongs to a record may not be.
     """
 
     options: ReadOptions = READ_OPTIONS
     selection: Selection = EVERYTHING
     streamed: bool = False
     counter: Any | None = None
+    is_range: bool = False
 
     @property
     def native_types(self) -> frozenset[str] | None:
         """The types of records that the native core has to give; None for all, as where each one is checked."""
         return None if self.options.verify else self.selection.native_types
+
+    @property
+    def native_criteria(self) -> dict[str, Any] | None:
+        """What the native core may decide on records; None: nothing."""
+        return None if self.options.verify else self.selection.native_criteria
 
     @property
     def native_counter(self) -> Any | None:

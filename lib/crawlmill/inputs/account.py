@@ -74,6 +74,14 @@ class InputAccount:
         """Some content has no checksum, so that a changed byte in it need not be noticed."""
         self.row.verified = False
 
+    def leave_out(self, items: int) -> None:
+        """So many of these are not given, since they do not meet what the user asks for."""
+        self.row.deselected += items
+
+    def cut(self, items: int) -> None:
+        """So many of those that are given, or counted, have a payload that the crawler has cut."""
+        self.row.truncated += items
+
     def lose(self, error: FormatError | SourceError) -> None:
         """Something is lost; reading may go on after it."""
         self.row.lose(Problem.of(error.located(source=redact(self._item.location))))
@@ -86,7 +94,7 @@ class InputAccount:
         except (FormatError, SourceError) as error:
             self.lose(error)
         except _RefusedError as refused:
-            self.row.records = self.row.bytes = 0
+            self.row.records = self.row.bytes = self.row.deselected = self.row.truncated = 0
             self.lose(refused.error)
 
     @contextmanager

@@ -40,6 +40,7 @@ class ItemReading(Generic[T]):
     Attributes:
         item: The input.
         row: Its ledger row, complete when the iteration has ended.
+        selection: Which records are given.
     """
 
     def __init__(
@@ -57,11 +58,12 @@ class ItemReading(Generic[T]):
         self._account = InputAccount(item, selection, verified=not options.heads_only)
         self.row = self._account.row
         self._storage, self._gives = storage, gives
-        self._options, self._selection, self._streamed = options, selection, streamed
+        self.selection = selection
+        self._options, self._streamed = options, streamed
 
     def __iter__(self) -> Iterator[T]:
         item, account = self.item, self._account
-        request = Request(self._options, self._selection, self._streamed, self.counter)
+        request = Request(self._options, self.selection, self._streamed, self.counter, item.length is not None)
         with account.settled(), self._storage.open_stream(item.location, *item.span) as stream:
             opened = Opened(item, self._storage, stream)
             with account.covering(opened):

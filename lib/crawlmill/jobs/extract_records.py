@@ -34,6 +34,7 @@ class ExtractRecords(CrawlJob):
     formats = FORMATS
     writes_files = True
     publishes_pairs = False
+    selects_lists = True
 
     def configure_args(self) -> None:
         """Declare what is written."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from crawlmill.errors import FormatError, SourceError, UsageError
 from crawlmill.indexes.capture import parse_capture
+from crawlmill.indexes.cdx.selected import SelectedLines
 from crawlmill.indexes.lines import Chunk
 from crawlmill.indexes.output import make_printer
 from crawlmill.indexes.query import Query, parse_filter
@@ -111,15 +112,20 @@ class FindCaptures(CrawlJob):
         """The captures of a task's patterns, and a ledger row for each."""
         task = SearchTask(line, self.storage)
         shown = self._printer()
+        lines = SelectedLines(self.criteria) if self.criteria else None
         with self.monitor.alive(lambda: task.reached):
             held = bytearray()
             for pattern, chunk in task.chunks():
-                held += shown(pattern, chunk)
+                chosen = bytes(chunk) if lines is None else lines.of(bytes(chunk))
+                if chosen:
+                    held += shown(pattern, chosen)
                 if len(held) >= _AT_ONCE:
                     yield ENCODED, bytes(held)
                     held.clear()
             if held:
                 yield ENCODED, bytes(held)
+        if lines is not None and task.rows:
+            task.rows[0][1].deselected += lines.left_out
         for rank, row in task.rows:
             yield from self.monitor.account(rank, row)
 

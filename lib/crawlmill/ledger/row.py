@@ -83,6 +83,10 @@ class LedgerRow:
     """Number and count of the unit that this row is of, if it is not of the whole input: no part of the ledger."""
     skipped: Counter[str] = field(default_factory=Counter, compare=False)
     """Parts of whole records that a job could not take, by its own reasons: known to the run, no part of the ledger."""
+    deselected: int = field(default=0, compare=False)
+    """Records that the user's selectors have left out: known to the run, no part of the ledger."""
+    truncated: int = field(default=0, compare=False)
+    """Records taken whose payload the crawler has cut: known to the run, no part of the ledger."""
     core: str | None = field(default=None, compare=False)
     """The core (`crawlmill.core`) by which it was read: known to the run, no part of the ledger."""
 
@@ -196,6 +200,7 @@ def _of_units(units: list[LedgerRow]) -> LedgerRow:
     whole = replace(units[0], lost=Counter(), problems=[], unit=None, skipped=Counter())
     whole.format = next((row.format for row in units if row.format is not None), None)
     whole.records, whole.bytes = sum(row.records for row in units), sum(row.bytes for row in units)
+    whole.deselected, whole.truncated = sum(row.deselected for row in units), sum(row.truncated for row in units)
     whole.verified = all(row.verified for row in units)
     whole.unicode = next((row.unicode for row in units if row.unicode != unidata_version), unidata_version)
     whole.core = next((row.core for row in units if row.core == "python"), units[0].core)  # what is warned of

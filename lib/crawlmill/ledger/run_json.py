@@ -45,6 +45,8 @@ def run_report(
         "records": summary.records,
         "bytes": summary.bytes,
         "skipped": dict(sorted(summary.skipped.items())),
+        "deselected": summary.deselected,
+        "truncated": summary.truncated,
         "versions": {
             "crawlmill": crawlmill.__version__,
             "mrjob": mrjob,

@@ -27,6 +27,10 @@ class Summary:
     bytes: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     """Parts of whole records that a job could not take, by its own reasons."""
+    deselected: int = 0
+    """Records, and captures, that the user's selectors have left out."""
+    truncated: int = 0
+    """Records taken whose payload the crawler has cut."""
     unaccounted: int = 0
     bad: list[str] = field(default_factory=list)
     """A line for each of the first inputs that something was lost of; those that nobody has read come after them."""
@@ -58,6 +62,8 @@ class Summary:
         if isinstance(row, WrittenRow):
             self.outcomes["ok"] += 1
             return
+        self.deselected += row.deselected
+        self.truncated += row.truncated
         outcome = row.outcome
         self.outcomes[outcome] += 1
         self.skipped += row.skipped
@@ -78,6 +84,12 @@ class Summary:
         outcomes += f" ({self.unaccounted:,} unaccounted)" if self.unaccounted else ""
         return f"{_plural(self.inputs, 'input')}: {outcomes}; {_plural(self.records, 'record')}, {size(self.bytes)}"
 
+    def _noted(self) -> list[str]:
+        """What nobody may take for a loss: what was left out on request, and what the crawler has not stored whole."""
+        cut = f"of the records taken, the crawler has cut the payload of {self.truncated:,}"
+        left_out = f"{self.deselected:,} left out by the selectors"
+        return [line for line, number in ((left_out, self.deselected), (cut, self.truncated)) if number]
+
     def lines(self, seconds: float | None = None) -> list[str]:
         """The lines that end a run: the counts, and the first ten inputs that are not ok."""
         took = "" if seconds is None else f" in {seconds:,.1f} s"
@@ -86,7 +98,7 @@ class Summary:
         hints = [visible(f"hint: {line}: {hint}") for hint, line in self.hints.items()]
         if not hints and self.inputs == self._strange > 0:
             hints = ["hint: is this an input list? No line of it looks like a location"]
-        return [f"{self.counts()} read{took}", *bad, *([f"and {more:,} more"] if more else []), *hints]
+        return [f"{self.counts()} read{took}", *self._noted(), *bad, *([f"and {more:,} more"] if more else []), *hints]
 
 
 def _name_of(row: LedgerRow) -> str:

@@ -27,6 +27,7 @@ from crawlmill import core
 from crawlmill.codecs.inflate import decoders
 from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.inputs.lists import Input, Inputs, read_lists
+from crawlmill.inputs.selected import select_inputs, verdict_of
 from crawlmill.inputs.units import units_of
 from crawlmill.ledger.file import check_ledger_place
 from crawlmill.mr.engines.registry import engine_of
@@ -99,6 +100,7 @@ class _Launch:
         self.inputs: list[Input] = []  # in the order of the ledger
         self.beside: Mapping[str, str] = {}
         self.lost = 0  # by the look-up
+        self.deselected = 0  # inputs
 
     def run(self) -> int:
         """Do it all; gives the exit code."""
@@ -161,10 +163,23 @@ class _Launch:
         else:
             read = partial(read_lists, storage=self.storage, **given)
             inputs = self.job.read_lists(lists, self.storage, read)
+        inputs = self._selected(inputs)
         self.beside = inputs.beside
         if inputs.repeated and not self.options.quiet:
             self.console.say(f"{inputs.repeated:,} repeated line{'s' * (inputs.repeated > 1)} left out")
         return inputs
+
+    def _selected(self, inputs: Inputs) -> Inputs:
+        """The inputs without the captures that their lines leave out."""
+        criteria = self.job.criteria
+        if not criteria or self.job.searches:
+            return inputs
+        chosen, self.deselected = select_inputs(inputs, criteria)
+        undecided = (item for item in chosen if verdict_of(item, criteria) is None)
+        if self.job.selects_lists and (item := next(undecided, None)) is not None:
+            raise UsageError(f"{self.info.name} selects captures by their lines, and this one does not say enough: "
+                             f"{item.shown[:100]}")  # fmt: skip
+        return chosen
 
     def _write_tasks(self, inputs: Inputs) -> int:
         """Rank the inputs by the order of the ledger, cut them into tasks, write the task list; gives their number."""
@@ -221,7 +236,7 @@ class _Launch:
         """Run the tasks and end the run; gives the exit code. Whatever comes between, the ledger is kept."""
         ending = Ending(
             self.info, self.inputs, self.job, self.storage, self.scratch, self.console, self.job.stdout,
-            beside=self.beside,
+            beside=self.beside, deselected=self.deselected,
         )  # fmt: skip
         try:
             return ending.finish(work, output, self._execute(work))

@@ -31,7 +31,7 @@ pub struct Detected<'a> {
 }
 
 /// The fields of a header that have one of these names, each of which may be there once.
-fn fields<'a, const N: usize>(header: &'a [u8], names: [&str; N]) -> Option<[Option<&'a [u8]>; N]> {
+pub fn fields<'a, const N: usize>(header: &'a [u8], names: [&str; N]) -> Option<[Option<&'a [u8]>; N]> {
     let mut found = [None; N];
     let mut lines = Lines::new(header, 10);
     while let Some(line) = lines.next()? {
@@ -50,7 +50,7 @@ fn fields<'a, const N: usize>(header: &'a [u8], names: [&str; N]) -> Option<[Opt
     Some(found)
 }
 
-fn target(value: &[u8]) -> &[u8] {
+pub fn target(value: &[u8]) -> &[u8] {
     value.strip_prefix(b"<").and_then(|rest| rest.strip_suffix(b">")).unwrap_or(value)
 }
 
@@ -119,7 +119,7 @@ pub fn start<'a>(header: &'a [u8], block: &[u8], revisit: bool) -> Option<Start<
 }
 
 /// `2026-01-05T10:00:09Z` as 14 digits.
-fn timestamp(date: &[u8]) -> Option<[u8; 14]> {
+pub fn timestamp(date: &[u8]) -> Option<[u8; 14]> {
     if date.len() != 20 || date[10] != b'T' || date[19] != b'Z' {
         return None;
     }
@@ -131,7 +131,7 @@ fn timestamp(date: &[u8]) -> Option<[u8; 14]> {
 }
 
 /// The three digits of a status line.
-fn status(block: &[u8]) -> Option<[u8; 3]> {
+pub fn status(block: &[u8]) -> Option<[u8; 3]> {
     let blank = memchr::memchr(b' ', block)?;
     let rest = &block[blank..];
     let at = rest.iter().position(|&byte| byte != b' ' && byte != b'\t')?;

@@ -31,6 +31,7 @@ from crawlmill.errors import FormatError
 from crawlmill.formats.proven import proven
 from crawlmill.formats.reader import Account, OpenInput, Reader, Request
 from crawlmill.formats.record import Block, Record
+from crawlmill.formats.selectors.facts import truncated_of
 from crawlmill.formats.sequencefile.header import read_header
 from crawlmill.formats.sequencefile.reader import SequenceFileReader, SequenceRecord, read_sequencefile
 from crawlmill.formats.sequencefile.writables import Value, Writable, writable_named
@@ -98,6 +99,7 @@ class KeyValueRecord(Record):
         "index": attrgetter("index"),
         "key": lambda record: record._shown_key(),  # noqa: SLF001
         "value_length": attrgetter("block.length"),
+        "truncated": truncated_of,
     }
 
     def _shown_key(self) -> Any:

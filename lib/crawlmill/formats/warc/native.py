@@ -28,24 +28,31 @@ class NativeReader:
     Args:
         native: The native core.
         types: The types.
+        criteria: What usual records must meet to be given or counted; None: nothing.
         heads: As it is there.
         counter: One of the native core; what it counts is not given. None gives all.
         max_body: Bytes of a block up to which the counter may take it.
         on_left_out: Told how many records were read and not given.
+        on_deselected: Told how many of these are of wanted types and do not meet the criteria.
+        on_cut: Told how many of these were counted and have a payload that the crawler has cut.
     """
 
     def __init__(
         self,
         native: Any,
         types: frozenset[str] | None,
+        criteria: dict[str, Any] | None = None,
         *,
         heads: int,
         counter: Any | None = None,
         max_body: int = MAX_BODY,
         on_left_out: Callable[[int], None],
+        on_deselected: Callable[[int], None],
+        on_cut: Callable[[int], None],
     ) -> None:
-        self._reader = native.RecordReader(None if types is None else list(types), heads, max_body)
+        self._reader = native.RecordReader(None if types is None else list(types), heads, max_body, criteria)
         self._heads, self._counter, self._on_left_out = heads, counter, on_left_out
+        self._on_deselected, self._on_cut = on_deselected, on_cut
 
     def __call__(self, window: Window) -> list[WarcRecord]:
         """The wanted records at hand; the window moves past all that were read."""
@@ -54,6 +61,9 @@ class NativeReader:
             window.at, left_out, rows = self._reader.read(data, window.at, window.ended, self._counter, start)
             if left_out:
                 self._on_left_out(left_out)
+                deselected, cut = self._reader.noted()
+                self._on_deselected(deselected)
+                self._on_cut(cut)
             if rows or not self._reader.short or window.held >= REACH:
                 break
             window.hold(max(2 * window.held, 4))

@@ -233,6 +233,7 @@ class WarcRecord(Record):
         "http_status": lambda record: record.http_facts()[0],
         "http_content_type": lambda record: record.http_facts()[1],
         "payload_digest": lambda record: record.get("WARC-Payload-Digest"),
+        "truncated": lambda record: record.get("WARC-Truncated") or None,
     }
 
 

@@ -16,10 +16,11 @@ from crawlmill.errors import FormatError, SourceError
 from crawlmill.formats.exchange import Detected, Exchanges
 from crawlmill.formats.record import Record
 from crawlmill.formats.selection import Selection
+from crawlmill.formats.timestamps import timestamp_of
 from crawlmill.formats.warc.record import WarcRecord
 from crawlmill.indexes.capture import Capture
 from crawlmill.indexes.cdx.described import described
-from crawlmill.indexes.cdx.fields import capture_fields, extra_fields, stored_length, timestamp_of
+from crawlmill.indexes.cdx.fields import capture_fields, extra_fields, stored_length
 from crawlmill.indexes.cdx.lines import FORMATS
 from crawlmill.indexes.cdx.native_lines import NativeLines
 from crawlmill.urls.surt import urlkey

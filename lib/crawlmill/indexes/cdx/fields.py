@@ -20,7 +20,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
@@ -29,48 +28,16 @@ from crawlmill.formats.payload.http import HttpMessage
 from crawlmill.formats.record import HEAD_BYTES, Record
 from crawlmill.formats.warc.record import WarcRecord
 
-__all__ = ["EXTRA_FIELDS", "capture_fields", "extra_fields", "stored_length", "timestamp_of"]
+__all__ = ["EXTRA_FIELDS", "capture_fields", "extra_fields", "stored_length"]
 
 EXTRA_FIELDS: Final = ("recordid", "last-modified")
 """Fields that a line has on request, after the usual ones."""
 
-_DATE: Final = re.compile(
-    r"(\d{4})(?:-?(\d\d)(?:-?(\d\d)(?:[T ]?(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d*)?)?)?)?)?\s*(Z|z|[+-]\d\d:?\d\d)?",
-    re.ASCII,
-)
-_DIGITS: Final = re.compile(r"\d{14}(?:\d{3})?", re.ASCII)
 _MEDIA_TYPE: Final = re.compile(r"[^;\s]*")
 _EMPTY_LINE: Final = re.compile(rb"\n\r*\n")
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _NOT_MODIFIED: Final = 304
 _ARC_TRUNCATED: Final = "x-commoncrawl-ContentTruncated"
-
-
-def timestamp_of(date: str | None) -> str | None:
-    """A date of a record as 14 digits; None if it is none.
-
-    Dates are those of WARC 1.1, which may be less precise than a second (what is missing is the earliest) or more, of
-    ARC (14 digits), and what some writers made of them: other zones are turned into UTC.
-    """
-    date = (date or "").strip()
-    if len(date) == 20 and date[10] == "T" and date[19] == "Z":  # as nearly always
-        digits = date[:4] + date[5:7] + date[8:10] + date[11:13] + date[14:16] + date[17:19]
-        if digits.isascii() and digits.isdigit():
-            return digits
-    if _DIGITS.fullmatch(date):
-        return date[:14]
-    found = _DATE.fullmatch(date)
-    if found is None:
-        return None
-    year, month, day, hour, minute, second, zone = found.groups()
-    digits = f"{year}{month or '01'}{day or '01'}{hour or '00'}{minute or '00'}{second or '00'}"
-    if zone in (None, "Z", "z"):
-        return digits
-    try:
-        moment = datetime.strptime(digits + zone, "%Y%m%d%H%M%S%z").astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-    return f"{moment:%Y%m%d%H%M%S}".zfill(14)
 
 
 def capture_fields(record: Record, filename: str) -> dict[str, str]:

@@ -25,6 +25,7 @@ import sys
 from argparse import Namespace, RawDescriptionHelpFormatter, _ArgumentGroup
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
@@ -32,6 +33,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 from crawlmill.errors import FormatError, UsageError
 from crawlmill.formats.record import Record
 from crawlmill.formats.selection import Selection
+from crawlmill.formats.selectors.criteria import Criteria
 from crawlmill.inputs.lists import Input, Inputs
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.mr.compat import MRJob, MRJobRunner, MRStep, RawValueProtocol
@@ -39,7 +41,7 @@ from crawlmill.mr.job.command_line import declare_options, pass_on, raise_usage_
 from crawlmill.mr.job.program import door_of, guarded_stdout, run_program
 from crawlmill.mr.job.step_task import StepTask, is_json, overrides, plain_sums, rows_set_aside
 from crawlmill.mr.job.task_inputs import InputWatch, TaskInputs
-from crawlmill.mr.run.options import read_options
+from crawlmill.mr.run.options import criteria_of, read_options
 from crawlmill.mr.task.files import TaskFiles, check_name
 from crawlmill.mr.task.monitor import EngineMonitor, Monitor
 from crawlmill.mr.task.pairs import JsonPairs
@@ -100,6 +102,12 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     searches: ClassVar[bool] = False
     """Whether the lists are of patterns, which the job looks up in the indexes that `--index` names."""
+
+    selects_lines: ClassVar[bool] = False
+    """Whether what the user asks of pages is asked by the job itself, of lines of captures, and not of records."""
+
+    selects_lists: ClassVar[bool] = False
+    """Whether only the lines of lists can answer what the user asks of pages."""
 
     lost = 0
     """How much was lost where the launcher cut the work (`cut_tasks`)."""
@@ -215,6 +223,11 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         """How inputs are read."""
         return read_options(self.options)
 
+    @cached_property
+    def criteria(self) -> Criteria:
+        """What the user asks of pages; the records that `process` gets meet it."""
+        return criteria_of(self.options)
+
     @property
     def survey_options(self) -> ReadOptions:
         """How inputs are read by the survey."""
@@ -243,7 +256,8 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     @cached_property
     def _inputs(self) -> TaskInputs:
-        return TaskInputs(self.storage, self.options.coalesce, self.items, self.selection(), streamed=self.streamed)
+        selection = replace(self.selection(), criteria=self.criteria, of_lines=self.selects_lines)
+        return TaskInputs(self.storage, self.options.coalesce, self.items, selection, streamed=self.streamed)
 
     def run_mapper(self, step_num: int = 0) -> None:
         """Run a map task from stdin to stdout."""

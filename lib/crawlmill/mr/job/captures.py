@@ -21,6 +21,7 @@ from crawlmill.indexes.cdx.attempts import attempt_lines
 from crawlmill.indexes.cdx.blocks import Block
 from crawlmill.indexes.cdx.names import file_name
 from crawlmill.indexes.cdx.options import add_index_options
+from crawlmill.indexes.cdx.selected import SelectedLines
 from crawlmill.inputs.lists import Input, Inputs
 from crawlmill.inputs.reading import ReadOptions
 from crawlmill.mr.job.base import CrawlJob
@@ -38,6 +39,7 @@ class CapturesJob(CrawlJob):
     formats: tuple[str, ...] = ("warc", "arc", "wat", "wet", "cdxj", "cdx")
     heads_suffice = True
     streamed = True
+    selects_lines = True
 
     def configure_args(self) -> None:
         """Declare how archives are indexed."""
@@ -49,7 +51,18 @@ class CapturesJob(CrawlJob):
         return (block.data for block in self.blocks(reading))
 
     def blocks(self, reading: Any) -> Iterator[Block]:
-        """The captures of an input, many at a time; those of archives are numbered as they come."""
+        """The selected captures of an input, many at a time; those of archives are numbered as they come."""
+        criteria = reading.selection.criteria
+        if not criteria:
+            yield from self._all_blocks(reading)
+            return
+        lines = SelectedLines(criteria)
+        for block in self._all_blocks(reading):
+            if chosen := lines.chosen(block):
+                yield chosen
+            reading.row.deselected += lines.taken_left_out()
+
+    def _all_blocks(self, reading: Any) -> Iterator[Block]:
         lines = ArchiveLines(self._name_of(reading.item), self.index_options)
         reading.counter = lines.counter
         items = iter(self.watched(reading))

@@ -24,8 +24,9 @@ def declare_options(parser: ArgumentParser, passed_on: set[str]) -> None:
     declared.add_base_url(inputs.add_argument)
     declared.add_storage(inputs.add_argument)
     declared.add_lookup(
-        parser.add_argument_group("captures of an index (arguments are then URL patterns)").add_argument
+        parser.add_argument_group("captures of an index (arguments are then URL patterns)").add_argument, times=False
     )
+    declared.add_selecting(pass_on(parser.add_argument_group("selecting pages"), passed_on))
     declared.add_reading(pass_on(inputs, passed_on))
     declared.add_ending(parser.add_argument_group("bad inputs").add_argument)
     declared.add_running(parser.add_argument_group("running").add_argument)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Any, Final
 
 from crawlmill.formats.record import Record
 from crawlmill.formats.selection import Selection
+from crawlmill.formats.selectors.criteria import NO_CRITERIA
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import ItemReading, Reading, ReadOptions
+from crawlmill.inputs.selected import verdict_of
 from crawlmill.mr.task.monitor import Monitor
 from crawlmill.mr.task.task_list import decode_task
 from crawlmill.storage import Storage, redact
@@ -48,9 +51,13 @@ class TaskInputs:
                 yield rank, self._reading(item, storage, options)
 
     def _reading(self, item: Input, storage: Opener, options: ReadOptions) -> Any:
+        selection = self._selection
+        if selection.criteria and verdict_of(item, selection.criteria):
+            # Its line says that it is selected, and may know more than the record: what other records say of it.
+            selection = replace(selection, criteria=NO_CRITERIA)
         if issubclass(self._items, Record):
-            return Reading(item, storage, options, self._selection)
-        return ItemReading(item, storage, self._items, options, self._selection, streamed=self._streamed)
+            return Reading(item, storage, options, selection)
+        return ItemReading(item, storage, self._items, options, selection, streamed=self._streamed)
 
 
 class InputWatch:

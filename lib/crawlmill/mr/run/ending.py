@@ -131,13 +131,15 @@ class Ending:
     """Ends a run whose inputs are these, in the order of the ledger; without a job, as jobs usually end.
 
     `beside`: locations of inputs that also exist in a folder of this machine, which is not where they were read from.
+    `deselected`: captures of the lists that were no inputs, since the user did not select them.
     """
 
     def __init__(
         self, run: RunInfo, inputs: list[Input], job: Job | None, storage: Storage, scratch: Path, console: Console,
-        stdout: BinaryIO, *, beside: Mapping[str, str] | None = None,
+        stdout: BinaryIO, *, beside: Mapping[str, str] | None = None, deselected: int = 0,
     ) -> None:  # fmt: skip
         self._beside = beside or {}
+        self._deselected = deselected
         self._missed: Counter[str] = Counter()
         self._run, self._inputs, self._job = run, inputs, job
         self._storage, self._scratch = storage, scratch
@@ -213,7 +215,7 @@ class Ending:
 
     def _merge(self, files: list[Path], target: Path, why: str | None) -> Summary:
         """Write the ledger: one row for each input, whatever became of it."""
-        summary = Summary()
+        summary = Summary(deselected=self._deselected)
         target.parent.mkdir(parents=True, exist_ok=True)  # somebody may have removed it, and the rows with it
         with target.open("wb") as file:
             for row in complete(self._rows(files), self._inputs, why or "no task has accounted for this input"):

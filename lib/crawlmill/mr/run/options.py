@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from crawlmill.errors import UsageError
+from crawlmill.formats.selectors import options as values
+from crawlmill.formats.selectors.criteria import Criteria
 from crawlmill.inputs.reading import ReadOptions
 from crawlmill.storage import SSE, StorageOptions
 from crawlmill.storage.coalesce import COALESCE
@@ -29,8 +31,10 @@ __all__ = [
     "add_reading",
     "add_running",
     "add_s3",
+    "add_selecting",
     "add_storage",
     "check_lookup",
+    "criteria_of",
     "positive",
     "read_options",
     "storage_options",
@@ -179,15 +183,16 @@ def add_running(add: Add) -> None:
         help="show progress (default: yes; every ten seconds if stderr is not a terminal)")  # fmt: skip
 
 
-def add_lookup(add: Add) -> None:
-    """Which captures of which indexes are wanted."""
+def add_lookup(add: Add, *, times: bool = True) -> None:
+    """Which captures of which indexes are wanted; `times`: also of which time, which jobs ask of all records."""
     add("--index", action="append", default=[], metavar="INDEX",
         help="where to look up: a file, a cluster, a crawl or a CDX API (may be repeated)")  # fmt: skip
     add("--match", choices=MATCHES,
         help="what a pattern means, whatever its wildcards (default: as they say, or exact)")  # fmt: skip
     add("--key", action="store_true", help="patterns are urlkeys, as com,example)/path")
-    add("--from", dest="start", metavar="TS", help="captures from this time on (1 to 14 digits, such as 202401)")
-    add("--to", dest="end", metavar="TS", help="captures up to this time, inclusive")
+    if times:
+        add("--from", dest="start", metavar="TS", help="captures from this time on (1 to 14 digits, such as 202401)")
+        add("--to", dest="end", metavar="TS", help="captures up to this time, inclusive")
     add("--filter", action="append", default=[], metavar="[!][=|~]FIELD:VALUE",
         help="captures whose field contains, equals (=) or matches from the left (~) a value, or does not (!); "
         "may be repeated")  # fmt: skip
@@ -198,9 +203,63 @@ def add_lookup(add: Add) -> None:
 
 
 _OF_LOOKUP: Final = {
-    "match": "--match", "key": "--key", "start": "--from", "end": "--to", "filter": "--filter", "newest": "--newest",
-    "distinct": "--distinct", "limit": "--limit", "index_url": "--index-url",
+    "match": "--match", "key": "--key", "filter": "--filter", "newest": "--newest", "distinct": "--distinct",
+    "limit": "--limit", "index_url": "--index-url",
 }  # fmt: skip
+
+
+def add_selecting(add: Add) -> None:
+    """Which pages are wanted of what is read; made into `Criteria` by `criteria_of`."""
+
+    def several(name: str, dest: str, parse: Callable[[str], Any], metavar: str, text: str) -> None:
+        add(name, dest=dest, action="append", default=[], type=_worded(parse), metavar=metavar, help=text)
+
+    several("--host", "hosts", values.parse_host, "H", "pages of this host (may be repeated, as all of these)")
+    several("--domain", "domains", values.parse_host, "D", "pages of this domain and of all hosts below it")
+    several("--tld", "tlds", values.parse_host, "T", "pages of hosts below this top-level domain or suffix, such as uk")
+    several("--url-regex", "expressions", values.parse_expression, "RE", "pages in whose URL this is found")
+    several("--status", "statuses", values.parse_statuses, "N,…", "pages with these HTTP statuses, such as 200,3xx")
+    several("--mime", "mimes", values.parse_mime, "M", "pages sent as this media type, such as text/html or text/*")
+    several("--detected-mime", "detected_mimes", values.parse_mime, "M",
+            "pages that the crawler found to be of this media type")  # fmt: skip
+    several("--language", "languages", values.parse_language, "L",
+            "pages in this language, one of up to three that the crawler found (ISO 639-3, such as eng)")  # fmt: skip
+    several("--charset", "charsets", values.parse_charset, "C", "pages that the crawler found to be in this charset")
+    time = _worded(values.parse_time)
+    add(
+        "--from", dest="start", type=time, metavar="TS", help="pages from this time on (1 to 14 digits, such as 202401)"
+    )
+    add("--to", dest="end", type=time, metavar="TS", help="pages up to this time, inclusive")
+    add("--truncated", choices=("only", "none"), help="only, or none of, the pages whose payload the crawler has cut")
+    add("--sample-records", dest="sample", type=_worded(values.parse_sample), metavar="P%",
+        help="a sample of the pages, chosen by their URLs: the same pages in every format")  # fmt: skip
+
+
+def _worded(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+    """An argparse type of a function whose ValueErrors say what was expected."""
+
+    def parse_or_say(text: str) -> Any:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"expected {error}, got {text!r}") from None
+
+    return parse_or_say
+
+
+def criteria_of(options: argparse.Namespace) -> Criteria:
+    """What the options of `add_selecting` ask of pages."""
+    names = ("hosts", "domains", "tlds", "mimes", "detected_mimes", "languages", "charsets")
+    given = {name: frozenset(getattr(options, name)) for name in names}
+    return Criteria(
+        **given,
+        expressions=tuple(options.expressions),
+        statuses=tuple(each for some in options.statuses for each in some),
+        start=options.start,
+        end=options.end,
+        truncated=None if options.truncated is None else options.truncated == "only",
+        sample=options.sample,
+    )
 
 
 def check_lookup(options: argparse.Namespace) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol
 
+from crawlmill.formats.selectors.criteria import Criteria
 from crawlmill.inputs.lists import Inputs
 from crawlmill.mr.task.files import TaskFiles
 from crawlmill.mr.task.monitor import Monitor
@@ -40,7 +41,12 @@ class Job(Protocol):
     publishes_pairs: ClassVar[bool]
     surveys: ClassVar[bool]
     searches: ClassVar[bool]
+    selects_lists: ClassVar[bool]
     lost: int
+
+    @property
+    def criteria(self) -> Criteria:
+        """What the user asks of pages."""
 
     def output_protocol(self) -> Any:
         """What reads and writes the lines of the last step."""

@@ -57,6 +57,8 @@ _WRITTEN: Final = re.compile(
     rb'"verified":(?:true|false),"lost":\{\},"problems":\[\]),"unicode":"([0-9.]+)","core":"([a-z]+)"\}\n?\Z'
 )
 _SKIPPED: Final = "skipped"
+_LEFT_OUT: Final = "deselected"
+_CUT: Final = "cut"
 
 
 def row_pair(rank: int, row: LedgerRow) -> Pair:
@@ -64,6 +66,7 @@ def row_pair(rank: int, row: LedgerRow) -> Pair:
     beside: dict[str, Any] = {_UNICODE: row.unicode or unidata_version, _CORE: row.core or core.name()}
     if row.skipped:
         beside[_SKIPPED] = row.skipped
+    beside |= {name: number for name, number in ((_LEFT_OUT, row.deselected), (_CUT, row.truncated)) if number}
     key, fields = f"{_PREFIX}{rank:012}", {**row.to_json(), **beside}
     if row.unit is None:
         return key, fields
@@ -180,6 +183,7 @@ def decode_row(line: bytes) -> tuple[int, LedgerRow]:
         row = LedgerRow.from_json(fields)
         row.unicode, row.core = fields.get(_UNICODE), fields.get(_CORE)
         row.skipped = Counter(fields.get(_SKIPPED, ()))
+        row.deselected, row.truncated = fields.get(_LEFT_OUT, 0), fields.get(_CUT, 0)
         if _UNIT in fields:
             number, count = fields[_UNIT]
             row.unit = (number, count)

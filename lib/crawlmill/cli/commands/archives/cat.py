@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from typing import NoReturn
 
 from crawlmill.cli.arguments import make_storage
 from crawlmill.errors import CrawlmillError, FormatError, UsageError
@@ -148,6 +149,16 @@ class _Strict:
     def leave_unproven(self) -> None:
         """Nobody asks."""
 
+    def leave_out(self, items: int) -> None:
+        """Nothing is."""
+
+    def cut(self, items: int) -> None:
+        """Nobody asks."""
+
     def lose(self, error: FormatError) -> None:
+        """Raise it."""
+        raise error
+
+    def refuse(self, error: FormatError) -> NoReturn:
         """Raise it."""
         raise error

@@ -22,8 +22,10 @@ from crawlmill.cli.arguments import make_storage
 from crawlmill.cli.streams import json_line
 from crawlmill.errors import FormatError, SourceError, UsageError
 from crawlmill.formats.record import HEAD_BYTES, Record
+from crawlmill.formats.selection import Selection
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
+from crawlmill.mr.run.options import add_selecting, criteria_of
 from crawlmill.storage.locations import redact
 from crawlmill.terminal.text import tell, visible_field
 
@@ -47,6 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--heads-only", action="store_true",
                         help="verify only boundaries and lengths, which is several times faster")  # fmt: skip
 
+    add_selecting(parser.add_argument_group("selecting records").add_argument)
+
 
 def run(options: argparse.Namespace) -> int:
     """List the records."""
@@ -56,9 +60,11 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"no field {', '.join(sorted(unknown))}", expected=", ".join(sorted(known)))
     storage = make_storage(options)
     write = _json_writer(wanted) if options.json else _table_writer(wanted, options)
+    selection = Selection(criteria=criteria_of(options))
+    read_options = ReadOptions(heads_only=options.heads_only)
     bad = False
     for name in options.files:
-        reading = Reading(Input(name, name), storage, ReadOptions(heads_only=options.heads_only), streamed=True)
+        reading = Reading(Input(name, name), storage, read_options, selection, streamed=True)
         for record in reading:
             added = _added(record, reading, sha256=options.sha256, content=options.content)
             if not reading.is_whole(record):
@@ -67,6 +73,8 @@ def run(options: argparse.Namespace) -> int:
             write({**row, **record.fields(), **added})
         for problem in reading.row.problems:
             tell(f"{problem.reason}: {problem.message}")
+        if reading.row.deselected:
+            tell(f"{reading.row.deselected:,} records of {redact(name)} left out by the selectors")
         bad = bad or reading.row.outcome != "ok"
     return 2 if bad else 0
 

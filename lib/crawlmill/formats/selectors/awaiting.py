@@ -1,0 +1,103 @@
+"""Records that wait for the crawler's metadata about their page, which says its languages and charset.
+
+The metadata record stands behind the record that it is about (`formats.exchange`). Pages that are not selected wait,
+too, so that what is said of them is not taken for what is said of others, but nothing of them is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from crawlmill.errors import FormatError
+from crawlmill.formats.exchange import Detected, Exchanges
+from crawlmill.formats.record import Record
+from crawlmill.formats.selection import Selection
+from crawlmill.formats.selectors.facts import Facts, facts_of
+
+__all__ = ["Awaiting"]
+
+_NOTHING: Final = Detected(None, ())
+_MAX_HELD_BYTES: Final = 128 << 20  # those that wait longest go without: their metadata is not where crawlers put it
+
+
+class Awaiting:
+    """Decides on the records of one input, in their order.
+
+    Args:
+        selection: What is selected.
+        leave_out: Called with 1 for each record of a wanted type that is not.
+    """
+
+    def __init__(self, selection: Selection, leave_out: Callable[[int], None]) -> None:
+        self._selection, self._leave_out = selection, leave_out
+        self._exchanges: Exchanges[tuple[Record, int | None] | None] = Exchanges()
+        self._held = 0
+        self.described = False
+        """Whether a metadata record of the crawler was there."""
+        self.waited = False
+        """Whether a record had to wait for one."""
+
+    def chosen(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Those of the records that are selected."""
+        for record in records:
+            if self._held + record.content_length > _MAX_HELD_BYTES:
+                yield from self._settled(self._exchanges.rest())
+            self._take(record)
+            yield from self._settled(self._exchanges.take())
+        yield from self._settled(self._exchanges.rest())
+
+    def lacking(self) -> FormatError | None:
+        """Why nothing could be decided: records had to wait, and there was no metadata at all."""
+        if self.described or not self.waited:
+            return None
+        return FormatError(
+            f"{self._selection.criteria.awaited}: the crawler's metadata record, which answers it, is not in the range",
+            reason="unsupported-format",
+        )  # fmt: skip
+
+    def _take(self, record: Record) -> None:
+        if record.format != "warc":
+            self._pass_by(record)
+            return
+        facts = facts_of(record)
+        if facts.describes:
+            self.described = True
+            self._exchanges.tell(facts.found or _NOTHING, set(facts.references), facts.url)
+        if not facts.awaits_metadata or record.type == "conversion":
+            self._pass_by(record)
+            return
+        given = record if self._may_be_given(record, facts) else None
+        self.waited = self.waited or given is not None
+        self._held += 0 if given is None else given.content_length
+        item = None if given is None else (given, given.content_length)
+        self._exchanges.wait(item, facts.url, list(facts.ids))
+
+    def _may_be_given(self, record: Record, facts: Facts) -> bool:
+        selection = self._selection
+        if not selection.wants(record):
+            return False
+        if selection.criteria.meets_before(facts) and all(each.takes(record) for each in selection.selectors):
+            return True
+        self._leave_out(1)
+        return False
+
+    def _pass_by(self, record: Record) -> None:
+        """A record that speaks for itself keeps its place among those that wait."""
+        if not self._selection.wants(record):
+            return
+        if self._selection.chooses(record):
+            self._exchanges.pass_by((record, None))
+        elif record.type not in ("warcinfo", "filedesc"):
+            self._leave_out(1)
+
+    def _settled(self, pairs: Iterable[tuple[tuple[Record, int | None] | None, Detected | None]]) -> Iterator[Record]:
+        for item, found in pairs:
+            if item is None:
+                continue
+            record, held = item
+            self._held -= held or 0
+            if held is None or self._selection.criteria.meets_detected(found):
+                yield record
+            else:
+                self._leave_out(1)

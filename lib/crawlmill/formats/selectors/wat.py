@@ -1,0 +1,86 @@
+"""The JSON of a WAT record, as far as selectors ask for it.
+
+Spec: the WAT metadata that Common Crawl publishes: `Envelope.WARC-Header-Metadata` (of ARC files `ARC-Header-Metadata`)
+is the header of the record that is described, `Envelope.Payload-Metadata.HTTP-Response-Metadata` its HTTP header, and
+`Envelope.Payload-Metadata.WARC-Metadata-Metadata.Metadata-Records` what the crawler's metadata record says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Self
+
+import ujson
+
+from crawlmill.errors import FormatError, SourceError
+from crawlmill.formats.exchange import Detected, detected_of
+from crawlmill.formats.record import Record
+
+__all__ = ["Envelope"]
+
+_NONE: Final[Mapping[str, Any]] = {}
+
+
+class Envelope:
+    """What a WAT record says of the record that it describes; nothing, if it is not one that can be read."""
+
+    __slots__ = ("_header", "_payload", "is_readable", "type")
+
+    def __init__(self, envelope: Mapping[str, Any] | None) -> None:
+        self.is_readable = envelope is not None
+        envelope = envelope or _NONE
+        self._payload = _object(envelope, "Payload-Metadata")
+        arc = _object(envelope, "ARC-Header-Metadata")
+        self._header = _object(envelope, "WARC-Header-Metadata") or arc
+        self.type: str | None = self.get("WARC-Type")
+        if arc:
+            self.type = "filedesc" if (self.get("Target-URI") or "").startswith("filedesc:") else "response"
+
+    @classmethod
+    def of(cls, record: Record) -> Self:
+        """What this record says."""
+        try:
+            found = ujson.loads(record.block.tail(0, record.max_body))
+        except (FormatError, SourceError, ValueError, RecursionError):
+            return cls(None)  # whoever reads on reports it
+        envelope = found.get("Envelope") if isinstance(found, dict) else None
+        return cls(envelope if isinstance(envelope, dict) else None)
+
+    def get(self, name: str) -> str | None:
+        """A field of the described record's header."""
+        return _text(self._header.get(name))
+
+    @property
+    def _http(self) -> Mapping[str, Any]:
+        return _object(self._payload, "HTTP-Response-Metadata")
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status."""
+        said = _object(self._http, "Response-Message").get("Status")
+        text = str(said) if isinstance(said, str | int) else ""
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+    def http_header(self, name: str) -> str | None:
+        """The first value of a field of the HTTP header, whatever its case."""
+        for given, value in _object(self._http, "Headers").items():
+            if given.lower() == name.lower():
+                return _text(value[0] if isinstance(value, list) and value else value)
+        return None
+
+    @property
+    def detected(self) -> Detected | None:
+        """What a metadata record of the crawler says of its page."""
+        records = _object(self._payload, "WARC-Metadata-Metadata").get("Metadata-Records")
+        pairs = [each for each in records if isinstance(each, dict)] if isinstance(records, list) else []
+        fields = {each.get("Name"): text for each in pairs if (text := _text(each.get("Value")))}
+        return detected_of(fields.get("charset-detected"), fields.get("languages-cld2"))
+
+
+def _object(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = value.get(name)
+    return found if isinstance(found, dict) else _NONE
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

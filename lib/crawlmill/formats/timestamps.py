@@ -1,0 +1,63 @@
+"""Dates of records as the 14 digits that captures have, and the parts of them that users give."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Final
+
+__all__ = ["is_timestamp_prefix", "timestamp_of"]
+
+_DATE: Final = re.compile(
+    r"(\d{4})(?:-?(\d\d)(?:-?(\d\d)(?:[T ]?(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d*)?)?)?)?)?\s*(Z|z|[+-]\d\d:?\d\d)?",
+    re.ASCII,
+)
+_DIGITS: Final = re.compile(r"\d{14}(?:\d{3})?", re.ASCII)
+_PREFIX: Final = re.compile(r"\d{1,14}", re.ASCII)
+_EARLIEST: Final = "00010101000000"
+
+
+def timestamp_of(date: str | None) -> str | None:
+    """A date of a record as 14 digits; None if it is none.
+
+    Dates are those of WARC 1.1, which may be less precise than a second (what is missing is the earliest) or more, of
+    ARC (14 digits), and what some writers made of them: other zones are turned into UTC.
+    """
+    date = (date or "").strip()
+    if len(date) == 20 and date[10] == "T" and date[19] == "Z":  # as nearly always
+        digits = date[:4] + date[5:7] + date[8:10] + date[11:13] + date[14:16] + date[17:19]
+        if digits.isascii() and digits.isdigit():
+            return digits
+    if _DIGITS.fullmatch(date):
+        return date[:14]
+    found = _DATE.fullmatch(date)
+    if found is None:
+        return None
+    year, month, day, hour, minute, second, zone = found.groups()
+    digits = f"{year}{month or '01'}{day or '01'}{hour or '00'}{minute or '00'}{second or '00'}"
+    if zone in (None, "Z", "z"):
+        return digits
+    try:
+        moment = datetime.strptime(digits + zone, "%Y%m%d%H%M%S%z").astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return f"{moment:%Y%m%d%H%M%S}".zfill(14)
+
+
+def is_timestamp_prefix(text: str) -> bool:
+    """Whether 1 to 14 digits begin a timestamp that exists: `2024`, `202402`, `20240229`, but not `20240230`."""
+    if not _PREFIX.fullmatch(text):
+        return False
+    if len(text) < 4:
+        return True
+    # Of a part that is not whole, the first digit is given: some day, hour or minute must begin with it.
+    choices = ("", *"0123456789") if len(text) % 2 else ("",)
+    return any(_exists(text + digit) for digit in choices if (len(text) + len(digit)) % 2 == 0)
+
+
+def _exists(text: str) -> bool:
+    try:
+        datetime.strptime(text + _EARLIEST[len(text) :], "%Y%m%d%H%M%S")
+    except ValueError:
+        return False
+    return True
