@@ -88,7 +88,7 @@ def test_records_of_an_arc_have_its_own_fields(run, tmp_path):
     assert code == 0
     assert [row["type"] for row in rows] == ["filedesc", "response"]
     assert rows[1].keys() == {"offset", "length", "type", "uri", "ip", "date", "content_type", "declared_length",
-                              "content_length", "http_status", "http_content_type"}  # fmt: skip
+                              "content_length", "http_status", "http_content_type", "truncated"}  # fmt: skip
     assert (rows[1]["uri"], rows[1]["ip"], rows[1]["http_status"]) == ("http://e.org/a b", "192.0.2.1", 200)
 
 

@@ -33,7 +33,9 @@ def test_records_json_lists_key_place_and_content(run, file):
     assert (code, err) == (0, "")
     found = rows(out)
     assert [row["index"] for row in found] == list(range(7))
-    assert [list(row) for row in found] == [["offset", "index", "key", "value_length", "content", "sha256"]] * 7
+    assert [list(row) for row in found] == [
+        ["offset", "index", "key", "value_length", "truncated", "content", "sha256"]
+    ] * 7
     for row, (_, value) in zip(found, RECORDS, strict=True):
         assert row["value_length"] == len(value)
         assert row["sha256"] == hashlib.sha256(value).hexdigest()

@@ -42,9 +42,15 @@ def test_text_records_have_key_value_and_place():
         "ét\né".encode(),
     )
     assert first.fields() == {
-        "offset": data.index(ESCAPE), "index": 0, "key": "http://a.example/", "value_length": 6
+        "offset": data.index(ESCAPE), "index": 0, "key": "http://a.example/", "value_length": 6, "truncated": None
     }  # fmt: skip
-    assert second.fields() == {"offset": data.rindex(ESCAPE), "index": 1, "key": "", "value_length": 0}
+    assert second.fields() == {
+        "offset": data.rindex(ESCAPE),
+        "index": 1,
+        "key": "",
+        "value_length": 0,
+        "truncated": None,
+    }
     assert (first.format, first.type, first.length, first.holds_http, first.date) == (
         "sequencefile", "text_data", None, False, None,
     )  # fmt: skip
