@@ -27,7 +27,6 @@ from crawlmill import core
 from crawlmill.codecs.inflate import decoders
 from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.inputs.lists import Input, Inputs, read_lists
-from crawlmill.inputs.selected import select_inputs, verdict_of
 from crawlmill.inputs.units import units_of
 from crawlmill.ledger.file import check_ledger_place
 from crawlmill.mr.engines.registry import engine_of
@@ -43,6 +42,7 @@ from crawlmill.mr.run.signals import stoppable
 from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failures import Stopped, TaskError, TooManyBadError, cannot_retry, is_of_job, one_line
 from crawlmill.mr.task.monitor import Totals
+from crawlmill.mr.task.selected import select_inputs, verdict_of
 from crawlmill.mr.task.settings import TaskSettings
 from crawlmill.mr.task.task_list import cut, encode_task
 from crawlmill.storage import Storage, StorageOptions

@@ -13,8 +13,8 @@ from crawlmill.formats.selection import Selection
 from crawlmill.formats.selectors.criteria import NO_CRITERIA
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import ItemReading, Reading, ReadOptions
-from crawlmill.inputs.selected import verdict_of
 from crawlmill.mr.task.monitor import Monitor
+from crawlmill.mr.task.selected import verdict_of
 from crawlmill.mr.task.task_list import decode_task
 from crawlmill.storage import Storage, redact
 from crawlmill.storage.coalesce import CoalescingStorage
