@@ -20,6 +20,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from datetime import UTC
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
