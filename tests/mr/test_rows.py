@@ -166,3 +166,11 @@ def test_what_a_job_skipped_goes_with_the_row_and_is_summed_over_units():
     summary = Summary()
     summary.add(whole)
     assert summary.skipped == whole.skipped
+
+
+def test_row_brings_what_was_left_out_and_cut():
+    for numbers in ((5, 0), (0, 2), (5, 2)):
+        row = LedgerRow("x", "/x", records=9)
+        row.deselected, row.truncated = numbers
+        _, found = take_row(encode_row(1, row))
+        assert (found.deselected, found.truncated) == numbers

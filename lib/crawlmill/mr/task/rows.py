@@ -144,14 +144,8 @@ def write_rows(lines: Iterable[bytes], file: BinaryIO) -> None:
 
 def encode_row(rank: int, row: LedgerRow) -> bytes:
     """The line of the pair of a row, without its line end: `encode_pair(*row_pair(rank, row))`."""
-    if (
-        row.lost
-        or row.problems
-        or row.skipped
-        or row.unit is not None
-        or row.length is not None
-        or _SCHEME in row.location
-    ):
+    told = row.lost or row.problems or row.skipped or row.deselected or row.truncated
+    if told or row.unit is not None or row.length is not None or _SCHEME in row.location:
         return encode_pair(*row_pair(rank, row))
     form = "null" if row.format is None else f'"{row.format}"'
     text = (
