@@ -67,7 +67,8 @@ impl Criteria {
         if self.truncated.is_some_and(|wanted| wanted != truncated.is_some_and(|value| !value.is_empty())) {
             return Some(false);
         }
-        if !(self.hosts.is_empty() && self.domains.is_empty() && self.tlds.is_empty()) && !self.is_of_host(url)? {
+        let any_host = self.hosts.is_empty() && self.domains.is_empty() && self.tlds.is_empty();
+        if !any_host && !self.is_of_host(url)? {
             return Some(false);
         }
         if !self.detected_mimes.is_empty() && !is_one_of(identified.unwrap_or_default(), &self.detected_mimes) {
@@ -105,7 +106,7 @@ impl Criteria {
             false
         };
         Some(
-            (self.hosts.is_empty() || self.hosts.iter().any(|wanted| *wanted == host))
+            (self.hosts.is_empty() || self.hosts.contains(&host))
                 && (self.domains.is_empty() || is_below(&self.domains))
                 && (self.tlds.is_empty() || (!is_address(&host) && is_below(&self.tlds))),
         )

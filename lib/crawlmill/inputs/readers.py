@@ -13,12 +13,13 @@ from crawlmill.errors import FormatError
 from crawlmill.formats.archive import ARCHIVE
 from crawlmill.formats.reader import Reader
 from crawlmill.formats.sequencefile.records import SEQUENCEFILE
+from crawlmill.indexes.cdx.json_lines import JSON_CAPTURES
 from crawlmill.indexes.cdx.reader import CDX
 from crawlmill.inputs.opened import Opened
 
 __all__ = ["READERS", "either", "find_reader", "readers_of", "register"]
 
-READERS: Final[list[Reader]] = [ARCHIVE, SEQUENCEFILE, CDX]
+READERS: Final[list[Reader]] = [ARCHIVE, SEQUENCEFILE, CDX, JSON_CAPTURES]
 """All readers. Where the first bytes could be of several, the first one stands."""
 
 

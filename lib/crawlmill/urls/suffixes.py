@@ -21,10 +21,11 @@ from typing import Any, Final
 from crawlmill.errors import MissingDependency
 from crawlmill.urls.hosts import host_kind
 
-__all__ = ["list_version", "public_suffix", "registered_domain"]
+__all__ = ["domain_and_suffix", "list_version", "public_suffix", "registered_domain"]
 
 
 _HEAD_BYTES: Final = 4 << 10
+_MAX_NAME: Final = 1 << 10  # characters; IDNA takes quadratic time
 
 
 @lru_cache(10_000)
@@ -76,3 +77,27 @@ def _suffixes(private: bool, unknown: bool) -> Any:
     except ImportError as error:
         raise MissingDependency("domains need the package publicsuffixlist: pip install publicsuffixlist") from error
     return PublicSuffixList(only_icann=not private, accept_unknown=unknown)
+
+
+@lru_cache(10_000)
+def domain_and_suffix(host: str) -> tuple[str, str]:
+    """The domain of any text that stands where a host does, and its suffix, as Common Crawl's statistics name them.
+
+    By the ICANN section. An address is its own domain, and its suffix `(ip address)`. A host without a suffix of the
+    list belongs to its last label, and its suffix is empty; a suffix itself belongs to itself.
+
+    Raises:
+        MissingDependency: The package `publicsuffixlist` is not installed.
+    """
+    if host_kind(host) == "ipv4" or ":" in host:
+        return host, "(ip address)"
+    labels = host.split(".")
+    try:
+        name = host if host.isascii() or len(host) > _MAX_NAME else host.encode("idna").decode("ascii")
+    except UnicodeError:
+        name = host
+    found: str | None = _suffixes(False, False).publicsuffix(name) if len(host) <= _MAX_NAME else None
+    if not found:
+        return labels[-1], ""
+    size = found.count(".") + 1
+    return ".".join(labels[-size - 1 :]), ".".join(labels[-size:])

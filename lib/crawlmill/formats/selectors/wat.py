@@ -24,9 +24,10 @@ _NONE: Final[Mapping[str, Any]] = {}
 class Envelope:
     """What a WAT record says of the record that it describes; nothing, if it is not one that can be read."""
 
-    __slots__ = ("_header", "_payload", "is_readable", "type")
+    __slots__ = ("_container", "_header", "_payload", "is_readable", "type")
 
-    def __init__(self, envelope: Mapping[str, Any] | None) -> None:
+    def __init__(self, envelope: Mapping[str, Any] | None, container: Mapping[str, Any] = _NONE) -> None:
+        self._container = container
         self.is_readable = envelope is not None
         envelope = envelope or _NONE
         self._payload = _object(envelope, "Payload-Metadata")
@@ -44,7 +45,8 @@ class Envelope:
         except (FormatError, SourceError, ValueError, RecursionError):
             return cls(None)  # whoever reads on reports it
         envelope = found.get("Envelope") if isinstance(found, dict) else None
-        return cls(envelope if isinstance(envelope, dict) else None)
+        container = _object(found, "Container") if isinstance(found, dict) else _NONE
+        return cls(envelope if isinstance(envelope, dict) else None, container)
 
     def get(self, name: str) -> str | None:
         """A field of the described record's header."""
@@ -60,6 +62,18 @@ class Envelope:
         said = _object(self._http, "Response-Message").get("Status")
         text = str(said) if isinstance(said, str | int) else ""
         return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+    @property
+    def entity_digest(self) -> str | None:
+        """The digest of the HTTP body."""
+        return _text(self._http.get("Entity-Digest"))
+
+    @property
+    def stored_length(self) -> int | None:
+        """Bytes of the gzip member that holds the described record."""
+        said = _object(self._container, "Gzip-Metadata").get("Deflate-Length")
+        text = str(said) if isinstance(said, str | int) else ""
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
     def http_header(self, name: str) -> str | None:
         """The first value of a field of the HTTP header, whatever its case."""

@@ -19,6 +19,7 @@ from crawlmill.formats.sequencefile.records import KeyValueRecord
 from crawlmill.indexes.cdx.archive import ArchiveLines, IndexOptions
 from crawlmill.indexes.cdx.attempts import attempt_lines
 from crawlmill.indexes.cdx.blocks import Block
+from crawlmill.indexes.cdx.described_pages import described_lines
 from crawlmill.indexes.cdx.names import file_name
 from crawlmill.indexes.cdx.options import add_index_options
 from crawlmill.indexes.cdx.selected import SelectedLines
@@ -40,6 +41,9 @@ class CapturesJob(CrawlJob):
     heads_suffice = True
     streamed = True
     selects_lines = True
+
+    takes_described: ClassVar[bool] = False
+    """Whether a WAT file stands for the pages that it describes, and not for its own records."""
 
     def configure_args(self) -> None:
         """Declare how archives are indexed."""
@@ -74,7 +78,12 @@ class CapturesJob(CrawlJob):
         held: list[bytes] = []
         size, number = 0, 1
         records = _Rest(reading, items if first is None else chain([first], items))
-        pieces = attempt_lines(records) if isinstance(first, KeyValueRecord) else lines.of(records)
+        if isinstance(first, KeyValueRecord):
+            pieces = attempt_lines(records)
+        elif self.takes_described and reading.row.format == "wat":
+            pieces = described_lines(records)
+        else:
+            pieces = lines.of(records)
         for piece in pieces:
             held.append(piece)
             size += len(piece)

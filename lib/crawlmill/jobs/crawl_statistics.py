@@ -1,0 +1,288 @@
+"""Count the statistics of crawls, in the form in which Common Crawl publishes them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Final
+
+from crawlmill.analysis.statistics.compare import Sketches, compared, read_sketches
+from crawlmill.analysis.statistics.page import (
+    digest_line,
+    host_parts,
+    number_of,
+    page_line,
+    robots_line,
+    sha1_of,
+    text_of,
+)
+from crawlmill.analysis.statistics.sketch import Sketch
+from crawlmill.analysis.statistics.tally import SortedPages
+from crawlmill.analysis.statistics.vectors import ITEMS, SUMMED, histograms_of, summed, trimmed
+from crawlmill.errors import CrawlmillError, FormatError, UsageError
+from crawlmill.indexes.capture import Capture, parse_capture
+from crawlmill.mr.compat import MRStep
+from crawlmill.mr.job.counting import PairCounter
+from crawlmill.mr.job.published import published_lines
+from crawlmill.mr.job.sharded import SortingJob
+from crawlmill.mr.run.options import whole_number
+from crawlmill.mr.task.largest import Largest
+from crawlmill.mr.task.pairs import ENCODED, JsonPairs, encode_pair
+from crawlmill.mr.task.rows import Pair
+
+__all__ = ["CrawlStatistics"]
+
+_CRAWL: Final = re.compile(r"CC-[A-Z]+-\d{4}(?:-\d{2,4})?(?!\d)")
+_UNKNOWN: Final = "unknown"
+_ROBOTS: Final = "/robotstxt/"
+_MAX_KEYS: Final = 100_000
+_LINES_AT_ONCE: Final = 4096
+_COMPARED: Final = "\0compared"
+
+
+class CrawlStatistics(SortingJob):
+    """Count the statistics of crawls: sizes, hosts, domains, media types, charsets, languages.
+
+    Reads URL indexes (CDX and CDXJ files, clusters) and the captures of WARC and ARC files. Prints the lines that
+    Common Crawl publishes as statistics of its crawls, so that both can be merged and plotted by the same programs.
+    Distinct things are counted exactly, in bounded memory; URLs and digests are also sketched (HyperLogLog).
+
+    A result line is [metric, item, crawl] and a number, or a list of the numbers of pages, URLs, hosts and domains:
+    ["tld","org","CC-MAIN-2024-10"]<TAB>[123,100,7,5]
+    """
+
+    formats = ("warc", "arc", "cdxj", "cdx")
+    writes_files = False
+    publishes_pairs = True
+
+    def configure_args(self) -> None:
+        """Declare how exact it is to be, and what it is compared with."""
+        super().configure_args()
+        group = self.arg_parser.add_argument_group("statistics")
+        self._pass_on(group, "--crawl", metavar="ID", help="the crawl of all captures (default: the id in the path of "
+                      "their index, or in the name of their file)")  # fmt: skip
+        self._pass_on(group, "--exact", action="store_true", help="count distinct digests and new items, too (default)")
+        self._pass_on(group, "--sketch", action="store_true", help="estimate them only, which takes less time")
+        self._pass_on(group, "--compare", action="append", default=[], metavar="EARLIER", help="statistics of earlier "
+                      "crawls to compare sizes with: a file, or a folder of output, that tasks can read; may be "
+                      "repeated")  # fmt: skip
+        self._pass_on(group, "--top", type=whole_number(1), metavar="N", help="only the N largest items of each metric")
+
+    def load_args(self, args: list[str]) -> None:
+        """Parse the command line."""
+        super(SortingJob, self).load_args(args)
+        if self.options.exact and self.options.sketch:
+            raise UsageError("--exact and --sketch exclude each other")
+        if not self.is_task() and self.options.worker is None:
+            self._earlier  # noqa: B018 - what cannot be compared is told before anything runs
+
+    def pick_protocols(self, step_num: int, step_type: str) -> tuple[Any, Any]:
+        """Only lines of the first step carry their order."""
+        if step_num == 0:
+            picked: tuple[Any, Any] = super().pick_protocols(step_num, step_type)
+            return picked
+        return JsonPairs.read, JsonPairs.write
+
+    def steps(self) -> list[MRStep]:
+        """Sort, sum, and sum what the sums come to; with --top, choose."""
+        steps = [
+            MRStep(mapper_init=self.mapper_init, mapper=self.mapper, mapper_final=self.mapper_final,
+                   reducer=self.reducer),
+            MRStep(reducer_init=self._begin, reducer=self._sum, reducer_final=self._sized),
+            MRStep(reducer=self._finish),
+        ]  # fmt: skip
+        if self.options.top is None:
+            return steps
+        self._largest = Largest(self.options.top, _ranking)
+        return [
+            *steps[:2],
+            MRStep(reducer=self._gather, reducer_final=self._hand_on),
+            MRStep(reducer=self._choose, reducer_final=self._chosen, jobconf={"mapreduce.job.reduces": 1}),
+        ]
+
+    # Map: captures become lines
+
+    def mapper_init(self) -> None:
+        """Begin a map task."""
+        self._counts = PairCounter()
+        self._sketches: dict[tuple[str, str], Sketch] = {}
+
+    def read(self, reading: Any) -> Iterator[Pair]:
+        """The lines of an input's captures."""
+        found = self.options.crawl or _crawl_in(reading.item.location)
+        held: list[bytes] = []
+        for block in self.blocks(reading):
+            for index, line in enumerate(block.data.split(b"\n")[:-1]):
+                try:
+                    capture = parse_capture(line)
+                    held += self._lines_of(capture, found)
+                except FormatError as error:
+                    where = f"line {block.number_of(index)}: {error}"
+                    reading.drop(FormatError(where, reason="bad-header", offset=block.offset))
+            if len(held) > _LINES_AT_ONCE:
+                yield ENCODED, b"".join(held)
+                held = []
+            if len(self._counts) > _MAX_KEYS:
+                yield ENCODED, b"".join(_carried(self._counts))
+        if held:
+            yield ENCODED, b"".join(held)
+
+    def _lines_of(self, capture: Capture, crawl: str | None) -> list[bytes]:
+        """The lines of a capture. Raises: FormatError: It has no URL."""
+        get, fields = capture.get, capture.fields
+        url, name = _said(get("url")), get("filename") or ""
+        if url is None:
+            raise FormatError("a capture without a URL", reason="bad-header")
+        crawl = crawl or _crawl_in(name) or _UNKNOWN
+        status = number_of(_said(get("status")))
+        self._counts.add(("size", "fetch", crawl), 1)
+        encoded = text_of(crawl)
+        if _ROBOTS in name:
+            return [robots_line(host_parts(url), sha1_of(url), encoded, status)]
+        self._counts.add(("http_status", status, crawl), 1)
+        if status != 200:
+            return []
+        self._counts.add(("size", "page", crawl), 1)
+        sha1 = sha1_of(url)
+        self._sketch("url", crawl).add_hash(sha1)
+        said = {field: value for field in _FACETS if (value := _said(get(field))) is not None}
+        lines = [page_line(capture.urlkey.encode("utf-8", "surrogateescape"), host_parts(url), sha1, encoded,
+                           {**said, "url": url})]  # fmt: skip
+        digest = _said(fields.get("digest"))
+        if digest is not None:
+            digest = digest.removeprefix("sha1:")
+            self._sketch("digest", crawl).add(digest)
+            if not self.options.sketch:
+                lines.append(digest_line(text_of(digest), encoded))
+        return lines
+
+    def _sketch(self, item: str, crawl: str) -> Sketch:
+        found = self._sketches.get((item, crawl))
+        if found is None:
+            found = self._sketches[item, crawl] = Sketch()
+        return found
+
+    def mapper_final(self) -> Iterator[Pair]:
+        """What a map task has counted and sketched itself."""
+        yield ENCODED, b"".join(_carried(self._counts))
+        for (item, crawl), sketch in self._sketches.items():
+            pair = encode_pair(["size_estimate", item, crawl], _packed(sketch))
+            yield ENCODED, b"0\tc%b\n" % pair
+
+    # Reduce: what stands together is counted; then sums; then what the sums come to
+
+    def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
+        """The pairs of a reduce task, from its sorted lines."""
+        pages = SortedPages(exact=not self.options.sketch)
+        return ((ENCODED, lines) for lines in pages.lines(chunks))
+
+    def _begin(self) -> None:
+        self._counts = PairCounter()
+
+    def _sum(self, key: list[Any], values: Iterator[Any]) -> Iterator[Pair]:
+        metric, crawl = key[0], key[2]
+        if metric in SUMMED:
+            vector = summed(value if isinstance(value, list) else [value] for value in values)
+            for each in histograms_of(metric, crawl, vector * 2 if metric == "http_status" else vector):
+                self._counts.add(each, 1)
+            yield key, trimmed(vector)
+            if len(self._counts) > _MAX_KEYS:
+                yield from self._counts.drain()
+        elif metric == "size_estimate":
+            sketch = Sketch()
+            for value in values:
+                sketch.merge(_unpacked(value))
+            yield key, sketch.to_json()
+            if self._earlier:
+                yield [_COMPARED, key[1]], [crawl, _packed(sketch)]
+        elif metric in ITEMS:
+            yield from ((key, value) for value in values)
+        else:
+            yield key, sum(values)
+
+    def _sized(self) -> Iterator[Pair]:
+        yield from self._counts.drain()
+
+    def _finish(self, key: list[Any], values: Iterator[Any]) -> Iterator[Pair]:
+        if key[0] == _COMPARED:
+            crawls = {crawl: _unpacked(packed) for crawl, packed in values}
+            earlier = {crawl: sketch for (item, crawl), sketch in self._earlier.items() if item == key[1]}
+            yield from compared(key[1], earlier, crawls)
+        elif key[0] in ITEMS or key[0] == "size_estimate":
+            yield from ((key, value) for value in values)
+        else:
+            yield key, sum(values)
+
+    def _gather(self, key: list[Any], values: Iterator[Any]) -> Iterator[Pair]:
+        for name, value in self._finish(key, values):
+            if name[0] in ITEMS:
+                self._largest.add(name, value)
+            else:
+                yield name, value
+
+    def _hand_on(self) -> Iterator[Pair]:
+        return ((None, pair) for pair in self._largest.pairs())
+
+    def _choose(self, key: list[Any] | None, values: Iterator[Any]) -> Iterator[Pair]:
+        for value in values:
+            if key is None:
+                self._largest.add(*value)
+            else:
+                yield key, value
+
+    def _chosen(self) -> Iterator[Pair]:
+        yield from self._largest.pairs()
+
+    @cached_property
+    def _earlier(self) -> Sketches:
+        """The sketches of earlier crawls. Raises: UsageError."""
+        found: Sketches = {}
+        for name in self.options.compare:
+            try:
+                some = read_sketches(published_lines(name, self.storage))
+            except (CrawlmillError, ValueError, zlib.error, OSError, EOFError) as error:
+                raise UsageError(f"--compare {name}: {error}") from error
+            if not some:
+                raise UsageError(f"--compare {name}: no statistics (a line of size_estimate)")
+            found |= some
+        return found
+
+
+_FACETS: Final = ("mime", "mime-detected", "charset", "languages")
+
+
+def _said(value: Any) -> str | None:
+    """A field's text; None if it says nothing."""
+    return None if value in (None, "", "-") else value if isinstance(value, str) else str(value)
+
+
+def _crawl_in(path: str) -> str | None:
+    """The id of a crawl in a path: the last one."""
+    found = _CRAWL.findall(path)
+    return found[-1] if found else None
+
+
+def _carried(counts: PairCounter) -> Iterator[bytes]:
+    """Counts as lines that pass the sorting."""
+    return (b"0\tc%b\n" % line for lines in counts.drain_lines() for line in lines.split(b"\n") if line)
+
+
+def _packed(sketch: Sketch) -> str:
+    return base64.b64encode(zlib.compress(bytes(sketch.registers), 1)).decode("ascii")
+
+
+def _unpacked(text: str) -> Sketch:
+    return Sketch(zlib.decompress(base64.b64decode(text)))
+
+
+def _ranking(key: list[Any]) -> str:
+    """Each metric of each crawl is ranked by itself."""
+    return json.dumps([key[0], key[2]])
+
+
+if __name__ == "__main__":
+    CrawlStatistics.run()

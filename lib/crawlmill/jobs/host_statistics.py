@@ -1,0 +1,162 @@
+"""Count what a crawl has of each host, domain, suffix or path."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from crawlmill.analysis.statistics.groups import GROUPINGS, capture_lines, group_of, grouped
+from crawlmill.errors import FormatError, SourceError
+from crawlmill.indexes.capture import parse_capture
+from crawlmill.indexes.cdx.json_lines import begins_json_captures
+from crawlmill.inputs.lists import Input, Inputs
+from crawlmill.mr.compat import MRStep
+from crawlmill.mr.job.base import CrawlJob
+from crawlmill.mr.job.sharded import SortingJob
+from crawlmill.mr.run.options import whole_number
+from crawlmill.mr.task.largest import Largest
+from crawlmill.mr.task.pairs import ENCODED, JsonPairs, decode_pair, encode_value
+from crawlmill.mr.task.rows import Pair
+from crawlmill.storage import Storage
+from crawlmill.storage.locations import absolute
+
+__all__ = ["HostStatistics"]
+
+_AT_ONCE: Final = 1 << 16
+_HEAD_BYTES: Final = 1 << 12
+
+
+class HostStatistics(SortingJob):
+    """Count what a crawl has of each host: captures, distinct URLs and digests, days, statuses, media types, bytes.
+
+    Reads captures (URL indexes, and what `crawlmill lookup` or find_captures print: a file of captures given as LIST is
+    counted, and nothing is fetched), WARC, ARC, WAT, and metadata of 2012. All captures count, whatever their status.
+
+    A result line is a host and an object:
+    "e.org"<TAB>{"captures":3,"urls":2,"digests":2,"first":"2024-02-01","last":"2024-03-01","status":{"200":3},…}
+    """
+
+    formats = ("warc", "arc", "wat", "cdxj", "cdx", "captures", "metadata")
+    writes_files = False
+    publishes_pairs = True
+    takes_described = True
+
+    def configure_args(self) -> None:
+        """Declare what captures are grouped by."""
+        super().configure_args()
+        group = self.arg_parser.add_argument_group("hosts")
+        self._pass_on(group, "--by", type=_grouping, default="host", metavar="host|domain|tld|path:N",
+            help="what captures are grouped by: hosts (default), registered domains, public suffixes, or hosts with "
+            "the first N segments of paths")  # fmt: skip
+        self._pass_on(group, "--min-count", type=whole_number(1), default=1, metavar="N",
+            help="leave out groups of fewer captures (default: 1)")  # fmt: skip
+        self._pass_on(group, "--top", type=whole_number(1), metavar="N",
+            help="only the N groups with the most captures, largest first")  # fmt: skip
+
+    def load_args(self, args: list[str]) -> None:
+        """Parse the command line."""
+        super(SortingJob, self).load_args(args)
+
+    def read_lists(self, lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs]) -> Inputs:
+        """The inputs of lists; those that are captures are inputs themselves."""
+        here = os.getcwd()  # noqa: PTH109
+        items = [Input(given, absolute(given, here)) for given in lists if _is_captures(given, here, storage)]
+        own = {item.given for item in items}
+        rest = [given for given in lists if given not in own]
+        if not rest and items:
+            return Inputs(list(dict.fromkeys(items)))
+        others = super().read_lists(rest, storage, read)
+        return Inputs([*dict.fromkeys(items), *others.items], others.repeated, others.beside, others.kind)
+
+    def pick_protocols(self, step_num: int, step_type: str) -> tuple[Any, Any]:
+        """Only lines of the first step carry their order."""
+        if step_num == 0:
+            picked: tuple[Any, Any] = CrawlJob.pick_protocols(self, step_num, step_type)
+            return picked
+        return JsonPairs.read, JsonPairs.write
+
+    def steps(self) -> list[MRStep]:
+        """Sort and count; with --top, choose."""
+        counting = MRStep(mapper=self.mapper, reducer=self.reducer)
+        if self.options.top is None:
+            return [counting]
+        self._largest = Largest(self.options.top)
+        return [
+            counting,
+            MRStep(reducer=self._choose, reducer_final=self._chosen, jobconf={"mapreduce.job.reduces": 1}),
+        ]
+
+    def read(self, reading: Any) -> Iterator[Pair]:
+        """The lines of an input's captures."""
+        by, held, size = self.options.by, list[bytes](), 0
+        for block in self.blocks(reading):
+            for index, line in enumerate(block.data.split(b"\n")[:-1]):
+                try:
+                    capture = parse_capture(line)
+                except FormatError as error:
+                    reading.drop(_no_capture(block.number_of(index), error, block.offset))
+                    continue
+                url = capture.get("url")
+                if not url or url == "-":
+                    reading.drop(_no_capture(block.number_of(index), "no URL", block.offset))
+                    continue
+                fields = {name: value for name in _FIELDS if (value := capture.get(name)) not in (None, "", "-")}
+                lines = capture_lines(group_of(url, by), capture.timestamp, {**fields, "url": url})
+                held.append(lines)
+                size += len(lines)
+            if size > _AT_ONCE:
+                yield ENCODED, b"".join(held)
+                held, size = [], 0
+        if held:
+            yield ENCODED, b"".join(held)
+
+    def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
+        """The rows of a reduce task, from its sorted lines."""
+        for key, row in grouped(chunks):
+            if row["captures"] < self.options.min_count:
+                continue
+            if self.options.top is None:
+                yield ENCODED, b"%b\t%b\n" % (key, encode_value(row))
+            else:
+                yield None, [row["captures"], decode_pair(key + b"\tnull")[0], row]
+
+    def _choose(self, _key: None, values: Iterator[Any]) -> Iterator[Pair]:
+        for captures, key, row in values:
+            self._largest.add(key, [captures, row])
+        return iter(())
+
+    def _chosen(self) -> Iterator[Pair]:
+        return ((key, row) for key, (_, row) in self._largest.pairs())
+
+
+_FIELDS: Final = ("status", "mime", "digest", "length", "compressedSize")
+
+
+def _no_capture(number: int, why: object, offset: int) -> FormatError:
+    return FormatError(f"line {number} is not a capture: {why}", reason="bad-header", offset=offset)
+
+
+def _is_captures(given: str, here: str, storage: Storage) -> bool:
+    """Whether a list is captures as JSON, a line each."""
+    if given == "-":
+        return False
+    try:
+        with storage.open_stream(absolute(given, here), 0, _HEAD_BYTES) as stream:
+            return begins_json_captures(stream.read(_HEAD_BYTES))
+    except SourceError:
+        return False  # whoever reads it as a list says what is wrong
+
+
+def _grouping(text: str) -> str | int:
+    name, _, number = text.partition(":")
+    if text in GROUPINGS:
+        return text
+    if name == "path" and number.isascii() and number.isdigit() and int(number[:6]) > 0 and len(number) < 6:
+        return int(number)
+    raise ArgumentTypeError(f"expected host, domain, tld or path:N, N from 1, got {text!r}")
+
+
+if __name__ == "__main__":
+    HostStatistics.run()
