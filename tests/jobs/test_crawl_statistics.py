@@ -144,7 +144,9 @@ def test_earlier_crawls_are_compared_with_from_a_folder_of_output(tmp_path):
                                            line("http://b.org/", "org,b)/", crawl="CC-MAIN-2025-05")])  # fmt: skip
     assert run_here(CrawlStatistics, *INLINE, "--output-dir", tmp_path / "own", before).code == 0
     now = write(tmp_path / "new.cdxj", [line("http://b.org/", "org,b)/"), line("http://c.org/", "org,c)/")])
-    pairs = run_here(CrawlStatistics, *INLINE, "--compare", tmp_path / "own", "--", now).pairs
+    ended = run(JOB, "-r", "local", "--compare", "own", "--", now, cwd=tmp_path)
+    assert ended.code == 0, ended.err
+    pairs = ended.pairs
     overlap = pairs[f'["overlap","url","CC-MAIN-2025-05","{CRAWL}"]']
     assert overlap == {"intersection": 1, "union": 3, "jaccard": pytest.approx(1 / 3)}
     assert pairs['["cumulative","url","CC-MAIN-2025-05"]'] == {"size": 2, "new": 2}

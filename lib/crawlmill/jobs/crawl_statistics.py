@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -33,6 +34,7 @@ from crawlmill.mr.run.options import whole_number
 from crawlmill.mr.task.largest import Largest
 from crawlmill.mr.task.pairs import ENCODED, JsonPairs, encode_pair
 from crawlmill.mr.task.rows import Pair
+from crawlmill.storage.locations import absolute
 
 __all__ = ["CrawlStatistics"]
 
@@ -74,6 +76,7 @@ class CrawlStatistics(SortingJob):
 
     def load_args(self, args: list[str]) -> None:
         """Parse the command line."""
+        _absolute_values(args, "--compare")  # in place: tasks, which get the same arguments, run in other folders
         super(SortingJob, self).load_args(args)
         if self.options.exact and self.options.sketch:
             raise UsageError("--exact and --sketch exclude each other")
@@ -253,6 +256,16 @@ class CrawlStatistics(SortingJob):
 
 
 _FACETS: Final = ("mime", "mime-detected", "charset", "languages")
+
+
+def _absolute_values(args: list[str], option: str) -> None:
+    """Make the locations that an option names absolute."""
+    here = os.getcwd()  # noqa: PTH109
+    for at, text in enumerate(args):
+        if at and args[at - 1] == option:
+            args[at] = absolute(text, here)
+        elif text.startswith(f"{option}="):
+            args[at] = f"{option}={absolute(text.partition('=')[2], here)}"
 
 
 def _said(value: Any) -> str | None:
