@@ -7,6 +7,7 @@ import json
 import os
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Final
@@ -27,7 +28,6 @@ from crawlmill.analysis.statistics.vectors import ITEMS, SUMMED, histograms_of, 
 from crawlmill.errors import CrawlmillError, FormatError, UsageError
 from crawlmill.indexes.capture import Capture, parse_capture
 from crawlmill.mr.compat import MRStep
-from crawlmill.mr.job.counting import PairCounter
 from crawlmill.mr.job.published import published_lines
 from crawlmill.mr.job.sharded import SortingJob
 from crawlmill.mr.run.options import whole_number
@@ -111,7 +111,7 @@ class CrawlStatistics(SortingJob):
 
     def mapper_init(self) -> None:
         """Begin a map task."""
-        self._counts = PairCounter()
+        self._counts: Counter[tuple[Any, ...]] = Counter()
         self._sketches: dict[tuple[str, str], Sketch] = {}
 
     def read(self, reading: Any) -> Iterator[Pair]:
@@ -130,7 +130,7 @@ class CrawlStatistics(SortingJob):
                 yield ENCODED, b"".join(held)
                 held = []
             if len(self._counts) > _MAX_KEYS:
-                yield ENCODED, b"".join(_carried(self._counts))
+                yield ENCODED, b"".join(map(_carried, self._sized()))
         if held:
             yield ENCODED, b"".join(held)
 
@@ -142,14 +142,14 @@ class CrawlStatistics(SortingJob):
             raise FormatError("a capture without a URL", reason="bad-header")
         crawl = crawl or _crawl_in(name) or _UNKNOWN
         status = number_of(_said(get("status")))
-        self._counts.add(("size", "fetch", crawl), 1)
+        self._counts["size", "fetch", crawl] += 1
         encoded = text_of(crawl)
         if _ROBOTS in name:
             return [robots_line(host_parts(url), sha1_of(url), encoded, status)]
-        self._counts.add(("http_status", status, crawl), 1)
+        self._counts["http_status", status, crawl] += 1
         if status != 200:
             return []
-        self._counts.add(("size", "page", crawl), 1)
+        self._counts["size", "page", crawl] += 1
         sha1 = sha1_of(url)
         self._sketch("url", crawl).add_hash(sha1)
         said = {field: value for field in _FACETS if (value := _said(get(field))) is not None}
@@ -171,10 +171,9 @@ class CrawlStatistics(SortingJob):
 
     def mapper_final(self) -> Iterator[Pair]:
         """What a map task has counted and sketched itself."""
-        yield ENCODED, b"".join(_carried(self._counts))
+        yield ENCODED, b"".join(map(_carried, self._sized()))
         for (item, crawl), sketch in self._sketches.items():
-            pair = encode_pair(["size_estimate", item, crawl], _packed(sketch))
-            yield ENCODED, b"0\tc%b\n" % pair
+            yield ENCODED, _carried((["size_estimate", item, crawl], _packed(sketch)))
 
     # Reduce: what stands together is counted; then sums; then what the sums come to
 
@@ -184,17 +183,17 @@ class CrawlStatistics(SortingJob):
         return ((ENCODED, lines) for lines in pages.lines(chunks))
 
     def _begin(self) -> None:
-        self._counts = PairCounter()
+        self._counts = Counter()
 
     def _sum(self, key: list[Any], values: Iterator[Any]) -> Iterator[Pair]:
         metric, crawl = key[0], key[2]
         if metric in SUMMED:
             vector = summed(value if isinstance(value, list) else [value] for value in values)
             for each in histograms_of(metric, crawl, vector * 2 if metric == "http_status" else vector):
-                self._counts.add(each, 1)
+                self._counts[tuple(each)] += 1
             yield key, trimmed(vector)
             if len(self._counts) > _MAX_KEYS:
-                yield from self._counts.drain()
+                yield from self._sized()
         elif metric == "size_estimate":
             sketch = Sketch()
             for value in values:
@@ -208,7 +207,8 @@ class CrawlStatistics(SortingJob):
             yield key, sum(values)
 
     def _sized(self) -> Iterator[Pair]:
-        yield from self._counts.drain()
+        counts, self._counts = self._counts, Counter()
+        return ((list(key), number) for key, number in counts.items())
 
     def _finish(self, key: list[Any], values: Iterator[Any]) -> Iterator[Pair]:
         if key[0] == _COMPARED:
@@ -279,9 +279,9 @@ def _crawl_in(path: str) -> str | None:
     return found[-1] if found else None
 
 
-def _carried(counts: PairCounter) -> Iterator[bytes]:
-    """Counts as lines that pass the sorting."""
-    return (b"0\tc%b\n" % line for lines in counts.drain_lines() for line in lines.split(b"\n") if line)
+def _carried(pair: Pair) -> bytes:
+    """The line of a pair that passes the sorting as it is."""
+    return b"0\tc%b\n" % encode_pair(*pair)
 
 
 def _packed(sketch: Sketch) -> str:
