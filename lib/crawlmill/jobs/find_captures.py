@@ -8,12 +8,12 @@ from typing import Final
 
 from crawlmill.errors import FormatError, SourceError, UsageError
 from crawlmill.indexes.capture import parse_capture
-from crawlmill.indexes.cdx.selected import SelectedLines
 from crawlmill.indexes.lines import Chunk
 from crawlmill.indexes.output import make_printer
 from crawlmill.indexes.query import Query, parse_filter
 from crawlmill.inputs.lists import Input, Inputs
 from crawlmill.mr.job.base import CrawlJob
+from crawlmill.mr.job.selected_lines import SelectedLines
 from crawlmill.mr.run.lookup import Losses
 from crawlmill.mr.run.options import whole_number
 from crawlmill.mr.run.pattern_lists import read_pattern_lists

@@ -19,13 +19,13 @@ from crawlmill.formats.sequencefile.records import KeyValueRecord
 from crawlmill.indexes.cdx.archive import ArchiveLines, IndexOptions
 from crawlmill.indexes.cdx.attempts import attempt_lines
 from crawlmill.indexes.cdx.blocks import Block
-from crawlmill.indexes.cdx.described_pages import described_lines
 from crawlmill.indexes.cdx.names import file_name
 from crawlmill.indexes.cdx.options import add_index_options
-from crawlmill.indexes.cdx.selected import SelectedLines
 from crawlmill.inputs.lists import Input, Inputs
 from crawlmill.inputs.reading import ReadOptions
 from crawlmill.mr.job.base import CrawlJob
+from crawlmill.mr.job.described_pages import described_lines
+from crawlmill.mr.job.selected_lines import SelectedLines
 from crawlmill.storage import Storage
 
 __all__ = ["CapturesJob"]
