@@ -22,8 +22,9 @@ from crawlmill.analysis.structured.statistics import PageCounter, totals
 from crawlmill.errors import FormatError, MissingDependency, UsageError
 from crawlmill.formats.record import Record
 from crawlmill.formats.selection import Selection
+from crawlmill.formats.timestamps import timestamp_of
 from crawlmill.formats.warc.record import WarcRecord
-from crawlmill.indexes.cdx.fields import capture_fields, timestamp_of
+from crawlmill.indexes.cdx.fields import capture_fields
 from crawlmill.indexes.cdx.names import file_name
 from crawlmill.indexes.cluster.sharding import shards_of
 from crawlmill.indexes.cluster.shards import Member, cluster_idx, cluster_loc, metadata_yaml
