@@ -5,7 +5,6 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::captures::python::CaptureLines;
 use crate::counters::{learn, PageFilter, ServerCounter, TagCounter, WordCounter};
-use crate::counters::{learn, ServerCounter, TagCounter, WordCounter};
 use crate::criteria::Criteria;
 use crate::links::python::LinkLines;
 use crate::records::{Counter, Nothing, Progress, Records, Stop};
