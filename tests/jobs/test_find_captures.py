@@ -231,7 +231,7 @@ def test_formats(find, tmp_path):
         (["a.com", "*."], [], "line 2: this pattern names no URL"),
         ([], [], "no pattern in"),
         (["# nothing"], [], "no pattern in"),
-        (["a.com"], ["--from", "soon"], "from: expected a timestamp"),
+        (["a.com"], ["--from", "soon"], "--from: expected 1 to 14 digits of a time"),
         (["a.com"], ["--filter", "~url:["], "regular expression"),
         (["a.com"], ["--with-pattern", "--output-format", "list"], "cannot be combined"),
         (["a.com"], ["--index", "missing"], "cannot use this index"),

@@ -36,7 +36,14 @@ class Archive:
             for url in urls:
                 member = builders.pack([builders.response(url, PAGES[url])])
                 key, length, offset = key_of(url), len(member), len(data)
-                fields = {"url": url, "status": "200", "length": f"{length}", "offset": f"{offset}", "filename": name}
+                fields = {
+                    "url": url,
+                    "mime": "text/html",
+                    "status": "200",
+                    "length": f"{length}",
+                    "offset": f"{offset}",
+                    "filename": name,
+                }
                 self.lines.append(f"{key} 20240101000000 {json.dumps(fields)}")
                 line = f"{key} 20240101000000 {url} text/html 200 - - - {length} {offset} {name}\n"
                 self.cdx.append(line.encode())
@@ -156,7 +163,7 @@ def test_a_capture_without_a_place_is_told_and_left_out(archive):
         (["--index", "x.cdxj", "*.nowhere.example"], "no capture of *.nowhere.example in x.cdxj"),
         (["--index", "x.cdxj"], "no pattern given"),
         (["--index", "gone.cdxj", "other.net"], "cannot use this index"),
-        (["--index", "x.cdxj", "--from", "soon", "other.net"], "from: expected a timestamp"),
+        (["--index", "x.cdxj", "--from", "soon", "other.net"], "--from: expected 1 to 14 digits of a time"),
         (["--index", "x.cdxj", "--match", "some", "other.net"], "argument --match: invalid choice"),
         (["--match", "host", "x.cdxj"], "--match is of a look-up: name an index with --index"),
         (["--limit", "0", "x.cdxj"], "--limit is of a look-up: name an index with --index"),

@@ -187,7 +187,7 @@ def test_steps_and_jobs_of_a_stopped_run_end_on_a_cluster_that_runs_several_and_
 def test_action_on_failure_that_a_cluster_refuses_is_one_line(idle_emr, lst, tmp_path):
     cluster = idle_emr.double.waiting_cluster(StepConcurrencyLevel=2)
     line = one_line(idle_emr.run(TAGS, "--cluster-id", cluster, "--emr-action-on-failure", "CANCEL_AND_WAIT", lst))
-    assert line.endswith("takes none with emr_action_on_failure: CANCEL_AND_WAIT; leave that setting out")
+    assert line.endswith("refuses steps with emr_action_on_failure: CANCEL_AND_WAIT; leave that setting out")
 
 
 def test_steps_behind_one_that_failed_are_cancelled_and_not_those_of_others(idle_emr, tmp_path):
