@@ -270,13 +270,33 @@ def test_driver_that_is_killed_takes_its_job_with_it(hadoop, folder, tmp_path):
 
 def test_quota_that_is_full_in_the_reducer_is_a_clean_failure(hadoop, folder, tmp_path):
     hadoop.put(f"{folder}/full/x", b"")
-    hadoop.set_space_quota(f"{folder}/full", 1)
-    lst = unlucky(tmp_path, "http://fine/")
-    result = hadoop.run(UNLUCKY, "-D", "mapreduce.reduce.maxattempts=1", "--output-dir", f"hdfs://{folder}/full/out",
-                        "--ledger", tmp_path / "ledger", lst)  # fmt: skip
+    lst = unlucky(tmp_path, "http://wait/9999")
+    options = ["--cmdenv", f"MARKS={tmp_path}", "-D", "mapreduce.reduce.maxattempts=1", "--ledger", tmp_path / "ledger"]
+    with hadoop.started(UNLUCKY, *options, "--output-dir", f"hdfs://{folder}/full/out", lst) as process:
+        try:
+            wait_for((tmp_path / "waiting").exists, process)
+            hadoop.set_space_quota(f"{folder}/full", 1)  # behind the launcher, which writes the run's record there
+        finally:
+            (tmp_path / "go").touch()
+        result = ended(process)
     hadoop.set_space_quota(f"{folder}/full", 1 << 30)
     assert result.code == 1
     assert re.search(r"^unlucky: .*reduce-00000.*[Qq]uota", result.err.splitlines()[-1])
+    assert list(hadoop.storage.list(f"hdfs://{folder}")) == ["full/x"]
+
+
+def test_quota_that_is_full_already_is_told_before_the_job_is_submitted(hadoop, folder, tmp_path):
+    hadoop.put(f"{folder}/full/x", b"")
+    hadoop.set_space_quota(f"{folder}/full", 1)
+    before = hadoop.applications()
+    out = f"hdfs://{folder}/full/out"
+    result = hadoop.run(
+        UNLUCKY, "--output-dir", out, "--ledger", tmp_path / "ledger", unlucky(tmp_path, "http://fine/")
+    )
+    hadoop.set_space_quota(f"{folder}/full", 1 << 30)
+    assert result.code == 1
+    assert re.search(r"^unlucky: .*[Qq]uota", result.err.splitlines()[-1])
+    assert hadoop.applications() == before
     assert list(hadoop.storage.list(f"hdfs://{folder}")) == ["full/x"]
 
 
