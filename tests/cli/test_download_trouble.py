@@ -223,7 +223,7 @@ def test_download_that_waits_ends_at_a_signal_and_keeps_the_ledger_so_far(server
                 assert process.poll() is None
                 time.sleep(0.02)
             process.send_signal(number)
-            _, err = process.communicate(timeout=10)
+            _, err = process.communicate(timeout=50)  # before the stalled read is given up
         finally:
             process.kill()
     assert process.returncode == 128 + number

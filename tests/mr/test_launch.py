@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gzip
 import json
+import logging
 import os
 import re
 import shutil
@@ -182,6 +183,12 @@ def test_several_steps_leave_only_the_last_ones_output(crawl, tmp_path):
     run_here(UriCount, *INLINE, "--top", "1", "--output-dir", tmp_path / "out", lst)
     assert (tmp_path / "out/part-00000").read_text() == '"http://e.org/1"\t1\n'
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "out", "x.paths"]
+
+
+def test_a_run_leaves_the_loggers_of_its_process_as_they_were(crawl):
+    before = [logging.getLogger(name).level for name in ("crawlmill", "mrjob")]
+    run_here(UriCount, *INLINE, "--quiet", crawl.list(crawl.warc("a", "http://e.org/1")))
+    assert [logging.getLogger(name).level for name in ("crawlmill", "mrjob")] == before
 
 
 def test_quiet_run_says_nothing_unless_something_was_lost(crawl, mixed):

@@ -276,14 +276,16 @@ def _logging(job: Job, console: Console) -> Iterator[None]:
     if not options.verbose:
         handler.addFilter(lambda record: record.name != "mrjob.conf")  # "No configs found" is no news
     loggers = [logging.getLogger(name) for name in ("mrjob", "crawlmill")]
+    before = [logger.level for logger in loggers]
     for logger in loggers:
         logger.addHandler(handler)
         logger.setLevel(level)
     try:
         yield
     finally:
-        for logger in loggers:
+        for logger, earlier in zip(loggers, before, strict=True):
             logger.removeHandler(handler)
+            logger.setLevel(earlier)
 
 
 @contextmanager
