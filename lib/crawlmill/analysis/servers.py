@@ -26,7 +26,7 @@ from typing import Any
 import ujson
 
 from crawlmill import core
-from crawlmill.analysis.wat_json import is_key_of_object, member, object_of
+from crawlmill.analysis.wat_json import is_key_of_object, member, object_of, object_text
 from crawlmill.errors import FormatError
 
 __all__ = ["ServerCounter", "servers_of_headers", "wat_servers"]
@@ -93,14 +93,7 @@ def wat_servers(envelope: bytes) -> list[str | None] | None:
     if native is not None and (found := native.wat_servers(envelope)) is not NotImplemented:
         usual: list[str | None] | None = found
         return usual
-    text = envelope.strip()
-    if not (text.startswith(b"{") and text.endswith(b"}")):
-        raise FormatError(
-            "WAT record is not a JSON object",
-            reason="bad-json",
-            expected="{...}",
-            actual=f"{text[:1]!r}...{text[-1:]!r}",
-        )
+    text = object_text(envelope)
     response = text.find(b'"HTTP-Response-Metadata"')
     if response < 0 and text.count(b"{") == text.count(b"}"):
         return None

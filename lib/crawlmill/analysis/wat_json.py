@@ -15,10 +15,46 @@ from typing import Any
 
 import ujson
 
-__all__ = ["is_key_of_object", "member", "object_of"]
+from crawlmill.errors import FormatError
+
+__all__ = ["described", "envelope_of", "is_key_of_object", "member", "object_of", "object_text"]
 
 # An object that holds no object. `|)*+`: without the empty alternative `re` before 3.11.5 stops in the wrong place.
 _OBJECT = re.compile(rb'\{(?:"[^"\\]*+(?:\\[\s\S][^"\\]*+|)*+"[^"{}]*+|)*+\}')
+
+
+def object_text(block: bytes) -> bytes:
+    """The JSON object that the block of a WAT record is, without the blanks around it.
+
+    Raises:
+        FormatError: `bad-json`: it is none, as far as its first and last byte show.
+    """
+    text = block.strip()
+    if not (text.startswith(b"{") and text.endswith(b"}")):
+        raise FormatError(
+            "WAT record is not a JSON object",
+            reason="bad-json",
+            expected="{...}",
+            actual=f"{text[:1]!r}...{text[-1:]!r}",
+        )
+    return text
+
+
+def envelope_of(text: bytes) -> dict[str, Any]:
+    """The Envelope of a WAT record.
+
+    Raises:
+        FormatError: `bad-json`: the record is not JSON.
+    """
+    try:
+        return member(ujson.loads(text), "Envelope")
+    except ValueError as error:
+        raise FormatError(f"WAT record: {error}", reason="bad-json") from error
+
+
+def described(envelope: dict[str, Any]) -> dict[str, Any]:
+    """The header of the record that is described; that of an ARC has names of its own (`Target-URI`), and no type."""
+    return member(envelope, "WARC-Header-Metadata") or member(envelope, "ARC-Header-Metadata")
 
 
 def is_key_of_object(text: bytes, at: int, key: bytes) -> bool:

@@ -22,7 +22,7 @@ from crawlmill.codecs.members import REACH, Member, MemberReader
 from crawlmill.codecs.source import Window
 from crawlmill.errors import FormatError
 
-__all__ = ["GzipReader", "Member", "head_only"]
+__all__ = ["GzipReader", "head_only"]
 
 
 class GzipReader(MemberReader):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ujson
-
 from crawlmill.analysis.links.hosts import host_of_url
-from crawlmill.analysis.wat_json import is_key_of_object, member, object_of
+from crawlmill.analysis.wat_json import described, envelope_of, is_key_of_object, member, object_of, object_text
 from crawlmill.errors import FormatError
 
 __all__ = ["address_of", "wat_address"]
@@ -29,21 +27,13 @@ def wat_address(envelope: bytes, url: str | None) -> tuple[str | None, str | Non
     Raises:
         FormatError: `bad-json`: the record is not a JSON object.
     """
-    text = envelope.strip()
-    if not (text.startswith(b"{") and text.endswith(b"}")):
-        raise FormatError(
-            "WAT record is not a JSON object",
-            reason="bad-json",
-            expected="{...}",
-            actual=f"{text[:1]!r}...{text[-1:]!r}",
-        )
+    text = object_text(envelope)
     at = text.find(_RESPONSE[:-2])
     try:
         header = object_of(text, text.rfind, b'"WARC-Header-Metadata":{', 0)
         if header is None or (at >= 0 and not is_key_of_object(text, at, _RESPONSE)):
-            whole = member(ujson.loads(text), "Envelope")
-            # WAT files of ARC files have a header of another name, with names of its own.
-            header = member(whole, "WARC-Header-Metadata") or member(whole, "ARC-Header-Metadata")
+            whole = envelope_of(text)
+            header = described(whole)
             at = 0 if "HTTP-Response-Metadata" in member(whole, "Payload-Metadata") else -1
     except ValueError as error:
         raise FormatError(f"WAT record: {error}", reason="bad-json") from error

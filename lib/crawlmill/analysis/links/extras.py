@@ -6,10 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-import ujson
-
-from crawlmill.analysis.wat_json import member
-from crawlmill.errors import FormatError
+from crawlmill.analysis.wat_json import described, envelope_of, member
 
 __all__ = ["EXTRAS", "header_references", "wat_response"]
 
@@ -47,12 +44,9 @@ def wat_response(envelope: bytes) -> tuple[str | None, int | None, list[tuple[st
     """
     if b'"HTTP-Response-Metadata"' not in envelope:
         return None
-    try:
-        whole = member(ujson.loads(envelope), "Envelope")
-    except ValueError as error:
-        raise FormatError(f"WAT record: {error}", reason="bad-json") from error
+    whole = envelope_of(envelope)
     response = member(member(whole, "Payload-Metadata"), "HTTP-Response-Metadata")
-    header = member(whole, "WARC-Header-Metadata") or member(whole, "ARC-Header-Metadata")
+    header = described(whole)
     if header.get("WARC-Type", "response") != "response":
         return None
     url = header.get("WARC-Target-URI", header.get("Target-URI"))

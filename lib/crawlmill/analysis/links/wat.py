@@ -11,11 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import ujson
-
 from crawlmill.analysis.links.kinds import KINDS
-from crawlmill.analysis.wat_json import member
-from crawlmill.errors import FormatError
+from crawlmill.analysis.wat_json import described, envelope_of, member, object_text
 
 __all__ = ["WatPage", "wat_page"]
 
@@ -54,19 +51,12 @@ def wat_page(envelope: bytes) -> WatPage | None:
     Raises:
         FormatError: `bad-json`: the record is not a JSON object.
     """
-    text = envelope.strip()
-    if not (text.startswith(b"{") and text.endswith(b"}")):
-        raise FormatError("WAT record is not a JSON object", reason="bad-json", expected="{...}",
-                          actual=f"{text[:1]!r}...{text[-1:]!r}")  # fmt: skip
+    text = object_text(envelope)
     if b'"HTML-Metadata"' not in text and text.count(b"{") == text.count(b"}"):
         return None
-    try:
-        whole = member(ujson.loads(text), "Envelope")
-    except ValueError as error:
-        raise FormatError(f"WAT record: {error}", reason="bad-json") from error
+    whole = envelope_of(text)
     response = member(member(whole, "Payload-Metadata"), "HTTP-Response-Metadata")
-    # WAT files of ARC files have a header of another name, with names of its own, and no type.
-    header = member(whole, "WARC-Header-Metadata") or member(whole, "ARC-Header-Metadata")
+    header = described(whole)
     if header.get("WARC-Type", "response") != "response" or not isinstance(response.get("HTML-Metadata"), dict):
         return None
     url = header.get("WARC-Target-URI", header.get("Target-URI"))

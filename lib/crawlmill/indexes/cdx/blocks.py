@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from crawlmill import core
-from crawlmill.codecs.gzip import GzipReader, Member
+from crawlmill.codecs.gzip import GzipReader
 from crawlmill.codecs.gzip_member import MAGIC
+from crawlmill.codecs.members import Member
 from crawlmill.codecs.source import ByteSource, Replay
 from crawlmill.errors import FormatError
 from crawlmill.indexes.cdx.check import fault_of, is_header_or_blank

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from crawlmill.codecs.gzip import GzipReader, Member
+from crawlmill.codecs.gzip import GzipReader
+from crawlmill.codecs.members import Member
 from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.indexes.cdx.sorted_file import out_of_order, search
