@@ -5,10 +5,11 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO, ClassVar, Final
+from typing import Any, BinaryIO, Final
 
 from crawlmill.analysis.links.graph import count_edges, graph_host, label_of, number_graph, rank_hosts
-from crawlmill.mr import CrawlJob, MRStep, Reading, Results, UsageError
+from crawlmill.mr import MRStep, Reading, Results, UsageError
+from crawlmill.mr.job.labelled import LabelledJob, LabelledLines
 from crawlmill.mr.job.links import EXTRAS, LinksJob
 from crawlmill.mr.task.pairs import ENCODED, JsonPairs
 from crawlmill.mr.task.rows import Pair
@@ -20,22 +21,15 @@ _MAX_EDGES: Final = 300_000  # that a map task holds before it writes them
 _AT_ONCE: Final = 1000
 
 
-class _Lines:
-    """The protocol of lines after a label; rows of the ledger are JSON as ever."""
-
-    @staticmethod
-    def read(line: bytes) -> Pair:
-        if not line[:1].isdigit():
-            return JsonPairs.read(line)
-        label, _, text = line.partition(b"\t")
-        return label, text
+class _Lines(LabelledLines):
+    """Lines between the passes, whose labels and texts are bytes."""
 
     @staticmethod
     def write(key: Any, value: Any) -> bytes:
         return b"%b\t%b" % (key, value) if isinstance(key, bytes) else JsonPairs.write(key, value)
 
 
-class HostGraph(LinksJob):
+class HostGraph(LabelledJob, LinksJob):
     """Build the graph of hosts that link to each other, in --output-dir.
 
     Reads WARC, ARC, WAT, and metadata of 2012. Writes vertices/part-*.txt.gz, lines of a number and a host in reverse
@@ -46,20 +40,8 @@ class HostGraph(LinksJob):
     links within a host, addresses, single labels, and names that are none in the DNS.
     """
 
-    writes_files = True
-    publishes_pairs = False
-    reduces_lines = True
     INTERNAL_PROTOCOL = _Lines
     OUTPUT_PROTOCOL = _Lines
-
-    # The label and a line are the key together; the label alone says which reducer it goes to.
-    PARTITIONER = "org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner"
-    JOBCONF: ClassVar[dict[str, Any]] = {
-        **CrawlJob.JOBCONF,
-        "stream.num.map.output.key.fields": 2,
-        "mapreduce.partition.keypartitioner.options": "-k1,1",
-        "mapreduce.job.reduces": 16,
-    }
 
     def configure_args(self) -> None:
         """Declare what the graph is like."""
@@ -76,8 +58,7 @@ class HostGraph(LinksJob):
         self.extras = frozenset(filter(None, self.options.extras.split(",")))
         if unknown := sorted(self.extras - EXTRAS):
             raise UsageError(f"--with {unknown[0]}: expected {', '.join(sorted(EXTRAS))}")
-        if not self.is_task() and self.options.worker is None and not self.options.output_dir:
-            raise UsageError("--output-dir is needed: what this job writes is a folder of files")
+        self.require_output_dir()
 
     def steps(self) -> list[MRStep]:
         """The passes that `crawlmill.analysis.links.graph` tells of."""
@@ -119,10 +100,6 @@ class HostGraph(LinksJob):
                 lines.clear()
         self._edges.clear()
         yield ENCODED, b"".join(lines)
-
-    def reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
-        """Never called: `reduce_lines` takes its place."""
-        raise NotImplementedError
 
     def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
         """Pass 1."""

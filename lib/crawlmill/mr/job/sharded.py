@@ -26,26 +26,12 @@ from crawlmill.errors import FormatError, UsageError
 from crawlmill.indexes.cluster.sharding import MAX_SHARDS, escaped_lines, label_lines
 from crawlmill.indexes.cluster.splits import Sampler, number_of_shards, sample_size, split_points
 from crawlmill.mr.job.captures import CapturesJob
+from crawlmill.mr.job.labelled import LabelledJob
 from crawlmill.mr.run.options import whole_number
-from crawlmill.mr.task.pairs import ENCODED, JsonPairs
+from crawlmill.mr.task.pairs import ENCODED
 from crawlmill.mr.task.rows import Pair
 
 __all__ = ["FileGroup", "ShardedJob", "SortingJob", "number_of_files"]
-
-
-class _Lines:
-    """The protocol of lines that carry their order in their first bytes; rows of the ledger are JSON as ever."""
-
-    @staticmethod
-    def read(line: bytes) -> Pair:
-        if not line[:1].isdigit():
-            return JsonPairs.read(line)
-        key, _, text = line.partition(b"\t")
-        return key, text
-
-    @staticmethod
-    def write(key: Any, lines: Any) -> bytes:
-        return JsonPairs.write(key, lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,34 +43,13 @@ class FileGroup:
     points: list[bytes]
 
 
-class SortingJob(CapturesJob):
-    """The base of jobs that sort labelled lines, and write files of them in `reduce_lines`."""
-
-    writes_files = True
-    publishes_pairs = False
-    reduces_lines = True
-    INTERNAL_PROTOCOL = _Lines
-    OUTPUT_PROTOCOL = _Lines
-
-    # The number of a file and a line are the key together; the number alone says which reducer it goes to.
-    PARTITIONER = "org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner"
-    JOBCONF: ClassVar[dict[str, Any]] = {
-        **CapturesJob.JOBCONF,
-        "stream.num.map.output.key.fields": 2,
-        "mapreduce.partition.keypartitioner.options": "-k1,1",
-        "mapreduce.job.reduces": 16,
-    }
+class SortingJob(LabelledJob, CapturesJob):
+    """The base of jobs that label lines with the number of their file, and write the files in `reduce_lines`."""
 
     def load_args(self, args: list[str]) -> None:
         """Parse the command line."""
         super().load_args(args)
-        launches = not self.is_task() and self.options.worker is None
-        if launches and self.needs_output_dir() and not self.options.output_dir:
-            raise UsageError("--output-dir is needed: what this job writes is a folder of files")
-
-    def reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
-        """Never called: `reduce_lines` takes its place."""
-        raise NotImplementedError
+        self.require_output_dir()
 
 
 class ShardedJob(SortingJob):
