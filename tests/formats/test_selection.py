@@ -6,7 +6,6 @@ import pytest
 from tests.builders import gzip_member, record, response
 from tests.formats.sequencefiles import plain_file
 
-from crawlmill import core
 from crawlmill.analysis.tags import TagCounter
 from crawlmill.formats.selection import Selection
 from crawlmill.inputs.lists import Input
@@ -33,16 +32,6 @@ def read(tmp_path, data, *selectors, counter=None, types=None, **options):
     reading = Reading(Input("x", str(path)), Storage(), ReadOptions(**options), selection)
     reading.counter = counter
     return reading, list(reading)
-
-
-@pytest.fixture(params=["native", "python"])
-def on_core(request, monkeypatch):
-    if request.param == "native":
-        pytest.importorskip("crawlmill_native", reason="the native core is not installed")
-    monkeypatch.setenv(core.VARIABLE, request.param)
-    core.native.cache_clear()
-    yield request.param
-    core.native.cache_clear()
 
 
 @pytest.mark.parametrize("options", [{}, {"heads_only": True}, {"verify": True}])

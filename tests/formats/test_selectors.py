@@ -11,7 +11,6 @@ import pytest
 from tests.builders import DATE, gzip_member, record, response
 from tests.formats.sequencefiles import plain_file
 
-from crawlmill import core
 from crawlmill.errors import UsageError
 from crawlmill.formats.selection import Selection
 from crawlmill.formats.selectors import options as values
@@ -58,16 +57,6 @@ def chosen(tmp_path, records, *arguments, **options):
     reading, found = read(tmp_path, b"".join(map(gzip_member, records)), criteria(*arguments), **options)
     assert reading.row.outcome == "ok", reading.row.problems
     return found
-
-
-@pytest.fixture(params=["native", "python"])
-def on_core(request, monkeypatch):
-    if request.param == "native":
-        pytest.importorskip("crawlmill_native", reason="the native core is not installed")
-    monkeypatch.setenv(core.VARIABLE, request.param)
-    core.native.cache_clear()
-    yield request.param
-    core.native.cache_clear()
 
 
 URLS = ["http://e.org/", "http://WWW.E.org:80/a", "http://a.b.e.org./", "http://note.org/", "http://e.org.uk/",
