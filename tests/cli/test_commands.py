@@ -288,7 +288,7 @@ def test_sample_writes_its_crawl_and_its_answers(run, tmp_path):
     assert last == f"next: python jobs/tag_count.py --top 10 {path_list}"
     assert code == 0
     assert "answers.json" in err
-    assert set(json.loads((tmp_path / "s/answers.json").read_text())) == {"tags", "servers", "words"}
+    assert set(json.loads((tmp_path / "s/answers.json").read_text())) == {"tags", "servers", "words", "triples"}
 
 
 def test_every_command_explains_itself_with_an_example(run):

@@ -184,7 +184,7 @@ def test_answers_of_servers_are_what_the_wat_holds(crawl):
 def test_answers_are_sorted_and_stored_beside_the_crawl(crawl):
     folder, answers = crawl
     stored = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
-    assert list(stored) == ["tags", "servers", "words"]
+    assert list(stored) == ["tags", "servers", "words", "triples"]
     for name in stored:
         rows = [tuple(row) for row in stored[name]]
         assert rows == list(getattr(answers, name))
@@ -372,7 +372,7 @@ def test_inflated_bytes_are_the_same_everywhere(tmp_path):
     # Made alike by Python 3.11, 3.12 and 3.13. It changes only when what pages are made of is changed on purpose.
     write_sample(tmp_path, pages=120, files=3, seed=11)
     whole = hashlib.sha256(json.dumps(inflated(tmp_path)).encode()).hexdigest()
-    assert whole == "bcd4cc5cfcb757228aa46e0ce880081b7cb86b9aded99a94b4933710bfcea524"
+    assert whole == "36776f3777ebe585e8e616ff3714e6353e1a0692f43ee0605f52d02aa2cb5598"
 
 
 def test_realistic_crawl_has_true_answers_and_the_same_bytes_everywhere(tmp_path):
@@ -383,7 +383,7 @@ def test_realistic_crawl_has_true_answers_and_the_same_bytes_everywhere(tmp_path
             words.update(re.findall(r"\w+", block.decode().lower()))
     assert dict(answers.words) == words
     whole = hashlib.sha256(json.dumps(inflated(tmp_path)).encode()).hexdigest()
-    assert whole == "d1f8eb31522f9ce418d67fe67237c0cae360a1caef6f5b0489dbaf48b494772a"
+    assert whole == "47f6ad6cace6b43b1fd921bf309ef6949c61fe0c14e509be8b0b4bc1c9fd122f"
 
 
 def test_realistic_crawl_goes_on_with_new_words_tags_and_servers(tmp_path):

@@ -396,7 +396,7 @@ def test_answers_of_metadata_and_text_are_what_their_records_hold(crawl, attempt
 def test_answers_hold_the_formats_that_were_written(crawl, tmp_path):
     folder, answers = crawl
     stored = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
-    assert list(stored) == ["tags", "servers", "words", "arc", "metadata", "text"]
+    assert list(stored) == ["tags", "servers", "words", "triples", "arc", "metadata", "text"]
     for name, tables in answers.legacy.items():
         assert {kind: [tuple(row) for row in rows] for kind, rows in stored[name].items()} == {
             kind: list(rows) for kind, rows in tables.items()

@@ -1,4 +1,4 @@
-"""What the three counting jobs must find in a sample crawl, summed up from what its pages declare of themselves.
+"""What jobs must find in a sample crawl, summed up from what its pages declare of themselves.
 
 The files of 2012 hold less than those of today, so their answers are others: bodies were kept of good responses only
 (no 404, no redirect), of repeated headers the last, and titles are no part of textData.
@@ -23,20 +23,22 @@ Table = tuple[tuple[str | None, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Three tables of (key, count), by falling count, then by key; the server None is a response that names none.
+    """Tables of (key, count), by falling count, then by key; the server None is a response that names none.
 
-    They are those of WARC, WAT and WET files. `legacy` has those of other formats, by format and table: "arc" has
-    "tags" and "servers", "metadata" has "servers", "text" has "words".
+    `triples` counts those that pages say in structured data, by predicate. These are of WARC, WAT and WET files.
+    `legacy` has those of other formats, by format and table: "arc" has "tags" and "servers", "metadata" has "servers",
+    "text" has "words".
     """
 
     tags: Table
     servers: Table
     words: Table
+    triples: Table
     legacy: Mapping[str, Mapping[str, Table]] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """An object of the three tables, and of an object for each legacy format; one row on a line."""
-        tables = {"tags": self.tags, "servers": self.servers, "words": self.words}
+        """An object of the tables, and of an object for each legacy format; one row on a line."""
+        tables = {"tags": self.tags, "servers": self.servers, "words": self.words, "triples": self.triples}
         parts = [_tables(tables), *(f'"{name}": {{\n{_tables(own)}\n}}' for name, own in self.legacy.items())]
         return "{\n" + ",\n".join(parts) + "\n}\n"
 
@@ -69,17 +71,19 @@ class Tally:
     def __init__(self) -> None:
         self._tags, self._words = _Sum(_tags), _Sum(_words)
         self._servers: Counter[str | None] = Counter()
+        self._triples = _Sum(_predicates)
 
     def add(self, page: Page) -> None:
-        """Count a page: its servers, and tags and words if it is an HTML page."""
+        """Count a page: its servers, and tags, words and triples if it is an HTML page."""
         self._servers.update(page.servers)
         if page.document is not None:
             self._tags.add(page.document)
             self._words.add(page.document)
+            self._triples.add(page.document)
 
     def answers(self, legacy: Mapping[str, Mapping[str, Table]]) -> Answers:
         """The tables so far, beside those of legacy formats."""
-        return Answers(self._tags.table(), _table(self._servers), self._words.table(), legacy)
+        return Answers(self._tags.table(), _table(self._servers), self._words.table(), self._triples.table(), legacy)
 
 
 class LegacyTally:
@@ -113,6 +117,10 @@ class LegacyTally:
 
 def _tags(fragment: Fragment) -> Iterable[tuple[str, int]]:
     return fragment.tags
+
+
+def _predicates(fragment: Fragment) -> Iterable[tuple[str, int]]:
+    return ((triple.predicate[1:-1], 1) for triple in fragment.triples)
 
 
 def _words(fragment: Fragment) -> Iterable[tuple[str, int]]:

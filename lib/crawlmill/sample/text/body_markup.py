@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from crawlmill.sample.text.fragments import Template
 from crawlmill.sample.text.links import Link
+from crawlmill.sample.text.triples import RDF_TYPE, Triple
 
 __all__ = ["COMPONENT", "DENSE", "PASSAGE", "PROSE"]
 
@@ -57,6 +58,7 @@ PROSE = (
             Link("a", "[[url]]", {"rel": "bookmark"}, "[[label]]"),
             Link("img", "[[url2]]", {"alt": "[[label2]]", "loading": "lazy", "width": "640", "height": "480"}),
         ),
+        triples=(Triple("microdata", "_:article", RDF_TYPE, "<https://schema.org/Article>"),),
     ),
     Template(
         "<dl>\n<dt>[[label]]</dt><dd>[[text]]</dd>\n<dt>[[label2]]<dd>[[text2]]\n</dl>\n<hr>\n",

@@ -15,6 +15,7 @@ from crawlmill.sample.text.odd_markup import ODD
 from crawlmill.sample.text.page_frames import ENDINGS, HEADS, SMALL_PAGE
 from crawlmill.sample.text.prose import Lexicon, Phrase, label, lexicon
 from crawlmill.sample.text.script_markup import SCRIPTS
+from crawlmill.sample.text.triples import Triple, numbered
 from crawlmill.sample.text.vocabulary import LANGUAGES, Language
 
 __all__ = ["Document", "Library"]
@@ -52,6 +53,10 @@ class Document:
     def body_text(self) -> str:
         """The same without the title."""
         return "\n".join([fragment.text for fragment in self.fragments if fragment.text]) + "\n"
+
+    def triples(self) -> tuple[Triple, ...]:
+        """What the page says in structured data; no two of these are equal."""
+        return tuple(numbered(fragment.triples for fragment in self.fragments))
 
 
 class Library:

@@ -1,8 +1,8 @@
 """Fragments of pages that know what must be counted in them.
 
 A template is markup with slots, beside which its author set down the start tags a tokenizer must find, the text a
-reader sees and the links it holds. Filling the slots with phrases, addresses and tokens makes a fragment. No tag and no
-word is ever found by looking at what was made.
+reader sees, the links it holds and the triples it says. Filling the slots with phrases, addresses and tokens makes a
+fragment. No tag and no word is ever found by looking at what was made.
 
 Slots are written `[[kind]]` or `[[kind2]]`: `text` (a sentence), `label` (a few words), `url` (an absolute or relative
 address), `token` (hexadecimal digits), `number`, `passage` (sentences with rare words), and names that the caller
@@ -21,6 +21,7 @@ from functools import lru_cache
 from crawlmill.sample.dice import Dice
 from crawlmill.sample.text.links import Head, Link, metadata_links, wat_head, wat_links
 from crawlmill.sample.text.prose import Lexicon, Phrase, label, passage, sentence
+from crawlmill.sample.text.triples import Triple
 
 __all__ = ["FilledHead", "Fragment", "Template", "fill"]
 
@@ -37,7 +38,7 @@ class Template:
 
     `tags`: the start tags, as `div p*2`, which may be slots; `text`: what a reader sees, block by block on lines of
     their own, without the title; `words`: the words of what is in `text` beside the slots; `links`: what it refers to,
-    inner elements first; `head`: what its head says, if it begins a page.
+    inner elements first; `triples`: its structured data; `head`: what its head says, if it begins a page.
     """
 
     markup: str
@@ -45,6 +46,7 @@ class Template:
     text: str = ""
     words: str = ""
     links: tuple[Link, ...] = ()
+    triples: tuple[Triple, ...] = ()
     head: Head | None = None
     utf8_only: bool = False
 
@@ -75,6 +77,7 @@ class Fragment:
     words: tuple[str, ...]
     wat_links: str
     metadata_links: str
+    triples: tuple[Triple, ...]
     head: FilledHead
     shared: bool
 
@@ -116,6 +119,7 @@ def fill(
         counted(template.text, template.words),
         wat_links(links),
         metadata_links(links),
+        tuple(triple.filled(filled) for triple in template.triples),
         head,
         shared,
     )

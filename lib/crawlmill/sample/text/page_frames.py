@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from crawlmill.sample.text.fragments import Template
 from crawlmill.sample.text.links import Head, Link
+from crawlmill.sample.text.triples import Triple
 
 __all__ = ["ENDINGS", "HEADS", "SMALL_PAGE"]
 
@@ -36,6 +37,7 @@ HEADS = (
             Link("link", "/assets/[[token]].css", {"rel": "stylesheet", "type": "text/css"}),
             Link("script", "/assets/[[token2]].js", {"defer": ""}),
         ),
+        triples=(Triple("rdfa", "<>", "<http://ogp.me/ns#title>", '"[[title]]"@[[lang]]'),),
         head=Head(
             "[[title]]",
             metas=(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from crawlmill.sample.text.fragments import Template
 from crawlmill.sample.text.links import Link
+from crawlmill.sample.text.triples import RDF_TYPE, Triple
 
 __all__ = ["SCRIPTS"]
 
@@ -45,6 +46,17 @@ document.write("<img src='/pixel?[[token2]]'>");
 </script>
 """,
         tags="script",
+        triples=tuple(
+            Triple("json-ld", subject, predicate, term)
+            for subject, predicate, term in (
+                ("_:product", RDF_TYPE, "<http://schema.org/Product>"),
+                ("_:product", "<http://schema.org/sku>", '"[[token]]"'),
+                ("_:product", "<http://schema.org/name>", '"[[label]]"'),
+                ("_:product", "<http://schema.org/description>", '"<p><b>[[label2]]</b> costs <i>[[number]]</i></p>"'),
+                ("_:product", "<http://schema.org/offers>", "_:offer"),
+                ("_:offer", "<http://schema.org/price>", '"[[number2]]"'),
+            )
+        ),
     ),
     Template(
         """<script type="text/x-template" id="t-[[number]]"><div v-if="a < b"><ul><li v-for="x in y">{{ x }}</li></ul>

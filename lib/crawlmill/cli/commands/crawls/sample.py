@@ -69,6 +69,7 @@ def run(options: argparse.Namespace) -> int:
         realistic=options.realistic,
     )
     tables = [("tags", answers.tags), ("servers", answers.servers), ("words", answers.words)]
+    tables.append(("triples", answers.triples))
     tables += [(f"{name} {kind}", table) for name, own in answers.legacy.items() for kind, table in own.items()]
     for name, table in tables:
         total = sum(count for _, count in table)
