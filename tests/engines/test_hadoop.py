@@ -106,6 +106,17 @@ def test_largest_counts_of_two_reducers_come_to_stdout_in_order(hadoop, tmp_path
     assert "5 inputs: 5 ok" in result.err
 
 
+def test_lines_that_a_reducer_prints_without_a_value_end_where_they_end(hadoop, tmp_path):
+    page = b'<p itemscope itemid="http://e.org/i"><b itemprop="http://e.org/p">a b</b></p>'
+    lst = tmp_path / "x.paths"
+    lst.write_text("a.warc.gz\n")
+    (tmp_path / "a.warc.gz").write_bytes(builders.pack([builders.warcinfo(), builders.response("http://e.org/", page)]))
+    there = hadoop.run(PROJECT / "jobs" / "structured_data.py", "--parts", 1, lst)
+    assert there.code == 0, there.err
+    assert '<http://e.org/i> <http://e.org/p> "a b" <http://e.org/> .\n' in there.out
+    assert "\t" not in there.out
+
+
 def test_tasks_that_fail_die_and_hang_are_tried_again_and_counted_once(hadoop, tmp_path):
     lst = unlucky(tmp_path, "http://raise/1", "http://kill/1", "http://hang/1", "http://fine/")
     result = hadoop.run(

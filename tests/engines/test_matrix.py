@@ -17,9 +17,9 @@ from tools.matrix import kept_of, page
 from tools.matrix_cases import COMBINED, JOBS, LISTS, Case, Outcome, measure, write_inputs
 from tools.matrix_engines import ENGINES, REQUIRED, MissingError, Place
 
-# What differs between jobs for an engine: one sum, several steps, shards that a survey cuts, files of each task. To come:
-# find_captures, whose lines have no value; Hadoop streaming still ends them in a tab, as its help says.
-SHAPES = ("tag_count", "near_duplicates", "url_index", "extract_records")
+# What differs between jobs for an engine: one sum, several steps, shards that a survey cuts, files of each task, lines
+# that have no value.
+SHAPES = ("tag_count", "near_duplicates", "url_index", "extract_records", "find_captures")
 
 
 class Matrix:

@@ -38,8 +38,7 @@ class FindCaptures(CrawlJob):
     --index names what is searched: a cluster, a file, a crawl or a CDX API. The work is cut by what must be read,
     blocks of a cluster or pages of an API, so that a large domain is many tasks, and many single URLs are few.
 
-    Prints captures, an input list for any job. The ledger has a row for each pattern. With -r hadoop and -r emr, the
-    printed lines end in a tab.
+    Prints captures, an input list for any job. The ledger has a row for each pattern.
     """
 
     searches = True

@@ -2,6 +2,7 @@
 
 * PYTHONPATH is set by `-cmdenv`: mrjob's wrapper script starts another shell and another Python for each task, and
   leaves a lock file on every node; it is still used if the user has `setup` commands;
+* lines are written as they are printed: Hadoop would end a line that has no value in a tab;
 * runs have names that nobody can guess, since the name is also the name of the run's folder;
 * Hadoop 1 is not supported.
 """
@@ -19,6 +20,8 @@ from crawlmill.mr.task.task_list import limited
 __all__ = ["StreamingTasks"]
 
 _TAGS: Final = "mapreduce.job.tags"
+# How streaming reads what a task prints (`IdentifierResolver`): a line is all key, so no separator is written after it.
+_WHOLE_LINES: Final = "keyonlytext"
 _HADOOP: Final = "3"  # which names of properties hold; those of Hadoop 2 are the same
 
 
@@ -50,6 +53,14 @@ class StreamingTasks:
     def key(self) -> str:
         """The run's name, which its cluster, its steps and its jobs carry."""
         return self._job_key
+
+    def _jobconf_for_step(self, step_num: int) -> dict[str, Any]:
+        """With what writes the step's lines as they are, unless the user's output format wants keys and values."""
+        jobconf: dict[str, Any] = super()._jobconf_for_step(step_num)  # type: ignore[misc]
+        if self._hadoop_output_format:  # type: ignore[attr-defined]
+            return jobconf
+        last = "reduce" if "reducer" in self._get_step(step_num) else "map"  # type: ignore[attr-defined]
+        return {f"stream.{last}.output": _WHOLE_LINES, **jobconf}
 
     def tag_jobs(self, tag: str) -> None:
         """Let the jobs carry this tag in YARN, besides the user's."""
