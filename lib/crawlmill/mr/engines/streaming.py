@@ -43,7 +43,7 @@ class StreamingTasks:
         check_shipped([*(manager.paths() - made_later), *self._opts["py_files"]])
         with quiet_mrjob():  # what it says of the properties it says again
             for step in range(self._num_steps()):  # type: ignore[attr-defined]
-                whole_number(self._jobconf_for_step(step), REDUCERS)  # type: ignore[attr-defined]
+                whole_number(self._jobconf_for_step(step), REDUCERS)
 
     def give(self, settings: TaskSettings) -> None:
         """Give every task these settings."""
