@@ -77,6 +77,16 @@ def test_parts_of_all_ages_are_one_table(table):
     ]
 
 
+def test_local_tables_need_nothing_for_remote_ones_or_parquet(table):
+    command = [sys.executable, "-X", "importtime", "-m", "crawlmill", "sql", "SELECT COUNT(*) FROM ccindex"]
+    done = subprocess.run([*command, "--table", str(table)], capture_output=True, check=True, text=True)
+    assert done.stdout.split()[-1] == "11"
+    names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "duckdb" in names
+    assert not names & {"fsspec", "pyarrow.parquet"}
+    assert all(line.startswith("import time:") for line in done.stderr.splitlines())
+
+
 def test_published_queries_run_verbatim():
     known, answers = shared("columnar/known"), json.loads(shared("columnar/answers.json").read_text())
     for path in sorted(shared("columnar/sql").glob("*.sql")):

@@ -9,6 +9,8 @@ import lzma
 import random
 import re
 import struct
+import subprocess
+import sys
 
 import pytest
 from tests.data import needs_data, shared
@@ -100,6 +102,23 @@ def test_three_blocks_by_hand(tmp_path):
             "arcFileDate": 2, "arcFilePartition": 3, "arcFileOffset": 4, "compressedSize": 5,
         }
     ]  # fmt: skip
+
+
+def test_printed_lines_lack_the_key_alone_whatever_it_holds(tmp_path):
+    keys = [b'com.example/"}:http', b'com.example/, "key": "x"}:http', b"com.example/\\:http", b"com.example/\xe9:http"]
+    path = tmp_path / "odd.pbtree"
+    path.write_bytes(write([(key, (1, 2, 3, 4, 5)) for key in sorted(keys)], folder=tmp_path))
+    out = subprocess.run(
+        [sys.executable, "-m", "crawlmill", "lookup", "com.example/", "--key", "--match", "prefix", "--index", path],
+        capture_output=True, check=True,
+    ).stdout  # fmt: skip
+    place = '"length": "5", "offset": "4", "filename": "common-crawl/parse-output/segment/1/2_3.arc.gz"}\n'
+    assert [line.split(" ", 2)[2] for line in out.decode("ascii").splitlines(keepends=True)] == [
+        r'{"url": "http://example.com/\"}", ' + place,
+        r'{"url": "http://example.com/, \"key\": \"x\"}", ' + place,
+        r'{"url": "http://example.com/\\", ' + place,
+        r'{"url": "http://example.com/\udce9", ' + place,
+    ]
 
 
 @needs_data
@@ -337,6 +356,9 @@ def test_remote_tree_is_read_by_few_ranges_and_its_blocks_are_kept(tmp_path, mon
 def test_places_are_those_of_the_crawl():
     assert parse_place("s3://x/common-crawl/parse-output/segment/13/14_2.arc.gz", 5, 6) == Place(13, 14, 2, 5, 6)
     assert Place(13, 14, 2, 5, 6).filename == "common-crawl/parse-output/segment/13/14_2.arc.gz"
+    # 2012-09-05T17:01:06Z by `date -u -d @1346864466`; the last second of 9999, and the first that has no four digits.
+    dates = {1346864466526: "20120905170106", 253402300799999: "99991231235959", 253402300800000: "0" * 14}
+    assert {date: Place(1, date, 2, 3).timestamp for date in dates} == dates
     for name in ("crawl-data/CC-MAIN-2013-20/x.warc.gz", "segment/1/2.arc.gz", "segment/x/2_3.arc.gz"):
         with pytest.raises(FormatError, match="not in a file of the 2012 crawl"):
             parse_place(name, 1, 1)

@@ -12,14 +12,22 @@ __all__ = ["Importing", "begin", "wrong_python"]
 
 
 class Importing:
-    """While much is imported: it stays, so that looking for garbage in it, now or later, takes time for nothing."""
+    """While much is imported: it stays, so that looking for garbage in it, now or later, takes time for nothing.
+
+    Args:
+        freeze: False lets later collections look at it: some extensions complain at exit if none ever did.
+    """
+
+    def __init__(self, *, freeze: bool = True) -> None:
+        self._freeze = freeze
 
     def __enter__(self) -> None:
         self._was_on = gc.isenabled()
         gc.disable()
 
     def __exit__(self, *_: object) -> None:
-        gc.freeze()
+        if self._freeze:
+            gc.freeze()
         if self._was_on:
             gc.enable()
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import re
 import struct
+import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import islice
 from operator import le
 from typing import Any, Final
@@ -88,7 +88,7 @@ class Place:
         """The date of the file, as 14 digits; `00000000000000` if it is none."""
         if self.date_ms > _MAX_MS:
             return "0" * 14
-        return datetime.fromtimestamp(self.date_ms // 1000, UTC).strftime("%Y%m%d%H%M%S").zfill(14)
+        return time.strftime("%Y%m%d%H%M%S", time.gmtime(self.date_ms // 1000))
 
 
 _NOWHERE: Final = Place(0, 0, 0, 0)
@@ -182,11 +182,12 @@ class DataBlock:
         """The items with keys from `low` up to, not including, `high`."""
         items, end = self._items, -1 - self._values.size
         if self.is_sorted:
-            some = items[_place_of(items, low) : _place_of(items, high)]
+            start = _place_of(items, low)
+            some = items[start : _place_of(items, high, start)]
         else:
             some = [item for item in items if low <= item[:end] < high]
-        for item in some:
-            yield Item(item[:end], Place(*self._values.unpack_from(item, len(item) + end + 1)))
+        unpack = self._values.unpack_from
+        return (Item(item[:end], Place(*unpack(item, len(item) + end + 1))) for item in some)
 
 
 def _cut_items(data: bytes, value_bytes: int) -> tuple[list[bytes], bool]:
@@ -200,12 +201,12 @@ def _cut_items(data: bytes, value_bytes: int) -> tuple[list[bytes], bool]:
     return items, all(map(le, keys, islice(keys, 1, None)))
 
 
-def _place_of(items: list[bytes], key: bytes) -> int:
+def _place_of(items: list[bytes], key: bytes, start: int = 0) -> int:
     """The place of the first item whose key is not less than a key, which may have a NUL at its end, by way of a bound.
 
     Neither keys nor bounds hold another NUL, so an item as a whole is less than a key exactly if its own key is.
     """
-    return bisect_left(items, key[:-1] + b"\1" if key.endswith(b"\0") else key)
+    return bisect_left(items, key[:-1] + b"\1" if key.endswith(b"\0") else key, start)
 
 
 def first_key(data: bytes) -> bytes:

@@ -21,6 +21,7 @@ __all__ = ["Wanted", "tree_key", "url_of", "wanted"]
 
 _URL: Final = re.compile(rb"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?", re.DOTALL)
 _KEY: Final = re.compile(rb"([^/?:]*)(.*?)(?::([0-9]+))?(?::(https?|ftp))?", re.DOTALL)
+_SCHEMES: Final = frozenset({b"http", b"https", b"ftp"})
 _SCHEME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*://")
 _WILD: Final = re.compile(rb"(?:https?://)?\*\.")
 
@@ -103,10 +104,10 @@ def _of_key(key: bytes, match: str) -> Wanted:
     if match == "prefix":
         return Wanted((_beginning(key),))
     if match == "exact":
-        found = _KEY.fullmatch(key)
-        bare = key[: found.start(4) - 1] if found is not None and found[4] else key
-        full = (key,) if bare != key else (key + b":http", key + b":https")
-        return Wanted(tuple(_one(each) for each in sorted({bare, *full})))
+        bare, colon, scheme = key.rpartition(b":")
+        if colon and scheme in _SCHEMES:
+            return Wanted((_one(bare), _one(key)))
+        return Wanted((_one(key), _one(key + b":http"), _one(key + b":https")))
     name = key.partition(b"/")[0].partition(b":")[0].rstrip(b".")
     below = [_beginning(name + b".")] if match == "domain" else []
     return Wanted(tuple(sorted([*below, *_of_host(name)])))

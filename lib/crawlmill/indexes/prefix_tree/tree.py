@@ -11,10 +11,11 @@ Source: trivio/common_crawl_index (the writer of 2012), by the files it has writ
 
 from __future__ import annotations
 
-import json
+import re
 import struct
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from json.encoder import encode_basestring_ascii
 from typing import Final
 
 from crawlmill.errors import FormatError, SourceError
@@ -30,15 +31,13 @@ from crawlmill.indexes.source import Source
 from crawlmill.indexes.sweep import merged_ranges
 from crawlmill.urls.surt import urlkey_bytes
 
-__all__ = ["TREE_FIELDS", "PrefixTree"]
-
-TREE_FIELDS: Final = ("url", "length", "offset", "filename")
-"""The fields of a capture of 2012, besides its key."""
+__all__ = ["PrefixTree", "without_keys"]
 
 _MAX_DEPTH: Final = 32
 _HELD_BYTES: Final = 16 << 20
 _PROBED: Final = 4
 _CHUNK_LINES: Final = 512
+_KEY_FIELD: Final = re.compile(rb', "key": "(?:[^"\\]|\\.)*+"\}\n')
 
 _Parsed = tuple[list[bytes], list[int]]
 """The prefixes and the pointers of an index block; there is one pointer more."""
@@ -137,7 +136,8 @@ class PrefixTree:
 
     def _lines(self, low: bytes, high: bytes, meant: Wanted, allowed: set[int] | None) -> Iterator[bytes]:
         held: list[bytes] = []
-        for item in self._items(low, high, allowed):
+        block = self._block_of(low, high) if allowed is None else None
+        for item in self._items(low, high, allowed) if block is None else block.within(low, high):
             if meant.accepts(item.key):
                 held.append(_line(item))
                 if len(held) >= _CHUNK_LINES:
@@ -145,6 +145,12 @@ class PrefixTree:
                     held.clear()
         if held:
             yield b"".join(held)
+
+    def _block_of(self, low: bytes, high: bytes) -> DataBlock | None:
+        """The block found last, if it holds all keys of a range: mostly keys are asked for in order."""
+        if self._near is None or low < self._near[1] or self._near[2] < high:
+            return None
+        return self._data.get(self._near[0])
 
     def _items(self, low: bytes, high: bytes, allowed: set[int] | None) -> Iterator[Item]:
         """The items with keys in a range. A block that is lost or damaged is reported, and the next one is read."""
@@ -252,15 +258,21 @@ class PrefixTree:
 def _line(item: Item) -> bytes:
     """The CDXJ line of an item, with the key that it has in the tree."""
     url, place = url_of(item.key), item.place
-    fields = {"url": url.decode("utf-8", "surrogateescape")}
-    if place.length is not None:
-        fields["length"] = str(place.length)
-    fields |= {
-        "offset": str(place.offset),
-        "filename": place.filename,
-        "key": item.key.decode("utf-8", "surrogateescape"),
-    }
-    return b"%s %s %s\n" % (urlkey_bytes(url), place.timestamp.encode(), json.dumps(fields).encode())
+    length = "" if place.length is None else f'"length": "{place.length}", '
+    fields = (
+        f'{{"url": {_json_of(url)}, {length}"offset": "{place.offset}", "filename": "{place.filename}", '
+        f'"key": {_json_of(item.key)}}}'
+    )
+    return b"%s %s %s\n" % (urlkey_bytes(url), place.timestamp.encode(), fields.encode())
+
+
+def _json_of(text: bytes) -> str:
+    return encode_basestring_ascii(text.decode("utf-8", "surrogateescape"))
+
+
+def without_keys(lines: bytes) -> bytes:
+    """The lines of a tree without the field `key`, which ends them: `url`, `length`, `offset`, `filename`."""
+    return _KEY_FIELD.sub(b"}\n", lines)
 
 
 def _numbers_of(head: bytes) -> tuple[int, int]:

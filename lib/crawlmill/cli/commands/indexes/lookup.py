@@ -33,7 +33,7 @@ from crawlmill.indexes.cluster.cluster import Cluster
 from crawlmill.indexes.index import Index
 from crawlmill.indexes.lookup import look_up
 from crawlmill.indexes.output import FORMATS, make_printer
-from crawlmill.indexes.prefix_tree.tree import TREE_FIELDS, PrefixTree
+from crawlmill.indexes.prefix_tree.tree import PrefixTree, without_keys
 from crawlmill.indexes.quads.reader import QuadReader
 from crawlmill.indexes.query import SORTS, Query
 from crawlmill.inputs.indexes import IndexPlace, find_indexes, open_indexes
@@ -92,8 +92,8 @@ def run(options: argparse.Namespace) -> int:
     if trees := [index for index in indexes if isinstance(index, PrefixTree)]:
         if form == "list" and not all(tree.has_lengths for tree in trees):
             raise UsageError("this index of 2012 does not say how long records are: there is no input list of them")
-        if form == "cdxj" and len(trees) == len(indexes):
-            printer = make_printer("cdxj", options.fields or ",".join(TREE_FIELDS))
+        if form == "cdxj" and options.fields is None and len(trees) == len(indexes):
+            printer = lambda chunk, _: without_keys(bytes(chunk))  # noqa: E731
     several = len(options.patterns) > 1 or "-" in options.patterns
     every = chain([] if first is None else [first], queries)
     try:

@@ -29,6 +29,7 @@ from crawlmill.errors import MissingDependency, SourceError, UsageError
 from crawlmill.inputs.index_files import StoredFile
 from crawlmill.inputs.tables import find_parts, path_of
 from crawlmill.storage import Storage, redact
+from crawlmill.terminal.starting import Importing
 
 __all__ = ["add_arguments", "run"]
 
@@ -83,14 +84,16 @@ def run(options: argparse.Namespace) -> int:
 
 def _engine() -> Callable[..., Any]:
     try:
-        from crawlmill.indexes.columnar.sql.session import SqlSession  # noqa: PLC0415 - no other command needs it
+        with Importing(freeze=False):
+            from crawlmill.indexes.columnar.sql.session import SqlSession  # noqa: PLC0415 - no other command needs it
     except ImportError as error:
         raise MissingDependency(f"sql needs the package {error.name}: pip install 'crawlmill[columnar]'") from error
     return SqlSession
 
 
 def _print(session: Any, storage: Storage, output: str, file: str | None) -> None:
-    from crawlmill.indexes.columnar.sql.results import column_names, rows_of, write_parquet  # noqa: PLC0415
+    with Importing(freeze=False):
+        from crawlmill.indexes.columnar.sql.results import column_names, rows_of, write_parquet  # noqa: PLC0415
 
     result = session.run()
     if result is None:

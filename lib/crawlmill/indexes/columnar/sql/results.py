@@ -10,7 +10,6 @@ from decimal import Decimal
 from typing import Any, BinaryIO
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from crawlmill.errors import UsageError
 
@@ -83,6 +82,8 @@ def _number(value: Decimal) -> int | float:
 
 def write_parquet(reader: Any, batches: Iterable[Any], file: BinaryIO) -> None:
     """Write a result as one Parquet file."""
+    import pyarrow.parquet as pq  # noqa: PLC0415 - other results need not wait for it
+
     with pq.ParquetWriter(file, reader.schema, compression="zstd") as writer:
         for batch in batches:
             writer.write_batch(batch)

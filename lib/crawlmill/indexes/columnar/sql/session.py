@@ -10,18 +10,20 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import duckdb
 from sqlglot.errors import SqlglotError
 
 from crawlmill.errors import CrawlmillError, UsageError
-from crawlmill.indexes.columnar.filesystem import PartFilesystem
 from crawlmill.indexes.columnar.sql.functions import FUNCTIONS, register
 from crawlmill.indexes.columnar.sql.presto import to_duckdb
 from crawlmill.indexes.columnar.sql.statements import Statement, check, parse
 from crawlmill.indexes.columnar.table import TablePart, branch, partitions, view_of
 from crawlmill.indexes.source import Source
+
+if TYPE_CHECKING:
+    from crawlmill.indexes.columnar.filesystem import PartFilesystem
 
 __all__ = ["SqlSession"]
 
@@ -62,7 +64,8 @@ class SqlSession:
     ) -> None:
         self.statements = parse(text)
         self._text, self._find_parts, self._local_path = text, find_parts, local_path
-        self._files = PartFilesystem(open_source)
+        self._open_source = open_source
+        self._files: PartFilesystem | None = None
         self._given = None if parts is None else parts()
         self._folder = tempfile.mkdtemp(prefix="crawlmill-sql-")
         self._connection: Any = duckdb.connect(config={"custom_user_agent": "crawlmill"})
@@ -99,9 +102,8 @@ class SqlSession:
                 self.tables[statement.name] = self._given if self._given is not None else self._located(statement)
         every = [part.location for parts in self.tables.values() for part in parts]
         local = [path for each in every if (path := self._local_path(each)) is not None]
-        self._connection.register_filesystem(self._files)
-        self._set(local)
-        self._names = {each: self._local_path(each) or self._files.add(each) for each in dict.fromkeys(every)}
+        self._names = {each: self._local_path(each) or self._remote_name(each) for each in dict.fromkeys(every)}
+        self._set(local)  # after which no filesystem can be added
         self._record_ids = self._has_record_ids(local)
         for name, parts in self.tables.items():
             self.make_view(name, parts)
@@ -114,6 +116,16 @@ class SqlSession:
                 self.query = self._translated(statement)
                 if statement is not queries[-1]:
                     self._execute(self.query).fetchall()
+
+    def _remote_name(self, location: str) -> str:
+        """What DuckDB calls a part that is not on this machine; with the first one it gets a filesystem for them."""
+        if self._files is None:
+            # Importing fsspec takes a tenth of a second, and most tables are local.
+            from crawlmill.indexes.columnar.filesystem import PartFilesystem  # noqa: PLC0415
+
+            self._files = PartFilesystem(self._open_source)
+            self._connection.register_filesystem(self._files)
+        return self._files.add(location)
 
     def _located(self, statement: Statement) -> list[TablePart]:
         if not statement.location:
@@ -220,7 +232,7 @@ class SqlSession:
 
     def failure(self, error: Exception) -> CrawlmillError:
         """What an error of DuckDB says, in one line, with the place in the statement where it can be found."""
-        problem = self._files.problems.take()
+        problem = None if self._files is None else self._files.problems.take()
         if problem is not None:
             return UsageError(f"a part of the table cannot be read: {problem}")
         if isinstance(error, duckdb.InterruptException):
