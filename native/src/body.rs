@@ -22,6 +22,16 @@ impl Bodies {
     ///
     /// None if that needs a closer look.
     pub fn page<'a>(&'a mut self, response: &Response<'a>, kind: &Kind, most: usize) -> Option<&'a [u8]> {
+        self.encoded_page(response, kind, most).map(|(page, _)| page)
+    }
+
+    /// The same, and the encoding of these bytes: UTF-8, or the one that the page had before.
+    pub fn encoded_page<'a>(
+        &'a mut self,
+        response: &Response<'a>,
+        kind: &Kind,
+        most: usize,
+    ) -> Option<(&'a [u8], Encoding)> {
         for buffer in [&mut self.joined, &mut self.inflated, &mut self.page] {
             buffer.truncate(MAX_KEPT);
             buffer.shrink_to(MAX_KEPT);
@@ -40,12 +50,16 @@ impl Bodies {
             body = members.inflate(member, &mut self.inflated)?;
         }
         self.page.clear();
-        match encoding(body, kind)? {
-            Encoding::KeepsAscii => return Some(body),
-            Encoding::Utf16(unit) => utf16_to_utf8(body, unit, &mut self.page)?,
+        let mut encoding = encoding(body, kind)?;
+        match encoding {
+            Encoding::Utf8 | Encoding::KeepsAscii => return Some((body, encoding)),
+            Encoding::Utf16(unit) => {
+                utf16_to_utf8(body, unit, &mut self.page)?;
+                encoding = Encoding::Utf8;
+            }
             Encoding::Iso2022Jp => iso_2022_jp_to_euc(body, &mut self.page)?,
         }
-        Some(&self.page)
+        Some((&self.page, encoding))
     }
 }
 

@@ -9,9 +9,7 @@ use crate::lines::graphic;
 const PRESCANNED: usize = 8 << 10;
 
 /// Labels of encodings that keep ASCII, of which servers send these most.
-const KEEP_ASCII: [&[u8]; 38] = [
-    b"utf-8",
-    b"utf8",
+const KEEP_ASCII: [&[u8]; 36] = [
     b"iso-8859-1",
     b"us-ascii",
     b"ascii",
@@ -67,6 +65,8 @@ pub enum Kind {
 /// How ASCII stands in a page.
 #[derive(Clone, Copy, Debug)]
 pub enum Encoding {
+    Utf8,
+    /// Another one, or one that the page states itself.
     KeepsAscii,
     /// In this order of bytes.
     Utf16(fn([u8; 2]) -> u16),
@@ -85,7 +85,9 @@ pub fn kind(response: &Response<'_>) -> Option<Kind> {
         return Some(Kind::Unstated);
     };
     let is = |known: &&[u8]| known.eq_ignore_ascii_case(label);
-    let encoding = if KEEP_ASCII.iter().any(is) {
+    let encoding = if is(&&b"utf-8"[..]) || is(&&b"utf8"[..]) {
+        Encoding::Utf8
+    } else if KEEP_ASCII.iter().any(is) {
         Encoding::KeepsAscii
     } else if is(&&b"utf-16be"[..]) {
         BIG
@@ -125,7 +127,7 @@ fn charset(parameters: &[u8]) -> Option<Option<&[u8]>> {
 /// The encoding of a page of this kind; None if it may declare to be UTF-16 or ISO-2022-JP.
 pub fn encoding(page: &[u8], kind: &Kind) -> Option<Encoding> {
     if page.starts_with(b"\xef\xbb\xbf") {
-        return Some(Encoding::KeepsAscii);
+        return Some(Encoding::Utf8);
     }
     if page.starts_with(b"\xfe\xff") {
         return Some(BIG);
@@ -163,6 +165,7 @@ mod tests {
 
     fn encoding_name(encoding: Encoding, page: &[u8]) -> String {
         match encoding {
+            Encoding::Utf8 => "utf-8".into(),
             Encoding::KeepsAscii => "ascii".into(),
             Encoding::Utf16(unit) => format!("utf-16 {}", unit([page[0], page[1]])),
             Encoding::Iso2022Jp => "jp".into(),
@@ -178,8 +181,8 @@ mod tests {
             assert_eq!(of(&format!("content-type:{value}")).unwrap(), "unstated", "{value}");
         }
         for (value, expected) in [
-            ("UTF-8", "ascii"),
-            ("\"utf-8\"", "ascii"),
+            ("UTF-8", "utf-8"),
+            ("\"utf8\"", "utf-8"),
             ("'Shift_JIS'; x=y", "ascii"),
             ("big5 ", "ascii"),
             ("gbk,text/html", "ascii"),
@@ -214,7 +217,8 @@ mod tests {
     #[test]
     fn encoding_is_what_mark_and_header_say() {
         let name = |page: &[u8], kind: &Kind| encoding(page, kind).map(|found| encoding_name(found, b"\0a"));
-        for page in [&b""[..], b"<p>", b"\xef\xbb\xbf<p>", b"<p>2022 iso-2021 is-2022", b"<title>\0?\0"] {
+        assert_eq!(name(b"\xef\xbb\xbf<p>", &Kind::Unstated).unwrap(), "utf-8");
+        for page in [&b""[..], b"<p>", b"<p>2022 iso-2021 is-2022", b"<title>\0?\0"] {
             assert_eq!(name(page, &Kind::Unstated).unwrap(), "ascii", "{page:?}");
         }
         for page in [&b"<meta charset=ISO-2022-jp>"[..], b"csiso2022jp", b"<\0?\0x\0", b"\0<\0?\0x"] {
@@ -223,6 +227,6 @@ mod tests {
         }
         assert_eq!(name(b"\xff\xfe<\0", &Kind::Stated(BIG)).unwrap(), "utf-16 24832");
         assert_eq!(name(b"\xfe\xff\0<", &Kind::Unstated).unwrap(), "utf-16 97");
-        assert_eq!(name(b"\xef\xbb\xbf", &Kind::Stated(BIG)).unwrap(), "ascii");
+        assert_eq!(name(b"\xef\xbb\xbf", &Kind::Stated(BIG)).unwrap(), "utf-8");
     }
 }

@@ -44,6 +44,9 @@ pub trait Found {
     ///
     /// `first` are the first eight bytes at its beginning if the page has as many.
     fn name(&mut self, name: &[u8], first: Option<u64>) -> Element;
+
+    /// Take in what stands between that name and the ">" of the tag.
+    fn attributes(&mut self, _page: &[u8], _start: usize, _end: usize) {}
 }
 
 /// Tells `found` of each start tag, in order. Time is linear.
@@ -61,7 +64,9 @@ pub fn start_tags(page: &[u8], found: &mut impl Found) {
                 let Some(tag) = tag_end(page, start + 1 + length) else {
                     return;
                 };
-                match found.name(name, first) {
+                let element = found.name(name, first);
+                found.attributes(page, start + 1 + length, tag.end - 1);
+                match element {
                     Element::Other => tag.end,
                     Element::Svg => {
                         svg += usize::from(!tag.self_closing);

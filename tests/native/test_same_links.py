@@ -13,6 +13,7 @@ from tests.builders import pack, record, response, warcinfo
 from tests.urls.test_standard import CASES
 
 from crawlmill import core
+from crawlmill.analysis.links.kinds import KINDS, NAMES
 from crawlmill.formats.selection import Selection
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
@@ -132,6 +133,121 @@ def test_odd_records_are_read_alike(tmp_path):
     warc = [response(url, b"<a href=x>"), response(url, b"x", [("Content-Type", "image/png")]), response(url, b"x", [])]
     text, given = both(tmp_path / "y.gz", pack([warcinfo(), *warc]))
     assert (text.count(b"\n"), given) == (1, 1)
+
+
+def html(body, url="http://h.example/d/e", content_type="text/html; charset=utf-8", more=()):
+    return response(url, body, [("Content-Type", content_type), *more])
+
+
+SOUP = (
+    b"<a ", b"<A\n", b"<a/", b"<video ", b"<input\t", b"<base ", b"</a>", b"<svg>", b"</svg>", b"<math/>", b"<script>", b"</script>",
+    b"<script ", b"<!--", b"-->", b"<title>", b"</title >", b"<plaintext>", b"<iframe ", b"<![CDATA[", b"<?x", b"</ b>", b"href", b"HREF",
+    b"src", b"poster", b"formaction", b"=", b" = ", b"==", b"'", b'"', b">", b"/>", b"/", b" ", b"\n", b"\x0c", b"\0", b"x", b"../y", b"//c.example",
+    b"https://d.example:443/", b"http://[x", b"mailto:a?b", b"&amp;", b"&amp", b"&copy=", b"&copy", b"&#38;", b"&#x26;", b"&#10;", b"&", b"&#",
+    b"\\", b"\xc3\xa9", b"\xe9", b"\xff", b"%2e%2e", b"?a&b=c", b"#f", b"javascript:a('b')", b"data:,x", b"\t",
+)  # fmt: skip
+"""What pages are made of in the test below."""
+
+
+def test_markup_soup_is_read_alike(tmp_path):
+    dice = random.Random(5)
+    types = (
+        "text/html", "text/html; charset=utf-8", "text/html; charset=iso-8859-1", "application/xhtml+xml", "text/html; charset=gbk"
+    )  # fmt: skip
+    records = []
+    for _ in range(3000):
+        soup = b"".join(dice.choice(SOUP) for _ in range(dice.randint(3, 60)))
+        links = [b"<a href=%b>" % dice.choice(SOUP) for _ in range(dice.randint(0, 3))]
+        records.append(html(soup + b"".join(links), content_type=dice.choice(types)))
+    text, given = both(tmp_path / "x.gz", pack([warcinfo(), html(b""), *records], level=1))
+    assert text.count(b"\n") > 1000
+    assert given < 1200
+
+
+def test_encodings_of_pages_count_alike(tmp_path):
+    link = "<a href='/é?ü'><base href=/b/>"
+    heads = [
+        "", "<meta charset=utf-8>", "<meta charset=latin1>", "<meta charset=utf-8", "<!-- charset=utf-8 --><meta charset=koi8-r>",
+        "<meta http-equiv=content-type content='text/html; charset=UTF-8'>", "<?xml version='1.0' encoding='utf-8'?>",
+        "<?xml version='1.0' encoding='koi8-r'?>", "<meta charset=utf-16>", "<meta charset=x-user-defined>", "charset charset=utf-8 ",
+        "<meta charset = 'utf-8'>", "<meta charset='utf-8 '>", "<meta charset=&#117;tf-8>",
+    ]  # fmt: skip
+    types = [
+        "text/html",
+        "text/html; charset=utf8",
+        "text/html; charset=latin1",
+        "text/html; charset=nonsense",
+        "text/html; charset=",
+    ]
+    bodies = [
+        (head + link).encode(code)
+        for head in heads
+        for code in ("utf-8", "latin-1", "utf-16", "utf-16-be", "utf-8-sig")
+    ]
+    bodies += [
+        link.encode() + b"\xc3",
+        b"\r\n\xef\xbb\xbf" + link.encode("latin-1"),
+        link.encode("utf-8") + b"\xff" * 9000,
+    ]
+    bodies += ["<a href='日本'>".encode("iso-2022-jp"), b"<a href=x>\x1b$B!!\x1b(B<a title='\x1b$B!!\x1b(B' href=y>"]
+    types += [f"text/html; charset={name}" for name in ("utf-16", "utf-16be", "iso-2022-jp", "shift_jis")]
+    records = [html(body, content_type=kind) for kind in types for body in bodies]
+    records += [html(b"\r\n<a href=x>", more=[("Content-Length", str(length))]) for length in (10, 12, 14)]
+    both(tmp_path / "x.gz", pack([warcinfo(), html(b""), *records], level=1))
+
+
+def test_bases_and_urls_of_pages_count_alike(tmp_path):
+    bases = [
+        "",
+        "/b/",
+        "b",
+        "?x",
+        "//c.example",
+        "https://d.example/e",
+        "http://[x/",
+        "data:,x",
+        "&#x2f;b/",
+        "/&amp;/",
+        "\\x",
+        "é",
+    ]
+    urls = [
+        "http://h.example/d/e",
+        "https://h.example",
+        "no url",
+        "http://ü.example/",
+        'http://h.example/<"é',
+        "HTTP://H.example:80/x y",
+    ]
+    body = "<link href=first><base target=x><base href='{}'><base href=/no/><a href=x><img src=/y><a href='javascript:x(\"\\\\\")'>"
+    records = [html(body.format(base).encode(), url) for base in bases for url in urls]
+    both(tmp_path / "x.gz", pack([warcinfo(), html(b""), *records]))
+
+
+def test_mutated_pages_are_read_alike(tmp_path):
+    dice = random.Random(7)
+    page = b"<!DOCTYPE html><base href=/b/><title>t</title><a class=\"x\" href='../y?a=1&amp;b=2'>z</a><script src=s>if(a<b)</script><img src=i>"
+    records = []
+    for _ in range(1500):
+        body = bytearray(page)
+        for _ in range(dice.randint(1, 4)):
+            body[dice.randrange(len(body))] = dice.choice(b"<>\"'=/! -a&;\0\n\xe9")
+        records.append(html(bytes(body)))
+    text, given = both(tmp_path / "x.gz", pack([warcinfo(), html(b""), *records], level=1))
+    assert text.count(b"\n") > 2500
+    assert given < 300
+
+
+def test_every_kind_of_link_is_found_alike(tmp_path):
+    tags = [
+        f"<{name} {attribute}=/{attribute} other=x></{name}>"
+        for name, attributes in NAMES.items()
+        for attribute in attributes
+    ]
+    records = [html("".join(tags).upper().encode()), html("".join(reversed(tags)).encode())]
+    text, given = both(tmp_path / "x.gz", pack([warcinfo(), html(b""), *records]))
+    assert {line.split(b'"')[-2].decode() for line in text.splitlines()} == KINDS
+    assert given == 1
 
 
 def test_mutated_records_are_read_alike(tmp_path):

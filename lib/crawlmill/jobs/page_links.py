@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 
 from crawlmill import core
+from crawlmill.analysis.links.character_references import unescape
 from crawlmill.mr import MRStep, Reading
 from crawlmill.mr.job.links import LinksJob, Page
 from crawlmill.mr.task.pairs import ENCODED, encode_key
@@ -37,16 +39,27 @@ class PageLinks(LinksJob):
         reading.counter = written
         for record in self.watched(reading):
             if written is not None:
-                yield ENCODED, written.take()
+                yield from _drained(written.drain())
             for page in self.pages_of(reading, record):
-                yield from _lines_of(page)
+                yield from _lines(page.url, page.links())
         if written is not None:
-            yield ENCODED, written.take()
+            yield from _drained(written.drain())
 
 
-def _lines_of(page: Page) -> Iterator[Pair]:
-    source, lines = encode_key(page.url), []
-    for target, kind in page.links():
+def _drained(found: list[bytes | tuple[str, str | None, str, str, bool]]) -> Iterator[Pair]:
+    """What the native core found: lines as they are, and the lines of the references that it left."""
+    for each in found:
+        if isinstance(each, bytes):
+            yield ENCODED, each
+            continue
+        url, base, kind, reference, escaped = each
+        page = Page(url, base, partial(iter, [(kind, unescape(reference) if escaped else reference)]))
+        yield from _lines(url, page.links())
+
+
+def _lines(url: str, links: Iterable[tuple[str, str]]) -> Iterator[Pair]:
+    source, lines = encode_key(url), []
+    for target, kind in links:
         plain = '"' not in target and "\\" not in target
         text = b'"%b"' % target.encode() if plain else encode_key(target)
         lines.append(b'%b\t[%b,"%b"]\n' % (source, text, kind.encode()))
