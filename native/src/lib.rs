@@ -12,6 +12,7 @@ mod counters;
 mod criteria;
 mod http;
 mod index_lines;
+mod key_sweep;
 mod labels;
 mod letters;
 mod lines;
@@ -79,6 +80,40 @@ mod crawlmill_native {
     #[pyfunction]
     fn urlkey_of(url: &str) -> Option<Text> {
         super::surt::urlkey(url.as_bytes()).map(Text)
+    }
+
+    /// exact_keys(texts) -> the urlkey of each pattern that is a plain URL; None for what is not usual
+    #[pyfunction]
+    fn exact_keys<'py>(texts: &Bound<'py, PyList>) -> Vec<Option<Bound<'py, PyBytes>>> {
+        let key_of = |text: &Bound<'py, PyAny>| {
+            let text = text.cast::<PyString>().ok()?.to_str().ok()?;
+            let plain = (text.starts_with("http://") || text.starts_with("https://")) && !text.contains('*');
+            super::surt::urlkey(plain.then_some(text)?.as_bytes())
+        };
+        texts.iter().map(|text| key_of(&text).map(|key| PyBytes::new(texts.py(), &key))).collect()
+    }
+
+    /// The keys whose lines may still come in sorted chunks.
+    #[pyclass]
+    struct KeySweep(super::key_sweep::Sweep);
+
+    #[pymethods]
+    impl KeySweep {
+        /// KeySweep(keys)
+        #[new]
+        #[allow(clippy::needless_pass_by_value)]
+        fn new(keys: Vec<PyBackedBytes>) -> Self {
+            Self(super::key_sweep::Sweep::new(keys.iter().map(|key| &key[..])))
+        }
+
+        /// cut(chunk) -> (lines, [(number of the key, its lines, their bytes), ...]); None for a chunk with blank lines
+        fn cut<'py>(
+            &mut self,
+            chunk: &Bound<'py, PyBytes>,
+        ) -> Option<(Bound<'py, PyBytes>, Vec<super::key_sweep::Found>)> {
+            let (lines, found) = self.0.cut(chunk.as_bytes())?;
+            Some((PyBytes::new(chunk.py(), &lines), found))
+        }
     }
 
     std::thread_local! {

@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 from tests.indexes.api_server import ApiServer, Said, in_pages
-from tests.indexes.captures import expected, make_cluster, make_lines, make_patterns, text
+from tests.indexes.captures import expected, key_of, make_cluster, make_lines, make_patterns, text
 from tests.mr.helpers import PROJECT, rows, run, run_here
 from tests.storage.faults import FaultServer, Thing
 
@@ -159,6 +159,52 @@ def test_a_damaged_member_concerns_the_patterns_that_may_mean_it_and_no_other(fi
             assert row["outcome"] in ("partial", "failed")
             assert row["problems"][0]["offset"] == offset
     assert sum(row["outcome"] == "ok" for row in ledger.values()) > len(ledger) / 3
+
+
+URLS = list(dict.fromkeys(json.loads(line.split(" ", 2)[2])["url"] for line in LINES))
+
+
+@pytest.mark.parametrize("core", ["python", "native"], indirect=True)
+def test_lists_of_plain_urls_are_answered_alike_whatever_is_printed(find, tmp_path, core):
+    """URLs that share a key among them, some that are not there, and captures of one key over several members."""
+    make_cluster(tmp_path / "i", LINES, per=3)
+    urls = [*URLS, *(f"{url}-not-there" for url in URLS[::7])]
+    for options in ([], ["--with-pattern"]):
+        code, out, ledger, err = find(urls, "--index", tmp_path / "i", *options)
+        assert code == 0, err
+        wanted = {url: expected(LINES, url) for url in urls}
+        assert {url: row["records"] for url, row in ledger.items()} == {url: len(wanted[url]) for url in urls}
+        assert all(row["bytes"] == sum(map(len, wanted[u])) + len(wanted[u]) for u, row in ledger.items())
+        if options:
+            assert as_sets(shown(out)) == as_sets([each for url in urls for each in with_pattern(url, wanted[url])])
+        else:
+            assert Counter(out) == Counter(line for url in urls for line in wanted[url])
+
+
+@pytest.mark.parametrize("core", ["python", "native"], indirect=True)
+def test_what_is_lost_of_a_list_of_plain_urls_is_lost_of_those_that_mean_it(find, tmp_path, core):
+    """A line that is no capture, and a damaged member."""
+    at = next(n for n, line in enumerate(LINES) if n > 600 and line.split(" ")[0] != LINES[n - 1].split(" ")[0])
+    key = LINES[at].split(" ")[0]
+    odd = sorted([*LINES, f"{key} 20200101 {{}}"], key=str.encode)
+    members = make_cluster(tmp_path / "i", odd)
+    _, shard, offset, length = members[3]
+    data = bytearray((tmp_path / "i" / shard).read_bytes())
+    data[offset + length // 2] ^= 0x55
+    (tmp_path / "i" / shard).write_bytes(bytes(data))
+    start = odd.index(members[3][0])
+    lost = set(odd[start : start + 50])
+    code, out, ledger, _ = find(URLS, "--index", tmp_path / "i")
+    kept = {url: [line for line in expected(LINES, url) if line not in lost] for url in URLS}
+    assert code == 2
+    assert Counter(out) == Counter(line for lines in kept.values() for line in lines)
+    for url, row in ledger.items():
+        assert row["records"] == len(kept[url])
+        if key_of(url) == key:
+            assert row["problems"][0]["reason"] == "bad-header"
+        elif len(kept[url]) < len(expected(LINES, url)):
+            assert row["problems"][0]["offset"] == offset
+    assert sum(row["outcome"] != "ok" for row in ledger.values()) < len(ledger) / 4
 
 
 def test_a_missing_shard_fails_its_patterns_in_every_task(find, tmp_path):

@@ -2,14 +2,14 @@
 
 import sys
 
-from crawlmill.terminal.starting import Importing, begin, wrong_python
+from crawlmill.terminal.starting import Lasting, begin, wrong_python
 
 begin()  # before anything that takes time is imported
 _WRONG = wrong_python()
 if _WRONG is not None:
     sys.exit(_WRONG)
 
-with Importing():
+with Lasting():
     from crawlmill.cli.main import main
 
 __all__ = ["main"]

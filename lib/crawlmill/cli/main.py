@@ -18,7 +18,7 @@ from crawlmill import __version__, core
 from crawlmill.cli.arguments import Parser, add_storage_options
 from crawlmill.codecs.inflate import decoders
 from crawlmill.errors import CrawlmillError, UsageError
-from crawlmill.terminal.starting import Importing
+from crawlmill.terminal.starting import Lasting
 from crawlmill.terminal.streams import drop_output, prepare_streams
 from crawlmill.terminal.text import tell
 
@@ -70,7 +70,7 @@ def make_parser(only: str | None = None) -> Parser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for name, (room, what) in COMMANDS.items():
         if only is None or name == only:
-            with Importing():
+            with Lasting():
                 module = importlib.import_module(f"crawlmill.cli.commands.{room}.{name}")
             command = commands.add_parser(
                 name, help=what, description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

@@ -6,19 +6,23 @@ several shares, but no block is in two.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.indexes.index import Index
-from crawlmill.indexes.plan import Part
+from crawlmill.indexes.plan import Part, Plan
 from crawlmill.indexes.query import Query
 
-__all__ = ["SHARES", "Share", "Shareable", "batches", "can_be_cut", "even"]
+__all__ = ["SHARES", "HasKeys", "LinesOfKeys", "Share", "Shareable", "batches", "can_be_cut", "even"]
 
 SHARES: Final = 64
 """Into how many shares all of the work is cut, if it is worth it."""
+
+
+LinesOfKeys = tuple[bytes, list[tuple[int, int, int]]]
+"""Lines, those of a key together, and whose they are in turn: the number of a key, its lines, and their bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,14 @@ class Shareable(Index, Protocol):
 
     def concerned(self, error: FormatError | SourceError, queries: Sequence[Query]) -> list[int]:
         """The numbers of the queries of which something was lost with an error that reading has reported."""
+
+
+@runtime_checkable
+class HasKeys(Index, Protocol):
+    """An index that finds the lines of very many single keys at once."""
+
+    def lines_of_keys(self, keys: Sequence[bytes], plan: Plan) -> Iterator[LinesOfKeys]:
+        """The lines of keys in a plan, as `captures` gives them, those of several keys together."""
 
 
 def can_be_cut(query: Query) -> bool:

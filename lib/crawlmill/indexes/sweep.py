@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, Self
 
 from crawlmill.indexes.index import Found
 from crawlmill.indexes.lines import Chunk, find_line, first_line, last_line
@@ -25,22 +25,26 @@ def union(queries: Sequence[Query]) -> list[KeyRange]:
 def merged_ranges(ranges: Iterable[KeyRange]) -> list[KeyRange]:
     """The same as all ranges together, by ranges that rise and are apart from each other."""
     merged: list[KeyRange] = []
-    for each in sorted(set(ranges)):
+    for each in sorted(ranges):
         if merged and each.low <= merged[-1].high:
-            merged[-1] = KeyRange(merged[-1].low, max(merged[-1].high, each.high))
+            if each.high > merged[-1].high:
+                merged[-1] = KeyRange(merged[-1].low, each.high)
         else:
             merged.append(each)
     return merged
 
 
 class Sweep:
-    """The queries that have not passed by yet. `done` once no line to come can be wanted."""
+    """The ranges that have not passed by yet, each with a number. `done` once no line to come can be wanted."""
 
-    def __init__(self, queries: Sequence[Query]) -> None:
-        self._coming = sorted(
-            ((each, number) for number, query in enumerate(queries) for each in query.ranges), reverse=True
-        )
+    def __init__(self, ranges: Iterable[tuple[KeyRange, int]]) -> None:
+        self._coming = sorted(ranges, reverse=True)
         self._now: list[tuple[KeyRange, int]] = []
+
+    @classmethod
+    def of(cls, queries: Sequence[Query]) -> Self:
+        """The ranges of queries, with the numbers of these."""
+        return cls((each, number) for number, query in enumerate(queries) for each in query.ranges)
 
     @property
     def done(self) -> bool:

@@ -115,7 +115,7 @@ class FindCaptures(CrawlJob):
         lines = SelectedLines(self.criteria) if self.criteria else None
         with self.monitor.alive(lambda: task.reached):
             held = bytearray()
-            for pattern, chunk in task.chunks():
+            for pattern, chunk in task.chunks(apart=self.options.with_pattern):
                 chosen = bytes(chunk) if lines is None else lines.of(bytes(chunk))
                 if chosen:
                     held += shown(pattern, chosen)
@@ -126,8 +126,7 @@ class FindCaptures(CrawlJob):
                 yield ENCODED, bytes(held)
         if lines is not None and task.rows:
             task.rows[0][1].deselected += lines.left_out
-        for rank, row in task.rows:
-            yield from self.monitor.account(rank, row)
+        yield from self.monitor.account_all(task.rows)
 
     def _printer(self) -> Callable[[str, Chunk], Chunk]:
         if self.options.with_pattern:

@@ -13,6 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 from unicodedata import unidata_version
 
@@ -177,6 +178,13 @@ def merged(rows: Iterable[tuple[int, _Row]]) -> Iterator[tuple[int, _Row | Ledge
     coming = next(rows, None)
     while coming is not None:
         position, first = coming
+        if isinstance(first, WrittenRow) and position >= done:
+            coming = next(rows, None)
+            if coming is None or coming[0] != position:  # as nearly all are, of which there may be very many
+                done = position + 1
+                yield position, first
+                continue
+            rows = chain([coming], rows)
         found: list[LedgerRow | WrittenRow] = [first]
         while (coming := next(rows, None)) is not None and coming[0] == position:
             found.append(coming[1])

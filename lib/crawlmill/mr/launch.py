@@ -47,6 +47,7 @@ from crawlmill.mr.task.settings import TaskSettings
 from crawlmill.mr.task.task_list import cut, encode_task
 from crawlmill.storage import Storage, StorageOptions
 from crawlmill.storage.shares import most_tasks
+from crawlmill.terminal.starting import Lasting
 
 if TYPE_CHECKING:
     from crawlmill.mr.engines.registry import Work
@@ -110,8 +111,9 @@ class _Launch:
             try:
                 work.write_to(output)
                 work.warm_up()
-                inputs = self._read_inputs()
-                tasks = self._write_tasks(inputs)
+                with Lasting():
+                    inputs = self._read_inputs()
+                    tasks = self._write_tasks(inputs)
                 if (preview := self.job.preview(tasks)) is not None:
                     self.job.stdout.write(preview.encode())
                     return 0

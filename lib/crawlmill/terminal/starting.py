@@ -8,11 +8,11 @@ from __future__ import annotations
 import gc
 import sys
 
-__all__ = ["Importing", "begin", "wrong_python"]
+__all__ = ["Lasting", "begin", "wrong_python"]
 
 
-class Importing:
-    """While much is imported: it stays, so that looking for garbage in it, now or later, takes time for nothing.
+class Lasting:
+    """While much is imported or made that stays: to look for garbage in it, now or later, takes time for nothing.
 
     Args:
         freeze: False lets later collections look at it: some extensions complain at exit if none ever did.

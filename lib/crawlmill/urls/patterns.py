@@ -14,17 +14,20 @@ alone. A prefix is one of keys: it begins with a whole host, and never reaches i
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+from crawlmill import core
 from crawlmill.errors import UsageError
 from crawlmill.urls.matches import MATCHES
 from crawlmill.urls.surt import urlkey_bytes
 
-__all__ = ["MATCHES", "KeyRange", "Pattern", "parse_pattern", "url_of"]
+__all__ = ["MATCHES", "KeyRange", "Pattern", "keys_of_urls", "parse_pattern", "pattern_of_key", "url_of"]
 
 _PORTED: Final = re.compile(rb"(\[[^\]]*\]|[^/?#:@\[]+):[0-9]{1,5}(?=[/?#]|\Z)")
 _WILD_DOMAIN: Final = re.compile(rb"(?:https?://)?\*\.")
+_NOT_PLAIN: Final = re.compile(r"[*\s]")
 _SHOWN: Final = 80
 
 
@@ -75,10 +78,8 @@ def parse_pattern(text: str, match: str | None = None, *, is_key: bool = False) 
     """
     if match is not None and match not in MATCHES:
         raise UsageError("match", expected=", ".join(MATCHES), actual=match)
-    if match in (None, "exact") and not is_key and text.startswith(("http://", "https://")) and "*" not in text:
-        # What nearly every line of a long list is: nothing of it has to be cut off or put before it.
-        match, key = "exact", urlkey_bytes(text.strip().encode("utf-8", "surrogateescape"))
-        key = b"" if key.startswith(b")") or key == b"-" else key
+    if match in (None, "exact") and not is_key and (plain := _key_of_url(text)) is not None:
+        match, key = "exact", plain
     else:
         match, given = _cut(text, match, strip=not is_key)
         key = given if is_key else _key_of(given, match)
@@ -91,6 +92,18 @@ def parse_pattern(text: str, match: str | None = None, *, is_key: bool = False) 
     if match == "prefix":
         return Pattern(text, match, key, (KeyRange(key, _behind(key)),), is_key=is_key)
     return replace(_of_host(text, match, key), is_key=is_key)
+
+
+def keys_of_urls(texts: Sequence[str]) -> list[bytes | None]:
+    """The key of each pattern that is a URL as most are, and means that alone; None for any other pattern."""
+    if (native := core.native()) is not None:
+        return native.exact_keys(list(texts))  # type: ignore[no-any-return]
+    return [_key_of_url(text) for text in texts]
+
+
+def pattern_of_key(text: str, key: bytes) -> Pattern:
+    """The pattern of a text that means a single key."""
+    return Pattern(text, "exact", key, (KeyRange(key + b" ", key + b"!"),))
 
 
 def url_of(pattern: Pattern) -> str:
@@ -106,6 +119,14 @@ def url_of(pattern: Pattern) -> str:
         if same.match == pattern.match and same.key == pattern.key:
             return _with_scheme(_cut(pattern.text, match)[1]).decode("utf-8", "surrogateescape")
     return _url_of_key(pattern.key).decode("utf-8", "surrogateescape")
+
+
+def _key_of_url(text: str) -> bytes | None:
+    """The key of what nearly every line of a long list is: nothing of it has to be cut off or put before it."""
+    if not text.startswith(("http://", "https://")) or not text.isascii() or _NOT_PLAIN.search(text):
+        return None
+    key = urlkey_bytes(text.encode("ascii"))
+    return None if key.startswith(b")") else key
 
 
 def _cut(text: str, match: str | None, *, strip: bool = True) -> tuple[str, bytes]:

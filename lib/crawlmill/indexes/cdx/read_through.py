@@ -59,7 +59,7 @@ class FileReadThrough:
         """As `Index.captures`. Lines out of order are reported once, and found all the same."""
         if not queries:
             return
-        sweep, order, sound = Sweep(queries), Order(), True
+        sweep, order, sound = Sweep.of(queries), Order(), True
         for chunk in self.chunks():
             if sound and (disorder := order.take(chunk)):
                 sound = False

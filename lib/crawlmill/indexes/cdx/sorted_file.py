@@ -78,7 +78,7 @@ class SortedFile:
         if self._disorder_told:
             yield from self._search(queries, plan)
             return
-        sweep = Sweep(queries)
+        sweep = Sweep.of(queries)
         before = b""
         for chunk in self._chunks(plan):
             first, last = first_line(chunk), last_line(chunk)
@@ -134,4 +134,4 @@ class SortedFile:
 def search(chunk: Chunk, queries: Sequence[Query]) -> Iterator[Found]:
     """What queries want of a chunk that need not be sorted."""
     lines = sorted(line for line in bytes(chunk).split(b"\n") if line)
-    yield from Sweep(queries).cut(b"\n".join(lines) + b"\n" if lines else b"")
+    yield from Sweep.of(queries).cut(b"\n".join(lines) + b"\n" if lines else b"")

@@ -14,15 +14,16 @@ from typing import Final
 
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.indexes.bisection import Blocks, OutOfOrderError
+from crawlmill.indexes.cluster.key_sweep import KeySweep
 from crawlmill.indexes.cluster.members import MAX_MEMBER, read_members
 from crawlmill.indexes.cluster.places import Shards
 from crawlmill.indexes.cluster.rows import Row, leads_to_quads, parse_row, parse_rows, row_key
 from crawlmill.indexes.cluster.shares import concerned_by, cut_rows
 from crawlmill.indexes.index import Found, Losses, OnProblem
-from crawlmill.indexes.lines import first_line, key_and_time, last_line
+from crawlmill.indexes.lines import Chunk, first_line, key_and_time, last_line
 from crawlmill.indexes.plan import Part, Plan
 from crawlmill.indexes.query import Query
-from crawlmill.indexes.shares import Share
+from crawlmill.indexes.shares import LinesOfKeys, Share
 from crawlmill.indexes.source import Files, Source
 from crawlmill.indexes.sweep import Sweep, union
 from crawlmill.urls.patterns import KeyRange
@@ -134,8 +135,20 @@ class Cluster:
         except (FormatError, SourceError) as error:
             self._losses.add(error, self._idx.name)
             return
-        sweep, before = Sweep(queries), b""
-        told = False
+        sweep = Sweep.of(queries)
+        for chunk in self._chunks(plan):
+            yield from sweep.cut(chunk)
+
+    def lines_of_keys(self, keys: Sequence[bytes], plan: Plan) -> Iterator[LinesOfKeys]:
+        """The lines of single keys in a plan, as `captures` gives them, those of several keys together."""
+        sweep = KeySweep(keys)
+        for chunk in self._chunks(plan):
+            if (found := sweep.cut(chunk))[0]:
+                yield found
+
+    def _chunks(self, plan: Plan) -> Iterator[Chunk]:
+        """The lines of a plan; members that are out of order are told of once."""
+        told, before = False, b""
         for chunk in read_members(plan, self._shards, self._losses):
             if not chunk:
                 continue
@@ -150,7 +163,7 @@ class Cluster:
                     )
                 )  # fmt: skip
             before = last
-            yield from sweep.cut(chunk)
+            yield chunk
 
     def _lines(self, ranges: Iterable[KeyRange]) -> Iterator[bytes]:
         """The lines of `cluster.idx` whose members may hold lines within the ranges. Raises: OutOfOrderError."""

@@ -86,7 +86,7 @@ class TableIndex:
         ahead = sum(max(map(file.bytes_of, groups)) for _, file, groups in wanted) <= _AHEAD_BYTES
         streams = [self._lines(part, file, groups, ranges, ahead=ahead) for part, file, groups in wanted]
         merged = streams[0] if len(streams) == 1 else heapq.merge(*streams)
-        yield from Sweep(queries).cut_all(_chunks(merged))
+        yield from Sweep.of(queries).cut_all(_chunks(merged))
 
     def _lines(
         self, part: TablePart, file: PartLines, groups: list[int], ranges: list[KeyRange], *, ahead: bool

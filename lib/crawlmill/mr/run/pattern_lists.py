@@ -6,15 +6,15 @@ import codecs
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Final
 
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.indexes.query import Query
 from crawlmill.storage import Storage, redact
-from crawlmill.urls.patterns import MATCHES, parse_pattern
+from crawlmill.urls.patterns import MATCHES, Pattern, keys_of_urls, parse_pattern, pattern_of_key
 
-__all__ = ["query_of_line", "read_pattern_lists"]
+__all__ = ["query_of_line", "read_pattern_lists", "single_keys"]
 
 _GZIP: Final = b"\x1f\x8b"
 _MAX_BYTES: Final = 4 << 30
@@ -40,30 +40,39 @@ def read_pattern_lists(
     if not lists:
         raise UsageError("no list of patterns given: name a file with one URL per line, or `-` for stdin")
     found: dict[str, Query] = {}
-    repeated = 0
+    lines = 0
     for name in lists:
-        for number, line in _lines(name, storage, stdin):
+        numbered = list(_lines(name, storage, stdin))
+        lines += len(numbered)
+        keys = single_keys([line for _, line in numbered], is_key=is_key, match=match) or [None] * len(numbered)
+        for (number, line), key in zip(numbered, keys, strict=True):
             if line in found:
-                repeated += 1
                 continue
             try:
-                found[line] = query_of_line(line, like, is_key=is_key, match=match)
+                pattern = None if key is None else pattern_of_key(line, key)
+                found[line] = query_of_line(line, like, is_key=is_key, match=match, pattern=pattern)
             except UsageError as error:
                 raise UsageError(f"{redact(name)}, line {number}: {error}") from None
     if not found:
         raise UsageError(f"no pattern in {' '.join(map(redact, lists))}: the list is empty")
-    return found, repeated
+    return found, lines - len(found)
 
 
-def query_of_line(line: str, like: Query, *, is_key: bool, match: str | None) -> Query:
+def single_keys(lines: Sequence[str], *, is_key: bool, match: str | None) -> list[bytes | None] | None:
+    """The key of each line that is a usual URL, and means that key alone; None if no line is read so."""
+    return None if is_key or match not in (None, "exact") else keys_of_urls(lines)
+
+
+def query_of_line(line: str, like: Query, *, is_key: bool, match: str | None, pattern: Pattern | None = None) -> Query:
     """The query of a line, `PATTERN` or `PATTERN<TAB>MATCH`, with the options of another one. Raises: UsageError."""
-    text, tab, word = line.partition("\t")
-    if tab and word.strip() not in MATCHES:
-        raise UsageError("a match", expected=", ".join(MATCHES), actual=repr(word[:40]))
+    if pattern is None:
+        text, tab, word = line.partition("\t")
+        if tab and word.strip() not in MATCHES:
+            raise UsageError("a match", expected=", ".join(MATCHES), actual=repr(word[:40]))
+        pattern = parse_pattern(text, word.strip() if tab else match, is_key=is_key)
     return Query(
-        parse_pattern(text, word.strip() if tab else match, is_key=is_key), like.start, like.end, like.filters,
-        like.newest, like.distinct, like.sort, like.closest, like.limit,
-    )  # fmt: skip
+        pattern, like.start, like.end, like.filters, like.newest, like.distinct, like.sort, like.closest, like.limit
+    )
 
 
 def _lines(name: str, storage: Storage, stdin: BinaryIO | None) -> Iterator[tuple[int, str]]:

@@ -14,21 +14,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 from crawlmill.errors import FormatError, Problem, SourceError, UsageError
 from crawlmill.indexes.cdx_api.index import ApiOptions
 from crawlmill.indexes.index import Index
-from crawlmill.indexes.lines import Chunk
+from crawlmill.indexes.lines import Chunk, sound_lines
 from crawlmill.indexes.lookup import look_up
 from crawlmill.indexes.plan import Part, Plan
 from crawlmill.indexes.query import Query
 from crawlmill.indexes.select import Selector
-from crawlmill.indexes.shares import Share, Shareable, batches, can_be_cut
+from crawlmill.indexes.shares import HasKeys, Share, Shareable, batches, can_be_cut
 from crawlmill.inputs.indexes import IndexPlace, open_indexes
 from crawlmill.inputs.lists import Input, Unit
 from crawlmill.ledger.row import LedgerRow
-from crawlmill.mr.run.pattern_lists import query_of_line
+from crawlmill.mr.run.pattern_lists import query_of_line, single_keys
 from crawlmill.mr.task.task_list import decode_task_with, encode_task
 from crawlmill.storage import Storage
 
@@ -82,7 +83,7 @@ def cut_search(
         SourceError, FormatError: It cannot be found out what must be read.
     """
     queries = [asked[item.given] for _, item in ranked]
-    order = sorted(range(len(queries)), key=lambda number: queries[number].pattern.ranges)
+    order = sorted(range(len(queries)), key=lambda number: queries[number].pattern.ranges[0].low)
     ranked, queries = [ranked[number] for number in order], [queries[number] for number in order]
     opened = [
         (number, index)
@@ -150,13 +151,20 @@ class SearchTask:
         self.rows = [(rank, LedgerRow.of(item)) for rank, item in self._inputs]
         self.reached = self._present = 0
 
-    def chunks(self) -> Iterator[tuple[str, Chunk]]:
-        """Each pattern, without its match word, and lines of its captures, in chunks."""
-        lost: Lost = []
+    @cached_property
+    def _queries(self) -> list[Query]:
         search = self._search
-        queries = [
+        return [
             query_of_line(item.given, search.like, is_key=search.is_key, match=search.match) for _, item in self._inputs
         ]
+
+    def chunks(self, *, apart: bool) -> Iterator[tuple[str, Chunk]]:
+        """Lines of captures in chunks, each of a pattern, which is told without its match word.
+
+        Unless they must be `apart`, a chunk may have the captures of several patterns, which are not told.
+        """
+        lost: Lost = []
+        search = self._search
         try:
             indexes = search.open(self._storage, lost)
         except UsageError as error:
@@ -165,7 +173,16 @@ class SearchTask:
         for _, row in self.rows:
             row.format = indexes[0].format if indexes else None
             row.verified = bool(indexes) and all(index.format != "cdx-api" for index in indexes)
-        self._lose(lost, range(len(queries)))
+        self._lose(lost, range(len(self.rows)))
+        keys = None if apart or self._parts is None else self._keys()
+        if keys is not None and all(isinstance(index, HasKeys) for index in indexes):
+            for index in indexes:
+                assert isinstance(index, HasKeys)
+                for lines in self._read_keys(index, keys, Plan(tuple(self._parts or ())), lost):
+                    self.reached += len(lines)
+                    yield "", lines
+            return
+        queries = self._queries
         one_by_one = any(index.format == "cdx-api" for index in indexes)
         if self._parts is None:
             found = self._looked_up(indexes, queries, lost, one_by_one=one_by_one)
@@ -177,6 +194,47 @@ class SearchTask:
             row.bytes += len(chunk)
             self.reached += len(chunk)
             yield queries[number].pattern.text, chunk
+
+    def _keys(self) -> list[bytes] | None:
+        """The keys of the patterns, if all mean single keys, and all captures of these are wanted."""
+        search, like = self._search, self._search.like
+        if like.start or like.end or like.filters:
+            return None  # nor are there options by which captures are chosen together, or it were not cut
+        keys = single_keys([item.given for _, item in self._inputs], is_key=search.is_key, match=search.match) or [None]
+        return None if None in keys else [key for key in keys if key is not None]
+
+    def _read_keys(self, index: HasKeys, keys: list[bytes], plan: Plan, lost: Lost) -> Iterator[Chunk]:
+        """The captures of single keys in parts of one index."""
+        rows = [row for _, row in self.rows]
+        for lines, found in index.lines_of_keys(keys, plan):
+            if sound_lines(lines) < len(lines):
+                yield from self._sound(index, lines, found)
+                continue
+            for number, count, size in found:
+                rows[number].records += count
+                rows[number].bytes += size
+            yield lines
+        self._lose_of(index, lost)
+
+    def _sound(self, index: Index, lines: bytes, found: list[tuple[int, int, int]]) -> Iterator[Chunk]:
+        """The lines of some keys that are captures; the others are lost, each of its pattern."""
+        end = 0
+        for number, _, size in found:
+            end += size
+            taken = self._selector(self._queries[number], index, number)(lines[end - size : end])
+            if taken:
+                row = self.rows[number][1]
+                row.records += taken.count(b"\n")
+                row.bytes += len(taken)
+                yield taken
+
+    def _lose_of(self, index: Index, lost: Lost) -> None:
+        """What reading an index has lost, each for the patterns that it concerns."""
+        if isinstance(index, Shareable):
+            for error in list(lost):
+                self._lose([error], index.concerned(error, self._queries))
+            lost.clear()
+        self._lose(lost, range(len(self.rows)))
 
     def _read(
         self, indexes: list[Index], queries: list[Query], parts: list[Part], lost: Lost, *, one_by_one: bool
@@ -199,11 +257,7 @@ class SearchTask:
                 self._present = number
                 if taken := own.get(number, shared)(chunk):
                     yield number, taken
-            if isinstance(index, Shareable):
-                for error in list(lost):
-                    self._lose([error], index.concerned(error, queries))
-                lost.clear()
-            self._lose(lost, range(len(queries)))
+            self._lose_of(index, lost)
 
     def _looked_up(
         self, indexes: list[Index], queries: list[Query], lost: Lost, *, one_by_one: bool

@@ -54,6 +54,9 @@ class Monitor(Protocol):
     def account(self, rank: int, row: LedgerRow) -> Iterable[Pair]:
         """An input is done; returns the pairs that the task has to emit for that."""
 
+    def account_all(self, rows: Iterable[tuple[int, LedgerRow]]) -> Iterable[Pair]:
+        """Inputs are done together, perhaps very many: their ranks and rows. Returns what `account` does."""
+
     def alive(self, reached: Callable[[], int]) -> AbstractContextManager[None]:
         """Within this block the task is alive as long as the number of bytes that `reached` gives grows."""
 
@@ -78,6 +81,15 @@ class EngineMonitor:
         self._done = self._done.plus(Totals.of(row))
         self._tell(self._done)
         return (row_pair(rank, row),)
+
+    def account_all(self, rows: Iterable[tuple[int, LedgerRow]]) -> Iterable[Pair]:
+        """The rows as pairs, told of at once."""
+        pairs = []
+        for rank, row in rows:
+            self._done = self._done.plus(Totals.of(row))
+            pairs.append(row_pair(rank, row))
+        self._tell(self._done)
+        return pairs
 
     @contextmanager
     def alive(self, reached: Callable[[], int]) -> Iterator[None]:
@@ -129,6 +141,17 @@ class TaskMonitor:
         """Keep the row; nothing is to be emitted."""
         self.rows.append(encode_row(rank, row))
         self.totals = self.totals.plus(Totals.of(row))
+        self._report(self.totals)
+        return ()
+
+    def account_all(self, rows: Iterable[tuple[int, LedgerRow]]) -> Iterable[Pair]:
+        """Keep the rows."""
+        inputs = records = size = bad = 0
+        for rank, row in rows:
+            self.rows.append(encode_row(rank, row))
+            more = Totals.of(row)
+            inputs, records, size, bad = inputs + more[0], records + more[1], size + more[2], bad + more[3]
+        self.totals = self.totals.plus(Totals(inputs, records, size, bad))
         self._report(self.totals)
         return ()
 

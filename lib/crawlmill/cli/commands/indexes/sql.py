@@ -29,7 +29,7 @@ from crawlmill.errors import MissingDependency, SourceError, UsageError
 from crawlmill.inputs.index_files import StoredFile
 from crawlmill.inputs.tables import find_parts, path_of
 from crawlmill.storage import Storage, redact
-from crawlmill.terminal.starting import Importing
+from crawlmill.terminal.starting import Lasting
 
 __all__ = ["add_arguments", "run"]
 
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _engine() -> Callable[..., Any]:
     try:
-        with Importing(freeze=False):
+        with Lasting(freeze=False):
             from crawlmill.indexes.columnar.sql.session import SqlSession  # noqa: PLC0415 - no other command needs it
     except ImportError as error:
         raise MissingDependency(f"sql needs the package {error.name}: pip install 'crawlmill[columnar]'") from error
@@ -92,7 +92,7 @@ def _engine() -> Callable[..., Any]:
 
 
 def _print(session: Any, storage: Storage, output: str, file: str | None) -> None:
-    with Importing(freeze=False):
+    with Lasting(freeze=False):
         from crawlmill.indexes.columnar.sql.results import column_names, rows_of, write_parquet  # noqa: PLC0415
 
     result = session.run()
