@@ -28,6 +28,43 @@ pub fn usual(text: &[u8]) -> usize {
     })
 }
 
+/// What a line begins with: its key and its time.
+pub struct Usual<'a> {
+    pub key: &'a [u8],
+    pub timestamp: &'a [u8],
+}
+
+impl<'a> Usual<'a> {
+    /// The key up to its first parenthesis, if it may stand in JSON as it is, and is ASCII.
+    pub fn surt_domain(&self) -> Option<&'a [u8]> {
+        let domain = &self.key[..memchr(b')', self.key).unwrap_or(self.key.len())];
+        domain.iter().all(|byte| (0x20..0x80).contains(byte) && !matches!(byte, b'"' | b'\\')).then_some(domain)
+    }
+}
+
+/// The beginning of a line that `usual` knows; its pairs are given to `take`, in order. None of any other line.
+pub fn parse_usual<'a>(line: &'a [u8], mut take: impl FnMut(&'a [u8], &'a [u8])) -> Option<Usual<'a>> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let at = rest_of(line)?;
+    let json = &line[at..];
+    if !is_usual_json(json) {
+        return None;
+    }
+    let mut rest = &json[2..json.len() - 2];
+    loop {
+        // Each text ends in a quote that begins a separator of four bytes; the last one ends with the line.
+        let name_end = memchr(b'"', rest)?;
+        let value = &rest[name_end + 4..];
+        let Some(value_end) = memchr(b'"', value) else {
+            take(&rest[..name_end], value);
+            break;
+        };
+        take(&rest[..name_end], &value[..value_end]);
+        rest = &value[value_end + 4..];
+    }
+    Some(Usual { key: &line[..at - 16], timestamp: &line[at - 15..at - 1] })
+}
+
 /// Whether no line is less than the one before it; blank lines do not count.
 pub fn is_sorted(text: &[u8]) -> bool {
     let mut before: &[u8] = b"";
@@ -86,7 +123,7 @@ fn is_usual_json(json: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_sorted, sound, usual};
+    use super::{is_sorted, parse_usual, sound, usual};
 
     const USUAL: &str = "com,a)/ 20240101000000 {\"url\": \"http://a.com/\", \"status\": \"\"}\n";
 
@@ -121,6 +158,32 @@ mod tests {
             assert_eq!(usual(odd.as_bytes()), 0, "{odd}");
         }
         assert_eq!(usual(b"a 20240101000000 {}\n"), 0);
+    }
+
+    #[test]
+    fn usual_lines_are_parsed() {
+        let parsed = |line: &'static str| {
+            let mut pairs = Vec::new();
+            let found = parse_usual(line.as_bytes(), |name, value| {
+                pairs.push([name, value].map(|text| std::str::from_utf8(text).unwrap()));
+            });
+            found.map(|found| (found.key, found.timestamp, found.surt_domain(), pairs))
+        };
+        let (key, time, domain, pairs) =
+            parsed("com,a)/ 20240101000000 {\"a\": \"\", \"\": \"b\", \"c\": \"d, e: f\"}\r").unwrap();
+        assert_eq!((key, time, domain), (&b"com,a)/"[..], &b"20240101000000"[..], Some(&b"com,a"[..])));
+        assert_eq!(pairs, [["a", ""], ["", "b"], ["c", "d, e: f"]]);
+        assert_eq!(parsed("x\" 20240101000000 {\"\": \"\"}").unwrap().2, None);
+        assert_eq!(parsed("x\" 20240101000000 {\"\": \"\"}").unwrap().3, [["", ""]]);
+        for odd in [
+            "a 20240101000000 {}",
+            "a 20240101000000 {\"a\": 1}",
+            "a 2024 {\"a\": \"b\"}",
+            "",
+            "a 20240101000000 {\"a\"}",
+        ] {
+            assert!(parsed(odd).is_none(), "{odd}");
+        }
     }
 
     #[test]

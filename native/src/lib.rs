@@ -28,6 +28,7 @@ mod selection;
 mod servers;
 mod sha1;
 mod sort;
+mod statistics;
 mod surt;
 mod tags;
 mod tokenizer;
@@ -55,6 +56,8 @@ mod crawlmill_native {
     use super::reader::RecordReader;
     #[pymodule_export]
     use super::sort::python::{merge_runs, LineSorter, LineSpiller, LineSums, SortedBlocks};
+    #[pymodule_export]
+    use super::statistics::python::{GroupLines, SortedGroups, SortedPages, StatisticsLines};
 
     /// wat_servers(envelope) -> the servers that a WAT record counts under ([None] without one), or None
     ///

@@ -21,7 +21,7 @@ from typing import Any, Final
 from crawlmill.errors import FormatError
 from crawlmill.indexes.prefix_tree.items import published_fields
 
-__all__ = ["ALIASES", "FIELDS", "Capture", "disk_name", "parse_capture"]
+__all__ = ["ALIASES", "FIELDS", "Capture", "disk_fields", "disk_name", "parse_capture"]
 
 FIELDS: Final = (
     "urlkey", "timestamp", "url", "mime", "mime-detected", "status", "digest", "length", "offset", "filename",
@@ -33,6 +33,7 @@ ALIASES: Final = {"original": "url", "mimetype": "mime", "statuscode": "status",
 """What CDX APIs call a field, and what it is called on disk."""
 
 _API_NAMES: Final = {disk: api for api, disk in ALIASES.items()}
+_API_FIELDS: Final = frozenset(ALIASES)
 _ORIGINAL: Final = ("orig.length", "orig.offset", "orig.filename")
 _COLUMNS: Final = {
     11: ("url", "mime", "status", "digest", "redirect", "robotflags", "length", "offset", "filename"),
@@ -83,6 +84,22 @@ class Capture:
         return flat | published_fields(self.fields) if "key" in self.fields else flat
 
 
+def disk_fields(line: bytes) -> tuple[bytes, bytes, dict[str, Any]]:
+    """The key, the timestamp and the fields of a line, by their names on disk.
+
+    A field that has both names keeps that of the disk, unless it is null.
+
+    Raises:
+        FormatError: As `parse_capture` does.
+    """
+    key, timestamp, fields = _parsed(line)
+    if not _API_FIELDS.isdisjoint(fields):
+        for api, disk in ALIASES.items():
+            if fields.get(disk) is None and api in fields:
+                fields[disk] = fields[api]
+    return key, timestamp, fields
+
+
 def parse_capture(line: bytes) -> Capture:
     """The capture of a line, with or without its line end.
 
@@ -90,6 +107,11 @@ def parse_capture(line: bytes) -> Capture:
         FormatError: `bad-header`: it has fewer than three fields, no timestamp of 14 digits, or a number of columns
             that no CDX file has; `bad-json`: its JSON is no object.
     """
+    key, timestamp, fields = _parsed(line)
+    return Capture(key.decode("utf-8", "surrogateescape"), timestamp.decode("ascii"), fields)
+
+
+def _parsed(line: bytes) -> tuple[bytes, bytes, dict[str, Any]]:
     line = line.rstrip(b"\r\n")
     parts = line.split(b" ", 2)
     if len(parts) < 3 or not _TIMESTAMP.fullmatch(parts[1]) or not parts[0]:
@@ -113,7 +135,7 @@ def parse_capture(line: bytes) -> Capture:
                 actual=f"{len(columns) + 2} columns in {_shown(line)}",
             )
         fields = dict(zip(names, columns, strict=True))
-    return Capture(key.decode("utf-8", "surrogateescape"), timestamp.decode("ascii"), fields)
+    return key, timestamp, fields
 
 
 def _of_json(text: bytes) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -13,20 +12,13 @@ from functools import cached_property
 from typing import Any, Final
 
 from crawlmill.analysis.statistics.compare import Sketches, compared, read_sketches
-from crawlmill.analysis.statistics.page import (
-    digest_line,
-    host_parts,
-    number_of,
-    page_line,
-    robots_line,
-    sha1_of,
-    text_of,
-)
+from crawlmill.analysis.statistics.page_lines import PageLines, crawl_in
 from crawlmill.analysis.statistics.sketch import Sketch
-from crawlmill.analysis.statistics.tally import SortedPages
+from crawlmill.analysis.statistics.tally import counted_pages
 from crawlmill.analysis.statistics.vectors import ITEMS, SUMMED, histograms_of, summed, trimmed
 from crawlmill.errors import CrawlmillError, FormatError, UsageError
-from crawlmill.indexes.capture import Capture, parse_capture
+from crawlmill.indexes.capture import disk_fields
+from crawlmill.indexes.cdx.blocks import Block
 from crawlmill.mr.compat import MRStep
 from crawlmill.mr.job.published import published_lines
 from crawlmill.mr.job.sharded import SortingJob
@@ -38,11 +30,7 @@ from crawlmill.storage.locations import absolute
 
 __all__ = ["CrawlStatistics"]
 
-_CRAWL: Final = re.compile(r"CC-[A-Z]+-\d{4}(?:-\d{2,4})?(?!\d)")
-_UNKNOWN: Final = "unknown"
-_ROBOTS: Final = "/robotstxt/"
 _MAX_KEYS: Final = 100_000
-_LINES_AT_ONCE: Final = 4096
 _COMPARED: Final = "\0compared"
 
 
@@ -111,79 +99,39 @@ class CrawlStatistics(SortingJob):
 
     def mapper_init(self) -> None:
         """Begin a map task."""
-        self._counts: Counter[tuple[Any, ...]] = Counter()
-        self._sketches: dict[tuple[str, str], Sketch] = {}
+        self._pages = PageLines(disk_fields, exact=not self.options.sketch)
 
     def read(self, reading: Any) -> Iterator[Pair]:
         """The lines of an input's captures."""
-        found = self.options.crawl or _crawl_in(reading.item.location)
-        held: list[bytes] = []
+        crawl = self.options.crawl or crawl_in(reading.item.location)
         for block in self.blocks(reading):
-            for index, line in enumerate(block.data.split(b"\n")[:-1]):
-                try:
-                    capture = parse_capture(line)
-                    held += self._lines_of(capture, found)
-                except FormatError as error:
-                    where = f"line {block.number_of(index)}: {error}"
-                    reading.drop(FormatError(where, reason="bad-header", offset=block.offset))
-            if len(held) > _LINES_AT_ONCE:
-                yield ENCODED, b"".join(held)
-                held = []
-            if len(self._counts) > _MAX_KEYS:
-                yield ENCODED, b"".join(map(_carried, self._sized()))
-        if held:
-            yield ENCODED, b"".join(held)
 
-    def _lines_of(self, capture: Capture, crawl: str | None) -> list[bytes]:
-        """The lines of a capture. Raises: FormatError: It has no URL."""
-        get, fields = capture.get, capture.fields
-        url, name = _said(get("url")), get("filename") or ""
-        if url is None:
-            raise FormatError("a capture without a URL", reason="bad-header")
-        crawl = crawl or _crawl_in(name) or _UNKNOWN
-        status = number_of(_said(get("status")))
-        self._counts["size", "fetch", crawl] += 1
-        encoded = text_of(crawl)
-        if _ROBOTS in name:
-            return [robots_line(host_parts(url), sha1_of(url), encoded, status)]
-        self._counts["http_status", status, crawl] += 1
-        if status != 200:
-            return []
-        self._counts["size", "page", crawl] += 1
-        sha1 = sha1_of(url)
-        self._sketch("url", crawl).add_hash(sha1)
-        said = {field: value for field in _FACETS if (value := _said(get(field))) is not None}
-        lines = [page_line(capture.urlkey.encode("utf-8", "surrogateescape"), host_parts(url), sha1, encoded,
-                           {**said, "url": url})]  # fmt: skip
-        digest = _said(fields.get("digest"))
-        if digest is not None:
-            digest = digest.removeprefix("sha1:")
-            self._sketch("digest", crawl).add(digest)
-            if not self.options.sketch:
-                lines.append(digest_line(text_of(digest), encoded))
-        return lines
+            def lose(index: int, error: FormatError, block: Block = block) -> None:
+                where = f"line {block.number_of(index)}: {error}"
+                reading.drop(FormatError(where, reason="bad-header", offset=block.offset))
 
-    def _sketch(self, item: str, crawl: str) -> Sketch:
-        found = self._sketches.get((item, crawl))
-        if found is None:
-            found = self._sketches[item, crawl] = Sketch()
-        return found
+            yield ENCODED, self._pages.add(block.data, crawl, lose)
+            if len(self._pages) > _MAX_KEYS:
+                yield ENCODED, self._drained()
 
     def mapper_final(self) -> Iterator[Pair]:
         """What a map task has counted and sketched itself."""
-        yield ENCODED, b"".join(map(_carried, self._sized()))
-        for (item, crawl), sketch in self._sketches.items():
-            yield ENCODED, _carried((["size_estimate", item, crawl], _packed(sketch)))
+        yield ENCODED, self._drained()
+
+    def _drained(self) -> bytes:
+        counts, sketches = self._pages.drain()
+        pairs: list[Pair] = [(list(key), number) for key, number in counts.items()]
+        pairs += ((["size_estimate", *key], _packed(sketch)) for key, sketch in sketches.items())
+        return b"".join(map(_carried, pairs))
 
     # Reduce: what stands together is counted; then sums; then what the sums come to
 
     def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
         """The pairs of a reduce task, from its sorted lines."""
-        pages = SortedPages(exact=not self.options.sketch)
-        return ((ENCODED, lines) for lines in pages.lines(chunks))
+        return ((ENCODED, lines) for lines in counted_pages(chunks, exact=not self.options.sketch))
 
     def _begin(self) -> None:
-        self._counts = Counter()
+        self._counts: Counter[tuple[Any, ...]] = Counter()
 
     def _sum(self, key: list[Any], values: Iterator[Any]) -> Iterator[Pair]:
         metric, crawl = key[0], key[2]
@@ -255,9 +203,6 @@ class CrawlStatistics(SortingJob):
         return found
 
 
-_FACETS: Final = ("mime", "mime-detected", "charset", "languages")
-
-
 def _absolute_values(args: list[str], option: str) -> None:
     """Make the locations that an option names absolute."""
     here = os.getcwd()  # noqa: PTH109
@@ -266,17 +211,6 @@ def _absolute_values(args: list[str], option: str) -> None:
             args[at] = absolute(text, here)
         elif text.startswith(f"{option}="):
             args[at] = f"{option}={absolute(text.partition('=')[2], here)}"
-
-
-def _said(value: Any) -> str | None:
-    """A field's text; None if it says nothing."""
-    return None if value in (None, "", "-") else value if isinstance(value, str) else str(value)
-
-
-def _crawl_in(path: str) -> str | None:
-    """The id of a crawl in a path: the last one."""
-    found = _CRAWL.findall(path)
-    return found[-1] if found else None
 
 
 def _carried(pair: Pair) -> bytes:

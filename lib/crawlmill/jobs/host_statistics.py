@@ -7,9 +7,10 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from crawlmill.analysis.statistics.groups import GROUPINGS, capture_lines, group_of, grouped
+from crawlmill.analysis.statistics.groups import GROUPINGS, GroupLines, grouped
 from crawlmill.errors import FormatError, SourceError
-from crawlmill.indexes.capture import parse_capture
+from crawlmill.indexes.capture import disk_fields
+from crawlmill.indexes.cdx.blocks import Block
 from crawlmill.indexes.cdx.json_lines import begins_json_captures
 from crawlmill.inputs.lists import Input, Inputs
 from crawlmill.mr.compat import MRStep
@@ -17,14 +18,13 @@ from crawlmill.mr.job.base import CrawlJob
 from crawlmill.mr.job.sharded import SortingJob
 from crawlmill.mr.run.options import whole_number
 from crawlmill.mr.task.largest import Largest
-from crawlmill.mr.task.pairs import ENCODED, JsonPairs, decode_pair, encode_value
+from crawlmill.mr.task.pairs import ENCODED, JsonPairs
 from crawlmill.mr.task.rows import Pair
 from crawlmill.storage import Storage
 from crawlmill.storage.locations import absolute
 
 __all__ = ["HostStatistics"]
 
-_AT_ONCE: Final = 1 << 16
 _HEAD_BYTES: Final = 1 << 12
 
 
@@ -79,7 +79,7 @@ class HostStatistics(SortingJob):
 
     def steps(self) -> list[MRStep]:
         """Sort and count; with --top, choose."""
-        counting = MRStep(mapper=self.mapper, reducer=self.reducer)
+        counting = MRStep(mapper_init=self.mapper_init, mapper=self.mapper, reducer=self.reducer)
         if self.options.top is None:
             return [counting]
         self._largest = Largest(self.options.top)
@@ -88,39 +88,24 @@ class HostStatistics(SortingJob):
             MRStep(reducer=self._choose, reducer_final=self._chosen, jobconf={"mapreduce.job.reduces": 1}),
         ]
 
+    def mapper_init(self) -> None:
+        """Begin a map task."""
+        self._lines = GroupLines(disk_fields, self.options.by)
+
     def read(self, reading: Any) -> Iterator[Pair]:
         """The lines of an input's captures."""
-        by, held, size = self.options.by, list[bytes](), 0
         for block in self.blocks(reading):
-            for index, line in enumerate(block.data.split(b"\n")[:-1]):
-                try:
-                    capture = parse_capture(line)
-                except FormatError as error:
-                    reading.drop(_no_capture(block.number_of(index), error, block.offset))
-                    continue
-                url = capture.get("url")
-                if not url or url == "-":
-                    reading.drop(_no_capture(block.number_of(index), "no URL", block.offset))
-                    continue
-                fields = {name: value for name in _FIELDS if (value := capture.get(name)) not in (None, "", "-")}
-                lines = capture_lines(group_of(url, by), capture.timestamp, {**fields, "url": url})
-                held.append(lines)
-                size += len(lines)
-            if size > _AT_ONCE:
-                yield ENCODED, b"".join(held)
-                held, size = [], 0
-        if held:
-            yield ENCODED, b"".join(held)
+
+            def lose(index: int, why: object, block: Block = block) -> None:
+                where = f"line {block.number_of(index)} is not a capture: {why}"
+                reading.drop(FormatError(where, reason="bad-header", offset=block.offset))
+
+            yield ENCODED, self._lines.add(block.data, lose)
 
     def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
         """The rows of a reduce task, from its sorted lines."""
-        for key, row in grouped(chunks):
-            if row["captures"] < self.options.min_count:
-                continue
-            if self.options.top is None:
-                yield ENCODED, b"%b\t%b\n" % (key, encode_value(row))
-            else:
-                yield None, [row["captures"], decode_pair(key + b"\tnull")[0], row]
+        rows = grouped(chunks, least=self.options.min_count, ranked=self.options.top is not None)
+        return ((ENCODED, lines) for lines in rows)
 
     def _choose(self, _key: None, values: Iterator[Any]) -> Iterator[Pair]:
         for captures, key, row in values:
@@ -129,13 +114,6 @@ class HostStatistics(SortingJob):
 
     def _chosen(self) -> Iterator[Pair]:
         return ((key, row) for key, (_, row) in self._largest.pairs())
-
-
-_FIELDS: Final = ("status", "mime", "digest", "length", "compressedSize")
-
-
-def _no_capture(number: int, why: object, offset: int) -> FormatError:
-    return FormatError(f"line {number} is not a capture: {why}", reason="bad-header", offset=offset)
 
 
 def _is_captures(given: str, here: str, storage: Storage) -> bool:

@@ -9,23 +9,25 @@ Texts are as in JSON strings.
 
 from __future__ import annotations
 
-import base64
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from binascii import b2a_base64
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 from urllib.parse import urlsplit
 from zlib import crc32
 
-from crawlmill.analysis.statistics.page import sha1_of, text_of
+from crawlmill import core
+from crawlmill.analysis.statistics.page import PARTITIONS, sha1_of, text_of, url_head
+from crawlmill.analysis.statistics.page_lines import said
+from crawlmill.errors import FormatError
 from crawlmill.urls.hosts import host_kind, host_of
 from crawlmill.urls.suffixes import public_suffix, registered_domain
 
-__all__ = ["GROUPINGS", "capture_lines", "group_of", "grouped"]
+__all__ = ["GROUPINGS", "GroupLines", "group_of", "grouped"]
 
 GROUPINGS: Final = ("host", "domain", "tld")
 """What captures can be grouped by, besides a number of segments of their path."""
 
-_PARTITIONS: Final = 997
+_MAX_KEPT: Final = 1 << 14
 
 
 def group_of(url: str, by: str | int) -> str | None:
@@ -44,42 +46,142 @@ def group_of(url: str, by: str | int) -> str | None:
     return (registered_domain(host) or host) if by == "domain" else (public_suffix(host) or host)
 
 
-def capture_lines(key: str | None, timestamp: str, fields: Mapping[str, Any]) -> bytes:
-    """The lines of a capture. Raises: KeyError: It has no URL."""
-    name = b"null" if key is None else b'"%b"' % text_of(key)
-    start = b"%d\t%b\0" % (crc32(name) % _PARTITIONS, name)
-    url = base64.b85encode(sha1_of(str(fields["url"])))
-    length = str(fields.get("length", fields.get("compressedSize", "")))
-    size = length if length.isascii() and length.isdigit() and len(length) < 19 else "0"
-    said = (timestamp[:8], fields.get("status") or "-", fields.get("mime") or "unk", size)
-    line = b"%bc%b\0%b\n" % (start, url, b"\0".join(map(text_of, said)))
-    digest = fields.get("digest")
-    return line + b"%bd%b\n" % (start, text_of(str(digest).removeprefix("sha1:"))) if digest else line
+class GroupLines:
+    """Makes the lines of the captures of any number of indexes; the native core does so for lines as nearly all are.
+
+    Args:
+        parse: Gives the key, the timestamp and the fields of a line. Raises: FormatError: It is no capture.
+        by: What captures are grouped by: one of `GROUPINGS`, or a number of segments.
+    """
+
+    def __init__(self, parse: Callable[[bytes], tuple[bytes, bytes, dict[str, Any]]], by: str | int) -> None:
+        self._parse, self._by = parse, by
+        self._segments = by if isinstance(by, int) else None
+        native = core.native()
+        self._native = None if native is None else native.GroupLines(self._key_of_host, self._segments)
+        self._starts: dict[str, bytes] = {}
+
+    def _key_of_host(self, host: str) -> bytes:
+        return _json(group_of(f"http://{host}/", "host" if self._segments else self._by))
+
+    def add(self, data: bytes, lose: Callable[[int, object], None]) -> bytes:
+        """The lines of whole lines of an index.
+
+        Args:
+            data: The lines.
+            lose: Called with the place, from 0, of each line that cannot be taken, and why.
+        """
+        if self._native is None:
+            numbered = list(enumerate(data.split(b"\n")[:-1]))
+            made = []
+        else:
+            lines, left = self._native.add(data)
+            if not left:
+                return bytes(lines)
+            numbered = [(number, data[start:end]) for number, start, end in left]
+            made = [lines]
+        for number, line in numbered:
+            try:
+                made.append(self._lines_of(line))
+            except FormatError as error:
+                lose(number, error)
+        return b"".join(made)
+
+    def _lines_of(self, line: bytes) -> bytes:
+        _, timestamp, fields = self._parse(line)
+        get = fields.get
+        url = said(get("url"))
+        if url is None:
+            raise FormatError("no URL", reason="bad-header")
+        head = None if self._segments else url_head(url)
+        start = self._starts.get(head) if head else None
+        if start is None:
+            start = self._start(head, url)
+        size = said(get("length"))
+        if size is None:
+            size = said(get("compressedSize")) or ""
+        if not (size.isascii() and size.isdigit() and len(size) < 19):
+            size = "0"
+        status, mime = said(get("status")) or "-", said(get("mime")) or "unk"
+        name = b2a_base64(sha1_of(url), newline=False)
+        made = b"%bc%b\0%b\0%b\0%b\0%b\n" % (start, name, timestamp[:8], text_of(status), text_of(mime), size.encode())
+        digest = said(get("digest"))
+        return made + b"%bd%b\n" % (start, text_of(digest.removeprefix("sha1:"))) if digest else made
+
+    def _start(self, head: str | None, url: str) -> bytes:
+        key = _json(group_of(url, self._by))
+        start = b"%d\t%b\0" % (crc32(key) % PARTITIONS, key)
+        if head is not None and len(head) < 256:
+            if len(self._starts) >= _MAX_KEPT:
+                self._starts.clear()
+            self._starts[head] = start
+        return start
 
 
-def grouped(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    """Keys, as JSON, and what is to be known of each; from sorted lines."""
-    key: bytes | None = None
-    group = _Group()
+def _json(key: str | None) -> bytes:
+    return b"null" if key is None else b'"%b"' % text_of(key)
+
+
+def grouped(chunks: Iterable[bytes], *, least: int, ranked: bool) -> Iterator[bytes]:
+    """A line for each key in sorted lines, many in each piece: the key and its row, both as JSON.
+
+    Args:
+        chunks: Whole lines, many at a time.
+        least: Groups of fewer captures are left out.
+        ranked: Give `null TAB [captures,key,row]` in place of `key TAB row`.
+
+    Raises:
+        ValueError: A line is not one of a capture.
+    """
+    native = core.native()
+    groups = (_SortedGroups if native is None else native.SortedGroups)(least, ranked)
     for chunk in chunks:
+        yield groups.add(chunk)
+    yield groups.finish()
+
+
+class _SortedGroups:
+    """`SortedGroups` in Python."""
+
+    def __init__(self, least: int, ranked: bool) -> None:
+        self._least, self._ranked = least, ranked
+        self._key: bytes | None = None
+        self._group = _Group()
+        self._out: list[bytes] = []
+
+    def add(self, chunk: bytes) -> bytes:
+        """Take more whole lines; gives the lines of keys that are whole."""
         for line in chunk.split(b"\n"):
             if not line:
                 continue
             name, _, text = line.partition(b"\t")[2].partition(b"\0")
-            if name != key:
-                if key is not None:
-                    yield key, group.row()
-                key, group = name, _Group()
-            group.take(text)
-    if key is not None:
-        yield key, group.row()
+            if name != self._key:
+                self._end_key()
+                self._key = name
+            self._group.take(text)
+        lines, self._out = self._out, []
+        return b"".join(lines)
+
+    def finish(self) -> bytes:
+        """The rest."""
+        self._end_key()
+        return b"".join(self._out)
+
+    def _end_key(self) -> None:
+        group, self._group = self._group, _Group()
+        if self._key is None or group.captures < self._least:
+            return
+        if self._ranked:
+            self._out.append(b"null\t[%d,%b,%b]\n" % (group.captures, self._key, group.row()))
+        else:
+            self._out.append(b"%b\t%b\n" % (self._key, group.row()))
 
 
 class _Group:
     """What is to be known of the captures of one key; they come in order."""
 
     def __init__(self) -> None:
-        self._captures = self._urls = self._digests = self._bytes = 0
+        self.captures = self._urls = self._digests = self._bytes = 0
         self._last = b""
         self._first_day, self._last_day = b"99999999", b""
         self._status: dict[bytes, int] = {}
@@ -92,7 +194,7 @@ class _Group:
             self._last = text
             return
         url, day, status, mime, size = text.split(b"\0")
-        self._captures += 1
+        self.captures += 1
         self._urls += url != self._last
         self._last = url
         self._first_day, self._last_day = min(self._first_day, day), max(self._last_day, day)
@@ -100,20 +202,18 @@ class _Group:
         self._mime[mime] = self._mime.get(mime, 0) + 1
         self._bytes += int(size)
 
-    def row(self) -> dict[str, Any]:
-        """All of it."""
-        return {
-            "captures": self._captures, "urls": self._urls, "digests": self._digests,
-            "first": _shown(self._first_day), "last": _shown(self._last_day), "status": _named(self._status),
-            "mime": _named(self._mime), "bytes": self._bytes,
-        }  # fmt: skip
+    def row(self) -> bytes:
+        """All of it, as JSON."""
+        counted = b'{"captures":%d,"urls":%d,"digests":%d,' % (self.captures, self._urls, self._digests)
+        days = b'"first":"%b","last":"%b",' % (_shown(self._first_day), _shown(self._last_day))
+        named = b'"status":{%b},"mime":{%b},' % (_named(self._status), _named(self._mime))
+        return b'%b%b%b"bytes":%d}' % (counted, days, named, self._bytes)
 
 
-def _shown(day: bytes) -> str:
-    text = day.decode("ascii")
-    return f"{text[:4]}-{text[4:6]}-{text[6:]}"
+def _shown(day: bytes) -> bytes:
+    return b"%b-%b-%b" % (day[:4], day[4:6], day[6:])
 
 
-def _named(counts: dict[bytes, int]) -> dict[str, int]:
-    """Counts by name, in the order of the names' bytes."""
-    return {json.loads(b'"%b"' % name): counts[name] for name in sorted(counts)}
+def _named(counts: dict[bytes, int]) -> bytes:
+    """Counts by name, which is a text of JSON, in the order of the names' bytes."""
+    return b",".join(b'"%b":%d' % (name, counts[name]) for name in sorted(counts))

@@ -3,19 +3,18 @@ r"""What the statistics ask of a capture, and the lines that bring it through th
 The lines of one URL stand together, those of one host, and those of one domain; so whoever reads them in their order
 can count distinct things without holding them:
 
-    PARTITION TAB p DOMAIN NUL HOST NUL HASH-OF-URL NUL CRAWL NUL TLD NUL FACETS     a page
-    PARTITION TAB r DOMAIN NUL HOST NUL HASH-OF-URL NUL CRAWL NUL STATUS             a robots.txt
-    PARTITION TAB d DIGEST NUL CRAWL                                                  the digest of a page
+    PARTITION TAB p DOMAIN NUL HOST NUL HASH-OF-URL NUL CRAWL NUL SURT-DOMAIN NUL TLD NUL FACETS     a page
+    PARTITION TAB r DOMAIN NUL HOST NUL HASH-OF-URL NUL CRAWL NUL STATUS                             a robots.txt
+    PARTITION TAB d DIGEST NUL CRAWL                                                                 a page's digest
 
 All of a domain has one partition. Texts are as in JSON strings, so that they hold neither NUL nor TAB. FACETS are
-scheme, SURT domain, media types as sent and as detected, charset and languages; an empty one is missing.
+scheme, media types as sent and as detected, charset and languages; an empty one is missing.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
-from collections.abc import Mapping
+from binascii import b2a_base64
 from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any, Final, NamedTuple
@@ -24,8 +23,8 @@ from zlib import crc32
 
 from crawlmill.urls.suffixes import domain_and_suffix
 
-__all__ = ["PARTITIONS", "HostParts", "digest_line", "host_parts", "number_of", "page_line", "robots_line", "sha1_of",
-           "text_of"]  # fmt: skip
+__all__ = ["PARTITIONS", "HostParts", "UrlPlace", "digest_line", "facets_of", "number_of", "page_line", "parts_of_host",
+           "robots_line", "sha1_of", "text_of", "url_head", "url_place"]  # fmt: skip
 
 PARTITIONS: Final = 997
 """Into so many the domains are dealt out; reducers share them."""
@@ -41,6 +40,15 @@ class HostParts(NamedTuple):
     tld: bytes
 
 
+class UrlPlace(NamedTuple):
+    """What lines have of the host and scheme of a URL; `partition` is None without a domain: the URL's hash decides."""
+
+    partition: int | None
+    domain_and_host: bytes
+    tld: bytes
+    scheme: bytes
+
+
 def text_of(value: object) -> bytes:
     """The inside of the JSON string of a value; of numbers and objects, of their text."""
     text = value if isinstance(value, str) else str(value)
@@ -52,13 +60,29 @@ def sha1_of(text: str) -> bytes:
     return hashlib.sha1(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
 
 
-def host_parts(url: str) -> HostParts:
-    """The host of a URL, lower case and without dots around it, with its domain and suffix."""
+def url_head(url: str) -> str | None:
+    """The beginning of a URL, up to its path, that says all that `url_place` does; None if only the whole URL does."""
+    if not url.startswith(("http://", "https://")):
+        return None
+    end = url.find("/", 8)
+    return url if end < 0 else url[:end]
+
+
+def url_place(url: str) -> UrlPlace:
+    """Where the lines of a URL stand."""
     try:
         host = urlsplit(url).hostname
     except ValueError:  # brackets that hold no address
         host = None
-    return _parts_of((host or "").lower().strip("."))
+    parts = parts_of_host(host or "")
+    partition = crc32(parts.domain) % PARTITIONS if parts.domain else None
+    scheme = text_of(url.partition(":")[0].lower())
+    return UrlPlace(partition, b"%b\0%b\0" % (parts.domain, parts.host), parts.tld, scheme)
+
+
+def parts_of_host(host: str) -> HostParts:
+    """The parts of a host as a URL has it: in lower case, and without dots around it."""
+    return _parts_of(host.lower().strip("."))
 
 
 @lru_cache(1 << 14)
@@ -75,27 +99,28 @@ def number_of(status: object) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else _NO_NUMBER
 
 
-def page_line(urlkey: bytes, parts: HostParts, sha1: bytes, crawl: bytes, fields: Mapping[str, Any]) -> bytes:
+def facets_of(mime: Any, detected: Any, charset: Any, languages: Any) -> bytes:
+    """What a line has of a page's media types, charset and languages; None where nothing is said."""
+    return b"\0".join(
+        (text_of(mime or "unk"), text_of(detected or ""), text_of(charset or ""), text_of(languages or ""))
+    )
+
+
+def page_line(place: UrlPlace, sha1: bytes, crawl: bytes, surt: bytes, facets: bytes) -> bytes:
     """The line of a page."""
-    scheme = text_of(fields["url"].partition(":")[0].lower())
-    surt = text_of(urlkey.partition(b")")[0].decode("utf-8", "replace"))
-    rest = [text_of(fields.get(name) or "") for name in ("mime-detected", "charset", "languages")]
-    facets = b"\0".join((scheme, surt, text_of(fields.get("mime") or "unk"), *rest))
-    return _line(b"p", parts, sha1, crawl, b"%b\0%b" % (parts.tld, facets))
+    partition, domain_and_host, tld, scheme = place
+    number = crc32(sha1) % PARTITIONS if partition is None else partition
+    name = b2a_base64(sha1, newline=False)
+    return b"%d\tp%b%b\0%b\0%b\0%b\0%b\0%b\n" % (number, domain_and_host, name, crawl, surt, tld, scheme, facets)
 
 
-def robots_line(parts: HostParts, sha1: bytes, crawl: bytes, status: int) -> bytes:
+def robots_line(place: UrlPlace, sha1: bytes, crawl: bytes, status: int) -> bytes:
     """The line of a robots.txt."""
-    return _line(b"r", parts, sha1, crawl, b"%d" % status)
+    number = crc32(sha1) % PARTITIONS if place.partition is None else place.partition
+    name = b2a_base64(sha1, newline=False)
+    return b"%d\tr%b%b\0%b\0%d\n" % (number, place.domain_and_host, name, crawl, status)
 
 
 def digest_line(digest: bytes, crawl: bytes) -> bytes:
     """The line of a page's digest, which is a text of JSON."""
     return b"%d\td%b\0%b\n" % (crc32(digest) % PARTITIONS, digest, crawl)
-
-
-def _line(kind: bytes, parts: HostParts, sha1: bytes, crawl: bytes, rest: bytes) -> bytes:
-    host, domain, _ = parts
-    number = crc32(domain or sha1) % PARTITIONS
-    name = base64.b85encode(sha1)
-    return b"%d\t%b%b\0%b\0%b\0%b\0%b\n" % (number, kind, domain, host, name, crawl, rest)
