@@ -77,6 +77,7 @@ def test_local_path_of_a_uri_made_by_pathlib_is_the_path(name: str) -> None:
         ("a b", "file:///q%20r/", "file:///q%20r/a%20b"),
         ("a b", "/q r", "/q r/a b"),
         ("/abs", "s3://b/", "/abs"),
+        ("a b", "hf://buckets/o/n/", "https://huggingface.co/buckets/o/n/resolve/a%20b"),
         ("http://o/x", "s3://b/", "http://o/x"),
         ("s3://aws-publicdatasets/common-crawl/parse-output/x", "/", "s3://commoncrawl/parse-output/x"),
         (
@@ -99,6 +100,12 @@ def test_absolute_resolves_against_the_base(location: str, base: str, wanted: st
         ("s3://aws-publicdatasets/other/x", "s3://aws-publicdatasets/other/x"),
         ("s3://commoncrawl-crawl-002/x", "s3://commoncrawl/crawl-002/x"),
         ("/s3://b", "/s3://b"),
+        ("hf://buckets/o/n", "https://huggingface.co/buckets/o/n/resolve"),
+        ("hf://buckets/o/n/crawl-data/a b", "https://huggingface.co/buckets/o/n/resolve/crawl-data/a%20b"),
+        ("hf://datasets/o/n/x", "https://huggingface.co/datasets/o/n/resolve/main/x"),
+        ("hf://datasets/o/n@refs%2Fpr/x", "https://huggingface.co/datasets/o/n/resolve/refs%252Fpr/x"),
+        ("hf://datasets/o/n@v1/x", "https://huggingface.co/datasets/o/n/resolve/v1/x"),
+        ("hf://models/o/n/x", "hf://models/o/n/x"),
     ],
 )
 def test_current_rewrites_former_names(former: str, today: str) -> None:

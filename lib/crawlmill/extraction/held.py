@@ -33,6 +33,10 @@ class HeldRange:
         file = io.BytesIO(self._fetched) if isinstance(self._fetched, bytes) else self._fetched
         return _HeldStream(file, length)
 
+    def found_at(self, location: str) -> str:
+        """Where a location was opened; see `Storage.found_at`."""
+        return self._storage.found_at(location)
+
 
 class _HeldStream:
     """A file in memory or on disk as a stream; it stays open."""

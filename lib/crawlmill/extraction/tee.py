@@ -25,6 +25,10 @@ class Tee:
         stream = self._storage.open_stream(location, start, length)
         return stream if location != self._location else _TeeStream(stream, self, start)
 
+    def found_at(self, location: str) -> str:
+        """Where a location was opened; see `Storage.found_at`."""
+        return self._storage.found_at(location)
+
     def keep(self, offset: int, piece: bytes) -> None:
         """Keep bytes that were read at an offset of the file."""
         end = self._start + len(self._kept)

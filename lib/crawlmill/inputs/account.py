@@ -62,6 +62,10 @@ class InputAccount:
         if (error := self._selection.refuse(name, kinds)) is not None:
             self.refuse(error)
 
+    def found_at(self, location: str) -> None:
+        """The input is read from here, which may be a mirror of where it was expected."""
+        self.row.location = redact(location)
+
     def refuse(self, error: FormatError) -> NoReturn:
         """End the reading: nothing of the input is taken, for this reason."""
         raise _RefusedError(error)
@@ -84,7 +88,7 @@ class InputAccount:
 
     def lose(self, error: FormatError | SourceError) -> None:
         """Something is lost; reading may go on after it."""
-        self.row.lose(Problem.of(error.located(source=redact(self._item.location))))
+        self.row.lose(Problem.of(error.located(source=self.row.location)))
 
     @contextmanager
     def settled(self) -> Iterator[None]:

@@ -65,6 +65,7 @@ class ItemReading(Generic[T]):
         item, account = self.item, self._account
         request = Request(self._options, self.selection, self._streamed, self.counter, item.length is not None)
         with account.settled(), self._storage.open_stream(item.location, *item.span) as stream:
+            account.found_at(self._storage.found_at(item.location))
             opened = Opened(item, self._storage, stream)
             with account.covering(opened):
                 reader = find_reader(opened, self._gives)

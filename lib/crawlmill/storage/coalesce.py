@@ -95,6 +95,10 @@ class CoalescingStorage:
             shared.at += len(piece)
         return _Part(shared, shared.stream, self._storage, location, start, length)
 
+    def found_at(self, location: str) -> str:
+        """Where a location was opened; see `Storage.found_at`."""
+        return self._storage.found_at(location)
+
     def read_range(self, location: str, start: int, length: int) -> bytes:
         """Exactly these bytes; see `Storage.read_range`."""
         return self._storage.read_range(location, start, length)

@@ -68,6 +68,9 @@ class Opener(Protocol):
     def open_stream(self, location: str, start: int = 0, length: int | None = None) -> Stream:
         """A stream over `length` bytes (or all there are) from byte `start`. Raises: SourceError."""
 
+    def found_at(self, location: str) -> str:
+        """Where a location that was opened lies: itself, or a mirror of it."""
+
 
 class Backend(Protocol):
     """One kind of storage. Every method raises SourceError with one of the access reasons."""
@@ -129,7 +132,8 @@ class StorageOptions:
     on machines of their own keep to the limits together, each to its share. `s3_credentials_required`: S3 is never read
     without credentials; if they are missing, that is no trouble of an input but a CrawlmillError. `s3_sse`: how S3 is
     asked to encrypt what is written, "AES256" or "aws:kms"; None leaves that to the bucket. `s3_sse_kms_key_id`: with
-    which key of KMS; None means the account's own for S3.
+    which key of KMS; None means the account's own for S3. `bases`: folders of the same files; what is not found below
+    the first is looked for below the others, in their order.
     """
 
     read_timeout_s: float = 60.0
@@ -145,6 +149,7 @@ class StorageOptions:
     webhdfs: str | None = None
     limits_folder: str | None = None
     share: int = 1
+    bases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Raises: UsageError for a number, a URL or a region that means nothing."""
@@ -184,4 +189,4 @@ class StorageOptions:
         unknown = set(given) - {field.name for field in fields(cls)}
         if unknown:
             raise UsageError(f"unknown storage option {', '.join(sorted(unknown))}")
-        return cls(**given)
+        return cls(**{**given, "bases": tuple(given.get("bases", ()))})

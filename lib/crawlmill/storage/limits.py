@@ -50,6 +50,8 @@ class HostLimits:
 
 DEFAULTS = {
     "data.commoncrawl.org": HostLimits(requests_per_second=5.0, connections=8),
+    # What it lets anybody fetch without an account is some ten a second, files of all sizes alike.
+    "huggingface.co": HostLimits(requests_per_second=5.0, connections=8),
     # It answers 503 or 429 to parallel clients, and handles about a request a second.
     "index.commoncrawl.org": HostLimits(requests_per_second=1.0, connections=2),
 }

@@ -5,6 +5,8 @@
 * A plain path is used as it is (`%` is a character); a `file://` URI is percent-decoded to bytes (RFC 8089).
 * `s3` keys and `hdfs` paths are used as they are, as by the tools of both; `s3a` and `s3n` mean `s3`.
 * Common Crawl's former buckets are rewritten to where their objects are today.
+* `hf://buckets/OWNER/NAME/path` and `hf://datasets/OWNER/NAME@REVISION/path` are read from where Hugging Face serves
+  them (the URIs of its `huggingface_hub`); without a revision, from `main`.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ _FORMER = (
     (re.compile(r"s3://aws-publicdatasets/common-crawl/"), "s3://commoncrawl/"),
     (re.compile(r"s3://commoncrawl-(crawl-00[12])/"), r"s3://commoncrawl/\1/"),
 )
+_HUB = re.compile(r"hf://(?:(buckets)|(datasets))/([^/@]+/[^/@]+)(?:@([^/]+))?(?=/|$)", re.IGNORECASE)
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 # Signed URLs of S3, CloudFront, Google and Azure, tokens of anybody, WebHDFS delegation.
 _SECRET = re.compile(
@@ -50,10 +53,19 @@ def is_remote(location: str) -> bool:
 
 
 def current(location: str) -> str:
-    """The location with `s3a://`, `s3n://` and the former buckets of Common Crawl replaced by today's names."""
+    """The location with `s3a://`, `s3n://` and the former buckets of Common Crawl replaced by today's names.
+
+    Those of Hugging Face are replaced by their URLs.
+    """
     if location[:2].lower() == "s3":
         for former, today in _FORMER:
             location = former.sub(today, location, count=1) if former.match(location) else location
+    if location[:5].lower() == "hf://" and (found := _HUB.match(location)):
+        bucket, _, name, revision = found.groups()
+        home = f"https://huggingface.co/buckets/{name}/resolve"
+        if not bucket:
+            home = f"https://huggingface.co/datasets/{name}/resolve/{quote(revision or 'main', safe='')}"
+        return join(home, location[found.end() :].removeprefix("/")) if found.end() < len(location) else home
     return location
 
 
@@ -92,7 +104,7 @@ def absolute(location: str, base: str) -> str:
     """The location itself if it is absolute, else below `base`, which is taken for a folder with or without a slash."""
     if _SCHEME.match(location) or location.startswith("/"):
         return current(location)
-    return current(join(base, location))
+    return current(join(current(base), location))
 
 
 def canonical(location: str) -> str:

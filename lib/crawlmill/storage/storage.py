@@ -17,6 +17,7 @@ from crawlmill.storage.interface import Backend, CopyingBackend, LimitingBackend
 from crawlmill.storage.limits import Limiter, name_of
 from crawlmill.storage.local import LocalBackend
 from crawlmill.storage.locations import SCHEMES, current, redact, scheme_of
+from crawlmill.storage.mirrors import Mirrors
 from crawlmill.storage.retry import RetryPolicy
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Storage:
             sleep=sleep,
             random=random,
         )
+        self._mirrors = Mirrors(self.options.bases)
         self._clock = clock
         self._client: HttpClient | None = None
         self._backends: dict[str, Backend] = {"file": LocalBackend()}
@@ -71,11 +73,11 @@ class Storage:
         """
         if start < 0 or (length is not None and length < 0):
             raise ValueError(f"a span of {length} bytes from {start}")
-        with _unavailable(location):
-            backend = self._backend(location)
-            if kind is not None and isinstance(backend, LimitingBackend):
-                return backend.open_of_kind(kind, current(location), start, length)
-            return backend.open(current(location), start, length)
+        return self._mirrors.first(location, lambda place: self._open(place, start, length, kind))
+
+    def found_at(self, location: str) -> str:
+        """Where a location was opened: below another base than the first, if it is not there; see `StorageOptions`."""
+        return self._mirrors.place_of(location)
 
     def read_range(self, location: str, start: int, length: int) -> bytes:
         """Exactly `length` bytes from byte `start`.
@@ -136,8 +138,7 @@ class Storage:
 
     def size_of(self, location: str) -> int:
         """Bytes of the object. Raises: SourceError."""
-        with _unavailable(location):
-            return self._backend(location).size(current(location))
+        return self._mirrors.first(location, self._size_at)
 
     def exists(self, location: str) -> bool:
         """Whether a file or folder is there. Raises: SourceError where that cannot be found out."""
@@ -191,6 +192,17 @@ class Storage:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _open(self, location: str, start: int, length: int | None, kind: str | None) -> Stream:
+        with _unavailable(location):
+            backend = self._backend(location)
+            if kind is not None and isinstance(backend, LimitingBackend):
+                return backend.open_of_kind(kind, current(location), start, length)
+            return backend.open(current(location), start, length)
+
+    def _size_at(self, location: str) -> int:
+        with _unavailable(location):
+            return self._backend(location).size(current(location))
 
     def _backend(self, location: str) -> Backend:
         scheme = scheme_of(current(location))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,12 +20,15 @@ from crawlmill.formats.selectors.criteria import Criteria
 from crawlmill.inputs.reading import ReadOptions
 from crawlmill.storage import SSE, StorageOptions
 from crawlmill.storage.coalesce import COALESCE
+from crawlmill.storage.locations import absolute
+from crawlmill.storage.mirrors import split_bases
 from crawlmill.storage.shares import MAX_TASKS
 from crawlmill.urls.matches import MATCHES
 
 __all__ = [
     "RETRIES_ON_EMR",
     "BadLimit",
+    "BaseUrls",
     "add_base_url",
     "add_ending",
     "add_lookup",
@@ -105,13 +109,31 @@ def positive(what: str) -> Callable[[str], float]:
     return parse
 
 
+class BaseUrls(argparse.Action):
+    """`--base-url A,B,…`: A is the base URL, and all of them are where storage looks for what A lacks."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,  # noqa: ARG002
+    ) -> None:
+        """Take the value."""
+        bases = split_bases(str(values))
+        setattr(namespace, self.dest, bases[0])
+        namespace.bases = [absolute(base, os.getcwd()) for base in bases]  # noqa: PTH109
+
+
 def add_base_url(add: Add) -> None:
     """Where relative lines of a list resolve."""
     add(
         "--base-url",
+        action=BaseUrls,
         metavar="LOCATION",
         help="base for relative lines of a list, any kind of location (default: https://data.commoncrawl.org/ for "
-        "keys of Common Crawl, the list's own folder for all others)",
+        "keys of Common Crawl, the list's own folder for all others); in A,B,… what is not found below A is looked "
+        "for below B, and so on",
     )
 
 
@@ -289,6 +311,7 @@ def storage_options(options: argparse.Namespace, **more: Any) -> StorageOptions:
         s3_sse=options.s3_sse,
         s3_sse_kms_key_id=options.s3_sse_kms_key_id,
         webhdfs=options.webhdfs,
+        bases=tuple(getattr(options, "bases", ())),  # of those commands that have --base-url, if it is given
         **more,
     )
 

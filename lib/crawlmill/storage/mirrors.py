@@ -1,0 +1,84 @@
+"""Base URLs that hold the same files: what the first of them lacks is read from the next one that has it."""
+
+from __future__ import annotations
+
+import re
+import urllib.parse
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+from crawlmill.errors import SourceError
+from crawlmill.storage.locations import canonical, current, join, scheme_of
+
+__all__ = ["Mirrors", "split_bases"]
+
+Result = TypeVar("Result")
+
+_BETWEEN: Final = re.compile(r",(?=[A-Za-z][A-Za-z0-9+.-]*://|/)")
+
+
+def split_bases(text: str) -> list[str]:
+    """The locations in `A,B,…`. All but the first are absolute: a comma before anything else is part of a name."""
+    return _BETWEEN.split(text)
+
+
+class Mirrors:
+    """Where else a location may be: at the same path below the other bases, in their order.
+
+    Only what is not there is looked for elsewhere. A file that cannot be read where it is (denied, damaged, a server
+    that does not answer) is reported: another copy of it may be another version. Safe to share between threads.
+    """
+
+    def __init__(self, bases: Sequence[str]) -> None:
+        self._bases = [f"{_spelled(base).removesuffix('/')}/" for base in bases]
+        self._found: dict[str, str] = {}
+
+    def place_of(self, location: str) -> str:
+        """Where a location was found the last time; itself, if it was not looked for yet."""
+        return self._found.get(location, location)
+
+    def first(self, location: str, do: Callable[[str], Result]) -> Result:
+        """What `do` gives for the first place of this location at which it does not raise not-found.
+
+        Raises:
+            SourceError: As `do`; not-found if the location is nowhere.
+        """
+        missing: SourceError | None = None
+        places = self._places(location)
+        for place in places:
+            try:
+                result = do(place)
+            except SourceError as error:
+                if error.reason != "not-found":
+                    raise
+                missing = missing or error
+                continue
+            if len(places) > 1:
+                self._found[location] = place
+            return result
+        if missing is None or len(places) == 1:
+            raise missing or AssertionError("a location has a place")
+        raise SourceError(
+            f"{missing.what}, at none of {len(places)} base URLs", reason="not-found", source=missing.source
+        ) from missing
+
+    def _places(self, location: str) -> list[str]:
+        """Where to look for a location, at least one place: where it was found before comes alone."""
+        if location in self._found:
+            return [self._found[location]]
+        here = current(location)
+        if len(self._bases) < 2 or not here.startswith(self._bases[0]):
+            return [location]
+        name = here[len(self._bases[0]) :]
+        plain = urllib.parse.unquote(name, errors="surrogateescape") if _is_url(here) else name
+        return [location, *(join(base, name if _is_url(base) else plain) for base in self._bases[1:])]
+
+
+def _spelled(base: str) -> str:
+    """A base as locations below it begin."""
+    return current(base) if scheme_of(current(base)) != "file" else canonical(base)
+
+
+def _is_url(location: str) -> bool:
+    """Whether the location has its names percent-encoded."""
+    return scheme_of(location) in ("http", "https")
