@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests import builders
-from tests.mr.conftest import Crawl
-from tests.mr.helpers import rows, run_here
-from tests.storage.faults import FaultServer, Thing
 
 from crawlmill.errors import SourceError
 from crawlmill.jobs.tag_count import TagCount
 from crawlmill.storage import Storage, StorageOptions
 from crawlmill.storage.mirrors import split_bases
+from tests import builders
+from tests.mr.conftest import Crawl
+from tests.mr.helpers import rows, run_here
+from tests.storage.faults import FaultServer, Thing
 
 
 @pytest.mark.parametrize(
