@@ -132,6 +132,8 @@ ODD = 'a\t"\\ , \udcff \u2028 ,"outcome":"ok","records":9,"lost":{}'
         LedgerRow("x", "x", unicode="1.2.3", core="python"),
         LedgerRow("x", "https://user:secret@example.com/x?token=1"),
         LedgerRow("x", "x", 5, 7, "warc"),
+        LedgerRow("x", "x", 5),
+        LedgerRow("x", "s3://bucket/x?y", 0, 7, "warc", 1, 7),
         LedgerRow("x", "x", unit=(3, 20)),
     ],
 )

@@ -62,8 +62,11 @@ def listed_of(item: Input) -> Listed:
     said = json.loads(line)
 
     def text(*names: str) -> str | None:
-        values = (said.get(name) for name in names)
-        return next((value for value in values if isinstance(value, str) and value not in ("", "-")), None)
+        for name in names:
+            value = said.get(name)
+            if isinstance(value, str) and value not in ("", "-"):
+                return value
+        return None
 
     charset, languages = text("charset", "encoding"), text("languages")
     return Listed(

@@ -28,6 +28,7 @@ from crawlmill.errors import FormatError
 from crawlmill.ledger.row import LedgerRow, WrittenRow
 from crawlmill.mr.task.files import ROWS, TaskFiles
 from crawlmill.mr.task.pairs import decode_pair, encode_pair
+from crawlmill.storage.locations import redact
 
 __all__ = [
     "Pair",
@@ -145,12 +146,14 @@ def write_rows(lines: Iterable[bytes], file: BinaryIO) -> None:
 def encode_row(rank: int, row: LedgerRow) -> bytes:
     """The line of the pair of a row, without its line end: `encode_pair(*row_pair(rank, row))`."""
     told = row.lost or row.problems or row.skipped or row.deselected or row.truncated
-    if told or row.unit is not None or row.length is not None or _SCHEME in row.location:
+    secret = _SCHEME in row.location and redact(row.location) != row.location
+    if told or secret or row.unit is not None or (row.offset is None) != (row.length is None):
         return encode_pair(*row_pair(rank, row))
+    span = "" if row.length is None else f'"offset":{row.offset},"length":{row.length},'
     form = "null" if row.format is None else f'"{row.format}"'
     text = (
         f'"\\u0000ledger:{rank:012}"\t{{"input":{encode_basestring(row.input)},'
-        f'"location":{encode_basestring(row.location)},"format":{form},"outcome":"ok","records":{row.records},'
+        f'"location":{encode_basestring(row.location)},{span}"format":{form},"outcome":"ok","records":{row.records},'
         f'"bytes":{row.bytes},"verified":{"true" if row.verified else "false"},"lost":{{}},"problems":[],'
         f'"unicode":"{row.unicode or unidata_version}","core":"{row.core or core.name()}"}}'
     )
