@@ -115,12 +115,18 @@ class Lab:
         ]
 
     def inline_jobs(
-        self, script: str, input_list: str, *options: str, suffix: str, env: Mapping[str, str]
+        self,
+        script: str,
+        input_list: str,
+        *options: str,
+        suffix: str = "",
+        env: Mapping[str, str],
+        answer: Callable[[Path], Answer] | None = None,
     ) -> list[Contender]:
         """A job of Crawlmill in one process, on each core."""
         command = [sys.executable, str(_ROOT / "jobs" / script), "-r", "inline", "--no-progress", *options, input_list]
         return [
-            Contender(name, command, {**env, "CRAWLMILL_CORE": core}, _pairs_answer)
+            Contender(name, command, {**env, "CRAWLMILL_CORE": core}, answer or _pairs_answer)
             for name, core in zip(ours(suffix), CORES, strict=True)
         ]
 

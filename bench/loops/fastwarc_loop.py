@@ -13,7 +13,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
-from peer_work import count_blocks, count_records, count_servers, count_tags, count_words, is_html, print_answer
+from peer_work import (
+    count_blocks,
+    count_links,
+    count_records,
+    count_servers,
+    count_tags,
+    count_words,
+    is_html,
+    print_answer,
+)
 
 
 def records(paths: list[str], **options: Any) -> Iterator[Any]:
@@ -32,6 +41,12 @@ def pages(paths: list[str]) -> Iterator[bytes]:
             yield record.reader.read()
 
 
+def pages_with_urls(paths: list[str]) -> Iterator[tuple[str, bytes]]:
+    for record in records(paths, record_types=WarcRecordType.response):
+        if is_html(record.http_content_type):
+            yield record.headers["WARC-Target-URI"], record.reader.read()
+
+
 def envelopes(paths: list[str]) -> Iterator[bytes]:
     for record in records(paths, record_types=WarcRecordType.metadata, parse_http=False):
         if record.headers.get("Content-Type") == "application/json":
@@ -48,6 +63,7 @@ if __name__ == "__main__":
         "pass-records": lambda paths: count_records(records(paths)),
         "take-blocks": lambda paths: count_blocks(blocks(paths)),
         "tags": lambda paths: count_tags(pages(paths)),
+        "links": lambda paths: count_links(pages_with_urls(paths)),
         "servers": lambda paths: count_servers(envelopes(paths)),
         "words": lambda paths: count_words(texts(paths)),
     })  # fmt: skip

@@ -1,6 +1,6 @@
 """What the loops over other libraries do with the bytes they read, so that each loop shows only its library.
 
-Tags are counted by the usual one-line regex, which also counts what stands in scripts and comments.
+Tags and links are found by the usual one-line regexes, which also find what is in scripts and comments.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from urllib.parse import urljoin
 
 import ujson
 
 __all__ = [
     "Answer",
     "count_blocks",
+    "count_links",
     "count_records",
     "count_servers",
     "count_tags",
@@ -27,6 +29,7 @@ __all__ = [
 Answer = dict[str, int]
 
 _TAG = re.compile(rb"<([a-zA-Z][a-zA-Z0-9-]*)")
+_LINK = re.compile(rb"""<[a-zA-Z][^>]*?\s(?:href|src|action)\s*=\s*["']?([^"'\s>]*)""", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _HTML = ("text/html", "application/xhtml+xml")
 
@@ -60,6 +63,20 @@ def count_tags(pages: Iterable[bytes]) -> Answer:
     for name, count in counts.items():
         folded[name.lower()] += count
     return {"keys": len(folded), "total": folded.total()}
+
+
+def count_links(pages: Iterable[tuple[str, bytes]]) -> Answer:
+    """How many pages there are, and the links of all of them, resolved."""
+    number = links = 0
+    for url, page in pages:
+        number += 1
+        for reference in _LINK.findall(page):
+            try:
+                urljoin(url, reference.decode("utf-8", "replace"))
+            except ValueError:  # not a URL
+                continue
+            links += 1
+    return {"keys": number, "total": links}
 
 
 def count_servers(envelopes: Iterable[bytes]) -> Answer:

@@ -9,7 +9,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from peer_work import count_blocks, count_records, count_servers, count_tags, count_words, is_html, print_answer
+from peer_work import (
+    count_blocks,
+    count_links,
+    count_records,
+    count_servers,
+    count_tags,
+    count_words,
+    is_html,
+    print_answer,
+)
 from warcio.archiveiterator import ArchiveIterator
 
 
@@ -30,6 +39,12 @@ def pages(paths: list[str]) -> Iterator[bytes]:
             yield record.content_stream().read()
 
 
+def pages_with_urls(paths: list[str]) -> Iterator[tuple[str, bytes]]:
+    for record in records(paths):
+        if record.rec_type == "response" and is_html(record.http_headers.get_header("Content-Type")):
+            yield record.rec_headers.get_header("WARC-Target-URI"), record.content_stream().read()
+
+
 def envelopes(paths: list[str]) -> Iterator[bytes]:
     for record in records(paths):
         if record.rec_type == "metadata" and record.content_type == "application/json":
@@ -47,6 +62,7 @@ if __name__ == "__main__":
         "pass-records": lambda paths: count_records(records(paths)),
         "take-blocks": lambda paths: count_blocks(blocks(paths)),
         "tags": lambda paths: count_tags(pages(paths)),
+        "links": lambda paths: count_links(pages_with_urls(paths)),
         "servers": lambda paths: count_servers(envelopes(paths)),
         "words": lambda paths: count_words(texts(paths)),
     })  # fmt: skip
