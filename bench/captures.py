@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
 
-__all__ = ["make_captures"]
+__all__ = ["ARC_2012", "make_captures"]
 
 _SEED = 20260105
 _HOSTS = 40_000
@@ -25,6 +25,9 @@ _ARCHIVE = (
     "crawl-data/CC-MAIN-2026-04/segments/17680000{0:02}.{0:02}/warc/"
     "CC-MAIN-20260117133302-20260117163302-{1:05}.warc.gz"
 )
+ARC_2012 = "common-crawl/parse-output/segment/13468238466{0:02}/13468644{1:05}67_{1}.arc.gz"
+"""Names of archives of the crawl of 2012, with the places of two numbers."""
+
 _WORDS = (
     "news",
     "item",
@@ -43,19 +46,19 @@ _WORDS = (
 )
 
 
-def make_captures(folder: Path, lines: int, files: int) -> list[Path]:
-    """Write the files; gives their paths."""
+def make_captures(folder: Path, lines: int, files: int, archive: str = _ARCHIVE) -> list[Path]:
+    """Write the files, whose captures are in archives of such names; returns their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for number in range(files):
         path = folder / f"captures-{number:02}.cdxj.gz"
         with gzip.open(path, "wb", compresslevel=1) as file:
-            file.writelines(_lines(number, lines // files))
+            file.writelines(_lines(number, lines // files, archive))
         paths.append(path)
     return paths
 
 
-def _lines(file: int, count: int) -> Iterator[bytes]:
+def _lines(file: int, count: int, archive: str) -> Iterator[bytes]:
     dice = random.Random(_SEED + file)
     names = random.Random(_SEED)
     domains = ["com", "org", "net", "de", "example", "co.uk", "io"]
@@ -68,8 +71,9 @@ def _lines(file: int, count: int) -> Iterator[bytes]:
             path = f"/{first}/{second}/{third}-{dice.randrange(10**6)}"
             key = ",".join(reversed(host.split(".")))
             digest = base64.b32encode(dice.randbytes(20)).decode()
-            place = _ARCHIVE.format(file, dice.randrange(900))
-            time = f"202601{17 + dice.randrange(10)}{dice.randrange(240000):06}"
+            place = archive.format(file, dice.randrange(900))
+            hour, minute, second = dice.randrange(24), dice.randrange(60), dice.randrange(60)
+            time = f"202601{17 + dice.randrange(10)}{hour:02}{minute:02}{second:02}"
             yield (
                 f"{key}){path} {time} "
                 f'{{"url": "https://{host}{path}", "mime": "text/html", "mime-detected": "text/html", "status": "200", '

@@ -24,6 +24,7 @@ __all__ = [
     "Answer",
     "AtLeast",
     "AtMost",
+    "AtMostBeyond",
     "Comparison",
     "Contender",
     "Goal",
@@ -151,6 +152,32 @@ class AtMost:
 
 
 @dataclass(frozen=True, slots=True)
+class AtMostBeyond:
+    """`ours` takes at most `factor` times what `peer` takes, each beyond its own start.
+
+    The start of a row is the row whose name has `start` at its end.
+    """
+
+    ours: str
+    peer: str
+    start: str
+    quantity: Quantity
+    factor: float
+
+    def judge(self, rows: Mapping[str, Row]) -> Verdict:
+        """The ratio of the differences, beside what it may be."""
+        what = f"{self.quantity} beyond the start: {self.ours} / {self.peer}"
+        ours, peer, our_start, peer_start = (
+            _value(rows, name, self.quantity)
+            for name in (self.ours, self.peer, self.ours + self.start, self.peer + self.start)
+        )
+        if ours is None or our_start is None or peer is None or peer_start is None or peer <= peer_start:
+            return Verdict(f"{what}: not measured, goal at most {self.factor:g}", None)
+        ratio = (ours - our_start) / (peer - peer_start)
+        return Verdict(f"{what} = {ratio:.2f}, goal at most {self.factor:g}", ratio <= self.factor)
+
+
+@dataclass(frozen=True, slots=True)
 class PairsASecond:
     """`ours` deals with so many million pairs a second of the CPU that it takes beyond `base`.
 
@@ -175,7 +202,7 @@ class PairsASecond:
         return Verdict(f"{what} = {speed:.2f}{beside}, goal {self.millions:g}", speed >= self.millions)
 
 
-Goal = AtLeast | AtMost | PairsASecond
+Goal = AtLeast | AtMost | AtMostBeyond | PairsASecond
 
 
 def _value(rows: Mapping[str, Row], name: str, quantity: Quantity) -> float | None:

@@ -34,7 +34,9 @@ from bench.sections import (  # noqa: E402
     servers,
     shuffle,
     sorting,
+    tables,
     tags,
+    trees,
     words,
 )
 
@@ -48,6 +50,8 @@ SECTIONS: dict[str, Callable[[Lab], Iterator[Comparison]]] = {
     "sorting": sorting.measure,
     "index": index.measure,
     "clusters": clusters.measure,
+    "tables": tables.measure,
+    "trees": trees.measure,
     "fixed": fixed.measure,
     "network": network.measure,
 }

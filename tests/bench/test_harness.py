@@ -11,7 +11,19 @@ from subprocess import PIPE
 
 import pytest
 from bench.corpus import Workload, member_lengths, whole_files
-from bench.harness import Answer, AtLeast, AtMost, Comparison, Contender, PairsASecond, Row, Run, compare, json_answer
+from bench.harness import (
+    Answer,
+    AtLeast,
+    AtMost,
+    AtMostBeyond,
+    Comparison,
+    Contender,
+    PairsASecond,
+    Row,
+    Run,
+    compare,
+    json_answer,
+)
 from bench.lab import Lab
 from bench.measure import ProcessTree
 from bench.peers import spark_job
@@ -79,6 +91,15 @@ class TestArithmetic:
         assert AtMost("us", "start", "wall", 1.2).judge(rows).met is True
         assert AtMost("us", "start", "wall", 0.9).judge(rows).met is False
         assert AtMost("us", "none", "wall", 0.9).judge(rows).met is None
+
+    def test_ratio_beyond_the_starts_leaves_them_out(self) -> None:
+        walls = {"us": 3.0, "us, one": 1.0, "peer": 1.5, "peer, one": 0.5}
+        rows = {name: row(name, [9.0], [wall]) for name, wall in walls.items()}
+        verdict = AtMostBeyond("us", "peer", ", one", "wall", 2).judge(rows)
+        assert verdict.text == "wall beyond the start: us / peer = 2.00, goal at most 2"
+        assert verdict.met is True
+        assert AtMostBeyond("us", "peer", ", one", "wall", 1.9).judge(rows).met is False
+        assert AtMostBeyond("us", "none", ", one", "wall", 2).judge(rows).met is None
 
 
 class TestCorpus:
