@@ -32,6 +32,8 @@ mod statistics;
 mod surt;
 mod tags;
 mod tokenizer;
+#[cfg(feature = "python")]
+mod tree_block;
 mod tree_items;
 mod warc;
 mod wat;
@@ -58,6 +60,8 @@ mod crawlmill_native {
     use super::sort::python::{merge_runs, LineSorter, LineSpiller, LineSums, SortedBlocks};
     #[pymodule_export]
     use super::statistics::python::{GroupLines, SortedGroups, SortedPages, StatisticsLines};
+    #[pymodule_export]
+    use super::tree_block::TreeBlock;
 
     /// wat_servers(envelope) -> the servers that a WAT record counts under ([None] without one), or None
     ///
@@ -151,18 +155,6 @@ mod crawlmill_native {
     #[pyfunction]
     fn sound_lines(chunk: &Bound<'_, PyBytes>) -> usize {
         super::index_lines::sound(chunk.as_bytes())
-    }
-
-    /// tree_items(block, value_bytes) -> the items of a data block of a prefix tree, and whether their keys are sorted
-    ///
-    /// Each is a key, a NUL, and a value.
-    #[pyfunction]
-    fn tree_items<'py>(block: &Bound<'py, PyBytes>, value_bytes: usize) -> PyResult<(Bound<'py, PyList>, bool)> {
-        let data = block.as_bytes();
-        let (ends, sorted) = super::tree_items::items(data, value_bytes);
-        let starts = std::iter::once(0).chain(ends.iter().copied());
-        let items = starts.zip(&ends).map(|(start, &end)| PyBytes::new(block.py(), &data[start..end]));
-        Ok((PyList::new(block.py(), items.collect::<Vec<_>>())?, sorted))
     }
 
     /// usual_lines(chunk, at=0) -> where the lines of usual CDXJ end that begin there

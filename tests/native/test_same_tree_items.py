@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlmill.indexes.prefix_tree.items import SHORT, DataBlock, _cut_items
+from crawlmill.indexes.prefix_tree.items import SHORT, DataBlock, _Items
 
 native = pytest.importorskip("crawlmill_native")
 
@@ -17,12 +17,19 @@ SOUND = st.lists(
 )
 
 
-@given(SOUND, st.booleans(), st.binary(max_size=70))
-def test_items_and_their_order(items, in_order, rest):
+BOUND = st.binary(max_size=4).map(lambda text: text[:-1].replace(b"\0", b"") + text[-1:])
+
+
+@given(SOUND, st.booleans(), st.binary(max_size=70), BOUND, BOUND)
+def test_items_and_their_order(items, in_order, rest, low, high):
     if in_order:
         items.sort(key=lambda item: item[0])
     block = b"".join(key + b"\0" + value for key, value in items) + rest
-    assert tuple(native.tree_items(block, 28)) == _cut_items(block, 28)
+    ours, theirs = _Items(block, 28), native.TreeBlock(block, 28)
+    for name in ("first", "last", "end", "is_sorted", "keys"):
+        assert getattr(theirs, name) == getattr(ours, name)
+    low, high = sorted((low, high))
+    assert theirs.within(low, high) == ours.within(low, high)
 
 
 def test_equal_keys_are_in_order_whatever_their_values():

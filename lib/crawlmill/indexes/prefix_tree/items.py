@@ -14,7 +14,7 @@ import re
 import struct
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from operator import le
@@ -61,9 +61,6 @@ _ITEMS: Final = {
     for values in (SHORT, LONG)
 }
 """For values of a size: all items of a block, and one."""
-
-_Cut = Callable[[bytes, int], tuple[list[bytes], bool]]
-"""Cuts a block into items, each a key, a NUL and a value of so many bytes; and says whether the keys are sorted."""
 
 _MAX_MS: Final = 253_402_300_799_999  # the last millisecond of the year 9999
 
@@ -163,42 +160,60 @@ class DataBlock:
     def __init__(self, data: bytes, values: struct.Struct) -> None:
         self._values = values
         native = core.native()
-        cut: _Cut = _cut_items if native is None else native.tree_items
-        self._items, self.is_sorted = cut(data, values.size)
-        end = sum(map(len, self._items))
-        self.damaged = end < len(data) and data[end] != 0
-        self.first = self._key(self._items[0]) if self._items else b""
-        self.last = self._key(self._items[-1]) if self._items else b""
-
-    def _key(self, item: bytes) -> bytes:
-        return item[: -1 - self._values.size]
+        items = self._items = _Items(data, values.size) if native is None else native.TreeBlock(data, values.size)
+        self.first, self.last, self.is_sorted = items.first, items.last, items.is_sorted
+        self.damaged = items.end < len(data) and data[items.end] != 0
 
     @property
     def keys(self) -> list[bytes]:
         """The keys, in the order of the block."""
-        return list(map(self._key, self._items))
+        return list(self._items.keys)
 
     def within(self, low: bytes, high: bytes) -> Iterator[Item]:
         """The items with keys from `low` up to, not including, `high`."""
-        items, end = self._items, -1 - self._values.size
-        if self.is_sorted:
-            start = _place_of(items, low)
-            some = items[start : _place_of(items, high, start)]
-        else:
-            some = [item for item in items if low <= item[:end] < high]
-        unpack = self._values.unpack_from
-        return (Item(item[:end], Place(*unpack(item, len(item) + end + 1))) for item in some)
+        end, unpack = -1 - self._values.size, self._values.unpack_from
+        for item in self._items.within(low, high):
+            yield Item(item[:end], Place(*unpack(item, len(item) + end + 1)))
 
 
-def _cut_items(data: bytes, value_bytes: int) -> tuple[list[bytes], bool]:
-    """The items of a block, and whether their keys are sorted."""
-    whole, item = _ITEMS[value_bytes]
-    found = whole.match(data)
-    items = item.findall(data, 0, found.end() if found is not None else 0)
-    if all(map(le, items, islice(items, 1, None))):
-        return items, True
-    keys = [each[: -1 - value_bytes] for each in items]  # equal ones are in any order of their values
-    return items, all(map(le, keys, islice(keys, 1, None)))
+class _Items:
+    """The items of a block, each a key, a NUL and a value of so many bytes: the twin of the native core's `TreeBlock`.
+
+    Attributes:
+        first, last: As those of `DataBlock`.
+        is_sorted: As that of `DataBlock`.
+        end: Where the items end.
+    """
+
+    __slots__ = ("_items", "_key_end", "end", "first", "is_sorted", "last")
+
+    def __init__(self, data: bytes, value_bytes: int) -> None:
+        whole, item = _ITEMS[value_bytes]
+        found = whole.match(data)
+        self._key_end, self.end = -1 - value_bytes, found.end() if found is not None else 0
+        items = self._items = item.findall(data, 0, self.end)
+        self.first = items[0][: self._key_end] if items else b""
+        self.last = items[-1][: self._key_end] if items else b""
+        # Items with equal keys are in any order of their values.
+        self.is_sorted = _is_sorted(items) or _is_sorted(self.keys)
+
+    @property
+    def keys(self) -> list[bytes]:
+        """As `DataBlock.keys`."""
+        end = self._key_end
+        return [each[:end] for each in self._items]
+
+    def within(self, low: bytes, high: bytes) -> list[bytes]:
+        """The items with keys from `low` up to, not including, `high`."""
+        items, end = self._items, self._key_end
+        if not self.is_sorted:
+            return [item for item in items if low <= item[:end] < high]
+        start = _place_of(items, low)
+        return items[start : _place_of(items, high, start)]
+
+
+def _is_sorted(texts: list[bytes]) -> bool:
+    return all(map(le, texts, islice(texts, 1, None)))
 
 
 def _place_of(items: list[bytes], key: bytes, start: int = 0) -> int:
