@@ -72,8 +72,8 @@ def _lines(file: int, count: int, archive: str) -> Iterator[bytes]:
             key = ",".join(reversed(host.split(".")))
             digest = base64.b32encode(dice.randbytes(20)).decode()
             place = archive.format(file, dice.randrange(900))
-            hour, minute, second = dice.randrange(24), dice.randrange(60), dice.randrange(60)
-            time = f"202601{17 + dice.randrange(10)}{hour:02}{minute:02}{second:02}"
+            clock = "".join(f"{dice.randrange(most):02}" for most in (24, 60, 60))
+            time = f"202601{17 + dice.randrange(10)}{clock}"
             yield (
                 f"{key}){path} {time} "
                 f'{{"url": "https://{host}{path}", "mime": "text/html", "mime-detected": "text/html", "status": "200", '
