@@ -25,7 +25,7 @@ _ARCHIVE = (
     "crawl-data/CC-MAIN-2026-04/segments/17680000{0:02}.{0:02}/warc/"
     "CC-MAIN-20260117133302-20260117163302-{1:05}.warc.gz"
 )
-ARC_2012 = "common-crawl/parse-output/segment/13468238466{0:02}/13468644{1:05}67_{1}.arc.gz"
+ARC_2012 = "common-crawl/parse-output/segment/13468238466{0:02}/1346864{1:05}0_{1}.arc.gz"
 """Names of archives of the crawl of 2012, with the places of two numbers."""
 
 _WORDS = (
