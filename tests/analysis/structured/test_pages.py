@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
@@ -131,6 +132,32 @@ def test_pages_that_mean_harm_cost_bounded_work_and_the_reason_is_counted(html, 
     good = '<script type=application/ld+json>{"@id":"http://a.example/","http://p.example/p":"ok"}</script>'
     assert skipped(good + html) == {reason: 1}
     assert '<http://a.example/> <http://p.example/p> "ok"' in said(good + html)
+
+
+def chain(length, *, closed=False, inner=None):
+    """A context whose term `t0` is defined by `t1`, that by `t2`, and so on; the last holds a context of its own."""
+    terms = {f"t{n}": f"t{n + 1}:x" for n in range(length)}
+    last = "t0:x" if closed else "http://x.example/"
+    return terms | {f"t{length}": last if inner is None else {"@id": last, "@context": inner}}
+
+
+@pytest.mark.parametrize(
+    ("context", "reason"),
+    [
+        (chain(490), None),
+        (chain(20_000), "too-deep"),
+        (chain(20_000, closed=True), "too-deep"),
+        ([{}, chain(501)], "too-deep"),
+        (chain(1, inner=chain(300, inner=chain(300))), "too-deep"),
+        ({"t1": "http://x.example/"} | {f"u{n}": "t1:y" for n in range(3000)} | {"t0": "t1:x"}, None),
+    ],
+    ids=["usual", "long", "circle", "list", "nested", "wide"],
+)
+def test_terms_that_are_defined_by_terms_do_not_overflow_the_stack(context, reason):
+    # Such a script has ended the whole process: pyoxigraph follows the definitions on the stack.
+    html = f"<script type=application/ld+json>{json.dumps({'@context': context, 't0': 'v'})}</script>"
+    assert skipped(html) == ({reason: 1} if reason else {})
+    assert ('"v"' in said(html)) == (reason is None)
 
 
 @pytest.mark.parametrize(

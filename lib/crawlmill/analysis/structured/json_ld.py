@@ -5,7 +5,8 @@ its own; its named graphs fold into that of the page. One that is broken costs i
 schema.org's is built in, and a document that names any other is left out, as `unknown-context`.
 
 Spec: JSON-LD 1.1, https://www.w3.org/TR/json-ld11/, section 7 for HTML. Documents are expanded by Oxigraph, whose time
-grows with the square of how deep nodes are nested, so depth is limited first.
+grows with the square of how deep nodes are nested, so depth is limited first; so is how far terms of a context are
+defined by one another, which it follows on the stack.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class _Survey:
         self._triples = triples
         self.names: set[str] = set()
         self.schema_org: list[tuple[Any, Any]] = []
-        self._defined = self._contexts = self._objects = 0
+        self._defined = self._contexts = self._objects = self._chained = 0
         self._scoped = False
 
     @property
@@ -137,6 +138,7 @@ class _Survey:
                     self._name(key)
                     if key == "@context":
                         self._context(value, key, inner)
+                        self._chain(inner, in_context=in_context)
                         self._scoped = self._scoped or in_context
                         pending.append((inner, depth + 1, True))
                     elif key == "@import" and in_context:
@@ -175,6 +177,44 @@ class _Survey:
             for number, each in enumerate(value):
                 if isinstance(each, str):
                     self._context(value, number, each)
+
+    def _chain(self, value: Any, *, in_context: bool) -> None:
+        """Take note of how far terms are defined by terms; contexts within contexts count together."""
+        for context in value if isinstance(value, list) else [value]:
+            if isinstance(context, dict):
+                length = _longest_chain(context)
+                self._chained += length if in_context else 0
+                if max(length, self._chained) > MAX_DEPTH:
+                    raise RecursionError
+
+
+def _longest_chain(context: dict[str, Any]) -> int:
+    """How many terms of a context are defined one by the other, the first of them not counted.
+
+    Those that are defined in a circle count, too.
+    """
+    users: dict[str, list[str]] = {}
+    needs: dict[str, int] = {}
+    for term, definition in context.items():
+        texts = definition.values() if isinstance(definition, dict) else (definition,)
+        for text in {term, *(each for each in texts if isinstance(each, str))}:
+            for name in {text, text.partition(":")[0]}:
+                if name != term and name in context:
+                    users.setdefault(name, []).append(term)
+                    needs[term] = needs.get(term, 0) + 1
+    ready = [name for name in users if name not in needs]
+    length = 0
+    while ready:
+        following = []
+        for name in ready:
+            for term in users.get(name, ()):
+                needs[term] -= 1
+                if not needs[term]:
+                    del needs[term]
+                    following.append(term)
+        ready = following
+        length += bool(ready)
+    return length + len(needs)
 
 
 def _marked(digits: str) -> str:
