@@ -101,6 +101,25 @@ def test_terms_that_are_none_cost_their_own_triple():
     assert graph(said(html)) == triples(f"_:a <{RDF}type> <{S}T>", f'_:a <{S}b> "kept"@en')
 
 
+def test_an_about_that_means_nothing_is_there_all_the_same():
+    # Test 0297 of the suite of RDFa 1.1.
+    html = '<div prefix="f: http://f.example/" about="[]" typeof="f:T" property="f:name">A</div>'
+    assert graph(said(html)) == triples(
+        f'<{PAGE}> <http://f.example/name> "A"', f"_:a <{RDF}type> <http://f.example/T>"
+    )
+
+
+def test_lists_within_a_relation_are_those_of_its_object():
+    # Test 0226 of the suite of RDFa 1.1, and the same for an object that is not named.
+    html = '<div vocab="http://v/"><p property=l inlist>a</p><div rel=r{}><p property=l inlist>b</p></div></div>'
+    for attribute, term in ((" resource=res", "<http://example.com/dir/res>"), ("", "_:o")):
+        expected = [
+            f"<{PAGE}> <{USES}> <http://v/>", f"<{PAGE}> <http://v/l> _:a", f'_:a <{RDF}first> "a"', f"_:a <{RDF}rest> <{RDF}nil>",
+            f"<{PAGE}> <http://v/r> {term}", f"{term} <http://v/l> _:b", f'_:b <{RDF}first> "b"', f"_:b <{RDF}rest> <{RDF}nil>",
+        ]  # fmt: skip
+        assert graph(said(html.format(attribute))) == triples(*expected)
+
+
 def test_unknown_contexts_and_what_is_no_json_ld_are_counted_by_script():
     scripts = ['{"@context":"http://x.example/c"}', '[{"@context":{"@import":"/x"}}]', "nonsense", "5", "[" * 20_000]
     html = "".join(f"<script type=application/ld+json>{text}</script>" for text in scripts)

@@ -148,13 +148,12 @@ class _Processor:
             self._triples.step()
             if not isinstance(around, _Context):
                 raise TypeError(around)
-            within, subject = self._element(branch.element, around)
-            if within.lists is not around.lists:
-                pending.append((within.lists, subject))
+            within, ended = self._element(branch.element, around)
+            pending.extend(ended)
             pending.extend((child, within) for child in reversed(branch.children))
 
-    def _element(self, element: Any, around: _Context) -> tuple[_Context, str | None]:
-        """Process one element; gives the context of those in it, and its new subject."""
+    def _element(self, element: Any, around: _Context) -> tuple[_Context, list[tuple[_Lists, str | None]]]:
+        """Process one element; gives the context of those in it, and the lists that end with it, by subject."""
         context = self._local(element, around)
         it = self._described(element, context)
         if it.relates:
@@ -172,11 +171,15 @@ class _Processor:
             self._add_properties(it, context, lists)
         if not it.skip and it.new is not None and around.incomplete is not None:
             self._complete(around, it.new)
+        ended = [] if lists is context.lists else [(lists, it.new)]
         if it.skip:  # step 13
-            return replace(context, lists=lists), it.new
+            return replace(context, lists=lists), ended
         subject = it.new or around.subject
+        if it.current is not None and it.current != subject:  # as the suite has it: it has lists of its own
+            lists = _Lists()
+            ended.append((lists, it.current))
         within = _Context(subject, it.current or subject, lists, incomplete, context.prefixes, context.vocabulary)
-        return within, it.new
+        return within, ended
 
     def _described(self, element: Any, context: _Context) -> _Described:
         """What the attributes of an element say."""
@@ -324,7 +327,7 @@ class _Processor:
             return literal(given, datatype=kind) if kind else literal(given, language=language)
         if given is None and not it.relates and it.target is not None:
             return it.target
-        if given is None and it.typed is not None and it.about is None:
+        if given is None and it.typed is not None and attr("about") is None:  # nor one that means nothing
             return it.typed
         timed = attr("content") is None and (time is not None or (given is None and element.tag == "time"))
         given = self._text(element) if given is None else given
