@@ -70,7 +70,8 @@ def crawls(stale=False):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [("latest", IDS[:1]), ("latest:3", IDS[:3]), ("latest:007", IDS), ("latest:999999", IDS), ("2025", IDS[1:3]), ("2008", IDS[4:]), ("2009", IDS[4:]), ("2012", IDS[3:4]),
-     ("cc-main-2025-51", IDS[1:2]), ("all", IDS), ("CC-NEWS-2024-05", ["CC-NEWS-2024-05"])],
+     ("cc-main-2025-51", IDS[1:2]), ("all", IDS), ("CC-NEWS-2024-05", ["CC-NEWS-2024-05"]),
+     ("EOT-2020", ["EOT-2020"])],
 )  # fmt: skip
 def test_name_selects_crawls(name, expected):
     assert [crawl.id for crawl in crawls().select(name)] == expected
@@ -84,11 +85,16 @@ def test_latest_of_no_number_is_a_mistake(count):
 
 
 @pytest.mark.parametrize(
-    "name", ["1999", "CC-NEWS-2024-13", "CC-NEWS-2024-00", "\u0662\u0660\u0661\u0662", "latest3", ""]
+    "name", ["1999", "CC-NEWS-2024-13", "EOT-20", "CC-NEWS-2024-00", "\u0662\u0660\u0661\u0662", "latest3", ""]
 )
 def test_name_of_no_crawl_is_a_mistake(name):
     with pytest.raises(UsageError, match="no crawl"):
         crawls().select(name)
+
+
+def test_supplement_has_no_lists():
+    with pytest.raises(UsageError, match="CC-SUPPLEMENTAL-2026-22 has no path lists: name its files"):
+        crawls().select("CC-SUPPLEMENTAL-2026-22")
 
 
 def test_unknown_crawl_is_a_mistake_that_names_near_ones():

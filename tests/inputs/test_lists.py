@@ -64,6 +64,19 @@ def test_key_of_common_crawl_resolves_at_the_default_base_of_the_runner(crawl, k
     assert locations(inputs) == [f"s3://commoncrawl/{key}x"]
 
 
+@pytest.mark.parametrize(
+    ("default", "wanted"),
+    [
+        ("https://data.commoncrawl.org/", "https://eotarchive.s3.amazonaws.com/"),
+        ("s3://commoncrawl/", "s3://eotarchive/"),
+    ],
+)
+def test_key_of_the_end_of_term_archive_resolves_at_its_bucket(crawl, default, wanted):
+    key = "crawl-data/EOT-2020/segments/IA-000/warc/x.warc.gz"
+    assert locations(read(write(crawl, "l", key), default_base=default)) == [wanted + key]
+    assert locations(read(write(crawl, "m", key), base_url="https://mirror/")) == [f"https://mirror/{key}"]
+
+
 @pytest.mark.parametrize("base", ["https://e.org/store", "https://e.org/store/"])
 def test_given_base_url_applies_to_relative_lines_that_do_not_lie_beside_the_list(crawl, base):
     found = locations(read(write(crawl, "l", "near.warc.gz", "gone.warc.gz", KEY, "/abs"), base_url=base))

@@ -90,6 +90,20 @@ def test_month_of_news_has_a_list_of_its_own(storage, tmp_path):
         assert list(found) == ["crawl-data/CC-NEWS/2024/05/x.warc.gz"]
 
 
+def test_lists_of_the_end_of_term_archive_are_in_its_bucket(tmp_path, monkeypatch):
+    asked = []
+
+    class Bucket(Storage):
+        def open_stream(self, location, start=0, length=None, *, kind=None):
+            asked.append(location)
+            return super().open_stream(str(tmp_path / "list"), start, length)
+
+    (tmp_path / "list").write_bytes(gzip.compress(b"crawl-data/EOT-2020/x.warc.gz\n"))
+    found = read_paths(Bucket(), Crawl("EOT-2020", ""), "warc", base_url=None, segment=None)
+    assert list(found) == ["crawl-data/EOT-2020/x.warc.gz"]
+    assert asked == ["https://eotarchive.s3.amazonaws.com/crawl-data/EOT-2020/warc.paths.gz"]
+
+
 def test_old_crawls_are_listed_from_their_folders(storage, tmp_path):
     for name in ("parse-output/segment/134/metadata-00000", "parse-output/segment/134/134_0.arc.gz",
                  "parse-output/segment/135/metadata-00001", "parse-output/segment/135/textData-00001",

@@ -6,6 +6,7 @@ How a line is written is the matter of `list_lines`; this module opens lists of 
 * a relative one that looks like a key of Common Crawl resolves against the base URL; but where the list is below a
   local folder that is named as keys begin (`…/crawl-data/CC-X/warc.paths.gz`), against that folder's parent, if the
   key exists there;
+* but keys of the End of Term archive (`crawl-data/EOT-…`), which are made alike, against that archive's bucket;
 * any other relative one against the folder of its list (for stdin: the working folder);
 * a base URL that the user gives applies to every relative line, but for those that exist beside the list. Nothing is
   looked up beside a remote list: that would cost a request per line.
@@ -25,11 +26,15 @@ from crawlmill.inputs.list_lines import Entry, read_entries
 from crawlmill.storage import Storage
 from crawlmill.storage.locations import absolute, canonical, is_remote, local_path, redact
 
-__all__ = ["COMMON_CRAWL", "Input", "Inputs", "Unit", "is_absolute", "read_captures", "read_lists"]
+__all__ = ["COMMON_CRAWL", "END_OF_TERM", "Input", "Inputs", "Unit", "is_absolute", "read_captures", "read_lists"]
 
 COMMON_CRAWL: Final = "https://data.commoncrawl.org/"
 """What keys of Common Crawl resolve against by default."""
 
+END_OF_TERM: Final = "https://eotarchive.s3.amazonaws.com/"
+"""What keys of the End of Term archive resolve against by default; tasks on EMR use its bucket, `s3://eotarchive/`."""
+
+_END_OF_TERM_KEYS: Final = "crawl-data/EOT-"
 _FIRST_PARTS: Final = (
     "crawl-data", "cc-index", "crawl-001", "crawl-002", "parse-output", "common-crawl", "projects", "crawl-analysis",
 )  # fmt: skip
@@ -215,7 +220,10 @@ class _Keys:
         for root in self._roots:
             if self._there(root, key):
                 return str(root / key)
-        location = absolute(key, self._default_base)
+        base = self._default_base
+        if key.startswith(_END_OF_TERM_KEYS):
+            base = "s3://eotarchive/" if base.startswith("s3:") else END_OF_TERM
+        location = absolute(key, base)
         if self._folder is not None and self._there(self._folder, key):
             self._beside[location] = str(self._folder)
         return location

@@ -2,7 +2,8 @@
 
 They come from `collinfo.json` of the index server: an array, newest first, of objects with `id`, `name`, `from`, `to`.
 It is cached for a day in the user's cache folder. If the server does not return such a list, the cached one is used,
-however old, or else a list in this package, which ends in spring 2023. Months of CC-NEWS are in none of them.
+however old, or else a list in this package, which ends in spring 2023. Months of CC-NEWS are in none of them, nor are
+the crawls of the End of Term archive, EOT-2008 and so on.
 
 A malformed entry is left out and reported in the catalogue's warnings; a list without a valid entry is not a list.
 """
@@ -26,11 +27,13 @@ from crawlmill.storage import Storage
 from crawlmill.storage.limits import CDX_API
 from crawlmill.storage.locations import absolute, redact
 
-__all__ = ["INDEX_URL", "NEWS", "Catalogue", "Crawl", "load_catalogue"]
+__all__ = ["END_OF_TERM", "INDEX_URL", "NEWS", "Catalogue", "Crawl", "load_catalogue"]
 
 INDEX_URL: Final = "https://index.commoncrawl.org/"
 NEWS: Final = re.compile(r"CC-NEWS[-/]([0-9]{4})[-/](0[1-9]|1[0-2])")
 """The id of a month of CC-NEWS: its year and month."""
+END_OF_TERM: Final = re.compile(r"EOT-[0-9]{4}")
+"""The id of a crawl of the End of Term archive."""
 
 _DAY_S: Final = 86_400
 _MOST: Final = 64 << 20
@@ -77,9 +80,11 @@ class Catalogue:
         else:
             found = [crawl for crawl in self.crawls if crawl.id.lower() == name.lower()]
             newer = self.stale and re.fullmatch(r"CC-MAIN-[0-9]{4}-[0-9]{2}", name) and name > self.crawls[0].id
-            if not found and (newer or NEWS.fullmatch(name)):
+            if not found and (newer or NEWS.fullmatch(name) or END_OF_TERM.fullmatch(name)):
                 return [Crawl(name, name)]
         if not found:
+            if name.upper().startswith("CC-SUPPLEMENTAL"):
+                raise UsageError(f"{name} has no path lists: name its files (projects/cc/…/warc/CC-SUPPL-….warc.gz)")
             near = difflib.get_close_matches(name, [crawl.id for crawl in self.crawls], n=3, cutoff=0.5)
             hint = f"; near it: {', '.join(near)}" if near else ""
             raise UsageError(f"no crawl {name} in {self.source}: `crawlmill crawls` lists them{hint}")

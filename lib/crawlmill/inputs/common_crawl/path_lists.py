@@ -2,6 +2,7 @@
 
 Lists are at `crawl-data/<CRAWL>/<KIND>.paths.gz` below the base URL, one key per line. The crawls of 2008 to 2012 have
 none: their keys come from listing the bucket, which needs credentials of AWS. CC-NEWS has a list of WARC files a month.
+The crawls of the End of Term archive have lists in a bucket of their own (https://eotarchive.org/data/).
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from crawlmill.errors import SourceError, UsageError
-from crawlmill.inputs.common_crawl.catalogue import NEWS, Crawl
+from crawlmill.inputs.common_crawl.catalogue import END_OF_TERM, NEWS, Crawl
 from crawlmill.inputs.list_lines import read_entries
 from crawlmill.inputs.lists import COMMON_CRAWL
+from crawlmill.inputs.lists import END_OF_TERM as END_OF_TERM_URL
 from crawlmill.storage import Storage
 from crawlmill.storage.locations import absolute, redact
 
@@ -53,7 +55,8 @@ def read_paths(
     if crawl.id in _LEGACY:
         yield from _list_legacy(storage, crawl, kind, base_url or _BUCKET, segment)
         return
-    base = absolute(base_url or COMMON_CRAWL, os.getcwd())  # noqa: PTH109
+    usual = END_OF_TERM_URL if END_OF_TERM.fullmatch(crawl.id) else COMMON_CRAWL
+    base = absolute(base_url or usual, os.getcwd())  # noqa: PTH109
     news = NEWS.fullmatch(crawl.id)
     folder = absolute(f"crawl-data/CC-NEWS/{news[1]}/{news[2]}" if news else f"crawl-data/{crawl.id}", base)
     if kind in KINDS:

@@ -2,7 +2,7 @@
 
 KIND is segment, warc, wat, wet, robotstxt, non200responses, cc-index or cc-index-table; for the crawls of 2008 to
 2012 also arc, and for 2012 text and metadata, which lists s3://commoncrawl/ with your AWS credentials. CRAWL is an id,
-latest, latest:3, a year, or CC-NEWS-2024-05.
+latest, latest:3, a year, CC-NEWS-2024-05, or EOT-2020 (the End of Term archive).
 
 Examples:
   crawlmill paths latest wet --sample 10 --seed 1 > ten.paths
