@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlmill.errors import FormatError
+from crawlmill.indexes.cdx_api.answer import read_page
 from crawlmill.indexes.cdx_api.lines import canonical_lines
 
 HEAD = 'com,a)/{x 20240101000000 {"url": "http://a.com/{x", "mime": "text/html", "status": "200", "digest": "D", "length": "1", "offset": "2", "filename": "f"'
@@ -70,3 +72,20 @@ def test_any_fields_keep_their_values(fields, ascii_only):
 def test_what_is_no_capture_is_an_error(line):
     with pytest.raises(FormatError):
         canonical_lines(f'a)/ 20240101000000 {{"url": "u"}}\n{line}\n'.encode())
+
+
+def test_a_page_that_comes_line_by_line_is_not_copied_again_for_each():
+    """As pywb sends it: each line a chunk of its own."""
+    copied = 0
+
+    class Piece(bytes):
+        def __radd__(self, before):
+            nonlocal copied
+            copied += len(before)
+            return before + bytes(self)
+
+    lines = [f'com,a)/{n:06} 20240101000000 {{"url": "http://a.com/{n:06}"}}\n'.encode() for n in range(20_000)]
+    page = read_page(SimpleNamespace(status=200, pieces=lambda: map(Piece, lines)))
+    assert b"".join(page.chunks()) == b"".join(lines)
+    assert page.lines == len(lines)
+    assert copied < 20 * sum(map(len, lines))

@@ -28,6 +28,7 @@ _MAX_MESSAGE: Final = 1 << 16
 _MAX_ROWS: Final = 256 << 20
 _MAX_RETRIES_OF_403: Final = 3
 _CHUNK: Final = 1 << 20
+_GATHERED: Final = 1 << 16
 _MAX_COUNT: Final = 10**7
 _MAX_LINE: Final = 16 << 20
 
@@ -119,6 +120,7 @@ def read_starts(reply: Reply) -> list[bytes] | None:
 def _read_lines(page: Page, pieces: Iterator[bytes], starts: list[bytes]) -> None:
     starts.reverse()
     rest, first = b"", True
+    pieces = _gathered(pieces)
     for piece in pieces:
         rest += piece
         if first and rest.lstrip():
@@ -142,6 +144,20 @@ def _read_lines(page: Page, pieces: Iterator[bytes], starts: list[bytes]) -> Non
     _take(page, rest, starts)
     if starts:
         page.missing = starts[-1].decode("utf-8", "replace").strip()
+
+
+def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in larger pieces: pywb sends every line as a chunk of its own."""
+    held: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= _GATHERED:
+            yield b"".join(held)
+            held, size = [], 0
+    if held:
+        yield b"".join(held)
 
 
 def _take(page: Page, text: bytes, starts: list[bytes]) -> None:
