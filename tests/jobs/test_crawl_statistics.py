@@ -10,6 +10,8 @@ from tests import builders
 from tests.mr.helpers import PROJECT, rows, run, run_here
 
 from crawlmill.jobs.crawl_statistics import CrawlStatistics
+from crawlmill.jobs.host_statistics import HostStatistics
+from crawlmill.jobs.url_table import UrlTable
 
 JOB = PROJECT / "jobs" / "crawl_statistics.py"
 CRAWL = "CC-MAIN-2026-05"
@@ -137,6 +139,40 @@ def test_archives_count_as_their_index_does(tmp_path):
     pairs = run_here(CrawlStatistics, *INLINE, listed(tmp_path, tmp_path / name)).pairs
     assert counted(pairs)["host", "a.org"] == [2, 1]
     assert counted(pairs)["size", "digest"] == 2
+
+
+def test_tables_count_as_their_captures_do(tmp_path):
+    index = write(tmp_path / "a.cdxj", [each for each in LINES if "[bad" not in each])
+    table = tmp_path / "table"
+    assert run_here(UrlTable, *INLINE, "--output-dir", table, listed(tmp_path, index)).code == 0
+    parts = sorted(table.rglob("*.parquet"))
+    assert len(parts) > 1
+    for job in (CrawlStatistics, HostStatistics):
+        wanted = run_here(job, *INLINE, index)
+        for source in (table, listed(tmp_path, *parts)):
+            ended = run_here(job, *INLINE, "--ledger", tmp_path / "ledger", source)
+            assert (ended.code, ended.out) == (0, wanted.out), ended.err
+            read = rows(tmp_path / "ledger").values()
+            assert {row["format"] for row in read} == {"parquet"}
+            assert sum(row["records"] for row in read) == len(LINES) - 1
+    some = run_here(CrawlStatistics, *INLINE, "--status", "404", table)
+    assert counted(some.pairs)["size", "fetch"] == 1
+    whole = parts[0].read_bytes()
+    parts[0].write_bytes(whole[: len(whole) // 2])
+    ended = run_here(CrawlStatistics, *INLINE, "--ledger", tmp_path / "ledger", parts[0])
+    assert (ended.code, rows(tmp_path / "ledger")[str(parts[0])]["outcome"]) == (2, "failed"), ended.err
+
+
+def test_other_jobs_and_ranges_refuse_tables(tmp_path):
+    path = tmp_path / "x.parquet"
+    path.write_bytes(b"PAR1" + bytes(100))
+    ended = run_here(UrlTable, *INLINE, "--output-dir", tmp_path / "out", listed(tmp_path, path))
+    assert ended.code == 2
+    assert "parquet" in ended.err
+    ranged = write(tmp_path / "y.paths", [json.dumps({"filename": str(path), "offset": "0", "length": "50"}) + "\n"])
+    ended = run_here(CrawlStatistics, *INLINE, ranged)
+    assert ended.code == 2
+    assert "a range of a Parquet file" in ended.err
 
 
 def test_earlier_crawls_are_compared_with_from_a_folder_of_output(tmp_path):

@@ -15,11 +15,12 @@ from crawlmill.formats.reader import Reader
 from crawlmill.formats.sequencefile.records import SEQUENCEFILE
 from crawlmill.indexes.cdx.json_lines import JSON_CAPTURES
 from crawlmill.indexes.cdx.reader import CDX
+from crawlmill.indexes.columnar.reader import PARQUET
 from crawlmill.inputs.opened import Opened
 
 __all__ = ["READERS", "either", "find_reader", "readers_of", "register"]
 
-READERS: Final[list[Reader]] = [ARCHIVE, SEQUENCEFILE, CDX, JSON_CAPTURES]
+READERS: Final[list[Reader]] = [ARCHIVE, SEQUENCEFILE, CDX, JSON_CAPTURES, PARQUET]
 """All readers. Where the first bytes could be of several, the first one stands."""
 
 

@@ -37,15 +37,16 @@ _COMPARED: Final = "\0compared"
 class CrawlStatistics(SortingJob):
     """Count the statistics of crawls: sizes, hosts, domains, media types, charsets, languages.
 
-    Reads URL indexes (CDX and CDXJ files, clusters) and the captures of WARC and ARC files. Prints the lines that
-    Common Crawl publishes as statistics of its crawls, so that both can be merged and plotted by the same programs.
+    Reads URL indexes (CDX and CDXJ files, clusters, tables of Parquet files) and the captures of WARC and ARC files.
+    Prints the lines that Common Crawl publishes as statistics of its crawls, so that both can be merged and plotted by
+    the same programs.
     Distinct things are counted exactly, in bounded memory; URLs and digests are also sketched (HyperLogLog).
 
     A result line is [metric, item, crawl] and a number, or a list of the numbers of pages, URLs, hosts and domains:
     ["tld","org","CC-MAIN-2024-10"]<TAB>[123,100,7,5]
     """
 
-    formats = ("warc", "arc", "cdxj", "cdx")
+    formats = ("warc", "arc", "cdxj", "cdx", "parquet")
     writes_files = False
     publishes_pairs = True
 

@@ -38,7 +38,7 @@ class HostStatistics(SortingJob):
     "e.org"<TAB>{"captures":3,"urls":2,"digests":2,"first":"2024-02-01","last":"2024-03-01","status":{"200":3},…}
     """
 
-    formats = ("warc", "arc", "wat", "cdxj", "cdx", "captures", "metadata")
+    formats = ("warc", "arc", "wat", "cdxj", "cdx", "captures", "parquet", "metadata")
     writes_files = False
     publishes_pairs = True
     takes_described = True

@@ -137,6 +137,25 @@ class PartLines:
             return None
         return low, high
 
+    @property
+    def number_of_groups(self) -> int:
+        """How many row groups there are."""
+        return int(self._meta.num_row_groups)
+
+    def every_line(self, group: int) -> Iterator[list[bytes]]:
+        """All lines of a row group, in its order, some thousand at a time.
+
+        Raises:
+            SourceError, FormatError: It cannot be read or is damaged.
+        """
+        for batch in self._batches(group, [_KEY, _TIME, *self._columns.values()], ahead=False):
+            keys = batch[_KEY].cast(pa.binary())
+            if keys.null_count:
+                raise FormatError(
+                    f"{keys.null_count} rows without a key", reason="bad-header", source=self._source.name
+                )
+            yield self._lines_of_rows(keys, batch)
+
     def groups(self, ranges: list[KeyRange]) -> list[int]:
         """The row groups that may hold wanted lines."""
         found = []
@@ -232,14 +251,16 @@ class PartLines:
             else:
                 keys = chosen.keys.slice(taken, len(rows))
                 taken += len(rows)
-            if rows[_TIME].null_count:
-                raise FormatError("rows without a time", reason="bad-header", source=self._source.name)
-            try:
-                lines = _lines(keys.to_pylist(), rows, self._columns)
-            except (ValueError, OverflowError) as error:  # texts that are not UTF-8, times that Python does not have
-                raise FormatError("a row that is no capture", reason="bad-header", source=self._source.name,
-                                  actual=str(error)[:200]) from error  # fmt: skip
-            yield from lines
+            yield from self._lines_of_rows(keys, rows)
+
+    def _lines_of_rows(self, keys: Any, rows: Any) -> list[bytes]:
+        if rows[_TIME].null_count:
+            raise FormatError("rows without a time", reason="bad-header", source=self._source.name)
+        try:
+            return _lines(keys.to_pylist(), rows, self._columns)
+        except (ValueError, OverflowError) as error:  # texts that are not UTF-8, times that Python does not have
+            raise FormatError("a row that is no capture", reason="bad-header", source=self._source.name,
+                              actual=str(error)[:200]) from error  # fmt: skip
 
 
 def _mask_of(keys: Any, ranges: list[KeyRange]) -> Any:

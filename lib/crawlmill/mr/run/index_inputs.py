@@ -1,7 +1,8 @@
 """How jobs over captures read their lists: an index file is itself an input, a cluster stands for all its shards.
 
 A line, or a list, that names a cluster (its folder or its `cluster.idx`) stands for the shards that its `cluster.idx`
-names, each of which is found as a look-up finds it: by `cluster.loc`, by its name, by its name with `.gz`.
+names, each of which is found as a look-up finds it: by `cluster.loc`, by its name, by its name with `.gz`. A folder of
+Parquet files without a `cluster.idx` stands for these.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from crawlmill.indexes.detect import HEAD_BYTES, detect_index
 from crawlmill.inputs.index_files import FolderFiles
 from crawlmill.inputs.indexes import cluster_idx
 from crawlmill.inputs.lists import Input, Inputs
+from crawlmill.inputs.tables import find_parts, is_table
 from crawlmill.storage import Storage
 from crawlmill.storage.locations import absolute, canonical, redact
 
@@ -45,7 +47,9 @@ def read_index_lists(
     items: list[Input] = []
     rest: list[str] = []
     for given in lists:
-        if _is_index(given, here, storage, files=files):
+        if files and _is_table_folder(given, here, storage):
+            items += (Input(part.location, part.location) for part in find_parts(given, storage))
+        elif _is_index(given, here, storage, files=files):
             items.append(Input(given, absolute(given, here)))
         else:
             rest.append(given)
@@ -78,11 +82,24 @@ def _is_index(given: str, here: str, storage: Storage, *, files: bool) -> bool:
         return False  # whoever reads it as a list says what is wrong
     if not head.strip():
         return False
+    if is_table(head):
+        return True
     try:
         kind, _ = detect_index(head, given)
     except FormatError:
         return False
     return kind in ("cdx", "cdxj") or basename(given) == _IDX
+
+
+def _is_table_folder(given: str, here: str, storage: Storage) -> bool:
+    """Whether a list is a folder of Parquet files: without a `cluster.idx`, and with one of them."""
+    idx = cluster_idx(absolute(given, here)) if given != "-" else None
+    if idx is None or storage.exists(idx):
+        return False
+    try:
+        return any(name.endswith(".parquet") for name in storage.list(absolute(given, here)))
+    except SourceError:
+        return False  # whoever reads it as a cluster says what is wrong
 
 
 def _is_cluster(item: Input) -> bool:

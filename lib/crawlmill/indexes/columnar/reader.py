@@ -1,0 +1,87 @@
+"""Parquet files of the columnar index as inputs: their items are blocks of lines of CDXJ, a row group after another.
+
+Only the columns of which lines are made are read. Nothing in these files has to have a checksum, so that a changed byte
+may go unnoticed. A row group that is damaged is lost as a whole; the others are still read.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Iterator
+from typing import Final
+
+from crawlmill.codecs.source import ByteSource, read_up_to
+from crawlmill.errors import FormatError
+from crawlmill.formats.reader import Account, OpenInput, Reader, Request
+from crawlmill.indexes.cdx.blocks import Block
+
+__all__ = ["PARQUET"]
+
+_MAGIC: Final = b"PAR1"
+_BLOCK_BYTES: Final = 1 << 18
+
+
+def _begins(data: bytes) -> bool:
+    return data.startswith(_MAGIC)
+
+
+class _FileInput:
+    """An input as a `Source`; requests for its ranges, which may come from several threads, go one by one."""
+
+    name = "the file"
+    remote = True
+
+    def __init__(self, source: ByteSource, size: int | None) -> None:
+        self._source, self._size, self._lock = source, size, threading.Lock()
+
+    def size(self) -> int | None:
+        """As `Source.size`."""
+        return self._size
+
+    def open(self, offset: int = 0, length: int | None = None) -> io.BytesIO:
+        """As `Source.open`."""
+        with self._lock:
+            self._source.seek(offset)
+            return io.BytesIO(read_up_to(self._source, -1 if length is None else length))
+
+    def store(self) -> None:
+        """As `Source.store`: nothing is kept."""
+
+
+def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Block]:  # noqa: ARG001 - as all readers
+    account.found("parquet")
+    account.leave_unproven()
+    if opened.is_part:
+        account.refuse(FormatError("a range of a Parquet file", reason="unsupported-format", expected="a whole file"))
+    try:
+        from crawlmill.indexes.columnar.part_lines import PartLines  # noqa: PLC0415 - other inputs need no pyarrow
+    except ImportError as error:
+        text = f"a table needs the package {error.name}: pip install 'crawlmill[columnar]'"
+        account.refuse(FormatError(text, reason="unsupported-format"))
+    with opened.whole_file() as (source, size):
+        part = PartLines(_FileInput(source, size))
+        number = 1
+        for group in range(part.number_of_groups):
+            offset = part.offset_of(group)
+            held: list[bytes] = []
+            held_bytes = 0
+            try:
+                for lines in part.every_line(group):
+                    held += lines
+                    held_bytes += sum(map(len, lines))
+                    if held_bytes >= _BLOCK_BYTES:
+                        account.count(len(held))
+                        yield Block(offset, b"".join(held), len(held), number)
+                        number += len(held)
+                        held, held_bytes = [], 0
+            except FormatError as error:
+                account.lose(error.located(offset=offset))
+            if held:
+                account.count(len(held))
+                yield Block(offset, b"".join(held), len(held), number)
+                number += len(held)
+
+
+PARQUET: Final = Reader(("Parquet",), ("parquet",), _begins, _read, gives=Block)
+"""Tables of captures."""
