@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import base64
 import logging
+import random
 import socket
+import threading
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
 from crawlmill.errors import SourceError, UsageError
+from crawlmill.storage.http.client import HttpClient
 from crawlmill.storage.http.pools import proxy_for
+from crawlmill.storage.limits import Limiter
+from crawlmill.storage.retry import Failure
 from tests.storage.faults import Fault, FaultServer, Thing
 
 DATA = bytes(range(256)) * 8
@@ -233,3 +239,62 @@ def test_writing_over_http_is_a_mistake_of_the_user(storage_with) -> None:
         with pytest.raises(UsageError):
             run("https://h/x")
     assert not storage.renames("https://h/x")
+
+
+def chunked(data: bytes, dice: random.Random) -> bytes:
+    """A chunked body whose chunks are mostly small, as of servers that send a line in each, and sometimes large."""
+    at, pieces = 0, []
+    while at < len(data):
+        size = dice.choice((1, 2, 60, 100, 300, 300, 300, 90_000 if dice.random() < 0.02 else 200))
+        piece = data[at : at + size]
+        pieces.append(b"%x\r\n%b\r\n" % (len(piece), piece))
+        at += size
+    return b"".join(pieces)
+
+
+@pytest.mark.parametrize("n", [1, 700, 1 << 20])
+def test_chunks_that_are_here_are_read_together(n):
+    dice = random.Random(3)
+    data = dice.randbytes(20_000 if n == 1 else 500_000)
+    body = chunked(data, dice)
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    web = FaultServer(
+        {"/x": Thing(raw=head + body + b"0\r\nX-Trailer: 1\r\n\r\n"), "/cut": Thing(raw=head + body[:-9])}
+    )
+    with web, closing(HttpClient(5, Limiter())) as client:
+        answer = client.request("GET", f"{web.url}/x")
+        pieces = list(iter(lambda: answer.read(n), b""))
+        assert b"".join(pieces) == data
+        assert max(map(len, pieces)) <= n
+        assert n < 1 << 20 or len(pieces) < body.count(b"\r\n") / 20
+        answer.close()
+        cut = client.request("GET", f"{web.url}/cut")
+        found = bytearray()
+        with pytest.raises(Failure, match="closed before the end"):
+            any(map(found.extend, iter(lambda: cut.read(n), b"")))
+        assert data.startswith(found)
+        cut.close()
+
+
+def test_chunk_is_given_before_the_next_one_comes():
+    """Nothing waits for a chunk that has not been sent."""
+    sent, go_on = b"3\r\nabc\r\n", threading.Event()
+
+    def serve(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        with connection:
+            connection.recv(1 << 16)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + sent)
+            assert go_on.wait(20)
+            connection.sendall(b"2\r\nde\r\n0\r\n\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening, closing(HttpClient(20, Limiter())) as client:
+        server = threading.Thread(target=serve, args=(listening,))
+        server.start()
+        answer = client.request("GET", f"http://127.0.0.1:{listening.getsockname()[1]}/")
+        assert answer.read(100) == b"abc"
+        go_on.set()
+        assert answer.read(100) == b"de"
+        assert answer.read(100) == b""
+        answer.close()
+        server.join()
