@@ -55,11 +55,12 @@ class StreamingTasks:
         return self._job_key
 
     def _jobconf_for_step(self, step_num: int) -> dict[str, Any]:
-        """With what writes the step's lines as they are, unless the user's output format wants keys and values."""
+        """With what writes the step's lines as they are, unless keys and values are wanted."""
         jobconf: dict[str, Any] = super()._jobconf_for_step(step_num)  # type: ignore[misc]
-        if self._hadoop_output_format:  # type: ignore[attr-defined]
-            return jobconf
-        last = "reduce" if "reducer" in self._get_step(step_num) else "map"  # type: ignore[attr-defined]
+        step = self._get_step(step_num)  # type: ignore[attr-defined]
+        if self._hadoop_output_format or "combiner" in step:  # type: ignore[attr-defined]
+            return jobconf  # what a combiner prints is read as what a reducer prints, and must keep its values
+        last = "reduce" if "reducer" in step else "map"
         return {f"stream.{last}.output": _WHOLE_LINES, **jobconf}
 
     def tag_jobs(self, tag: str) -> None:
