@@ -6,6 +6,7 @@ import json
 import random
 
 import pytest
+from pyoxigraph import RdfFormat, parse
 from tests.analysis.structured.graphs import MF, RDF, graph, said, skipped
 
 from crawlmill import core
@@ -227,3 +228,25 @@ def test_graph_of_a_page_whose_uri_is_no_iri_is_the_nearest_that_is_one():
     assert said("<p itemscope itemid=http://a.example/ itemtype=http://t.example/>", "http://e.example/a b|c") == (
         f"<http://a.example/> <{RDF}type> <http://t.example/> <http://e.example/a%20b%7Cc> .\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("page", "texts"),
+    [
+        ('<p itemscope><b itemprop="x:p">A<template>B<i>C</i></template><i>D</i>E</b></p>', ["ADE"]),
+        ('<p itemscope><template itemprop="x:p">A</template></p>', [""]),
+        ('<p about="x:s"><b property="x:p">A<template>B<i>C</i></template><i>D</i>E</b></p>', ["ADE"]),
+        ('<p class="h-card"><b class="p-name">A<template>B</template><img alt="C">D</b></p>', ["ACD"]),
+        ('<p class="h-card">A<template class="p-name">B</template></p>', ["A"]),
+        (
+            '<p class="h-card"><b class="p-name">A<template class="value">B</template><i class="value">C</i></b></p>',
+            ["C"],
+        ),
+        ('<p class="h-card"><b class="p-name">A<template><i class="value">B</i></template></b></p>', ["A"]),
+        ('<p class="h-card">A<template class="h-card">B</template></p><template class="h-card">C</template>', ["A"]),
+    ],
+)
+def test_contents_of_templates_are_no_text(page, texts):
+    """By the DOM: "the descendant text content of a node" knows no template contents."""
+    found = [quad.object.value for quad in parse(said(page), format=RdfFormat.N_QUADS) if "#type" not in str(quad)]
+    assert found == texts

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from crawlmill.analysis.structured.page import Branch, Page
+from crawlmill.analysis.structured.page import Branch, Page, text_of
 from crawlmill.analysis.structured.quads import MAX_DEPTH, TooMuchError, Triples
 from crawlmill.analysis.structured.terms import RDF_TYPE, XSD, iri, is_absolute, literal
 from crawlmill.analysis.structured.values import time_type
@@ -145,7 +145,7 @@ class _Reader:
                 return literal(value, datatype=f"{XSD}double")
             return literal(value, language=language)
         value = element.attr("datetime") if tag == "time" else None
-        value = element.text if value is None else value
+        value = text_of(element) if value is None else value
         self._triples.charge(len(value))
         kind = time_type(value) if tag == "time" else None
         return literal(value, datatype=kind) if kind else literal(value, language=language)

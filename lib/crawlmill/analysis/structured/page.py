@@ -7,7 +7,7 @@ that the rest of the page is never walked in Python, however deep it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final
 
@@ -16,10 +16,32 @@ from turbohtml import Document, parse
 from crawlmill.analysis.structured.terms import iri
 from crawlmill.urls.standard import Resolver
 
-__all__ = ["Branch", "Page"]
+__all__ = ["Branch", "Page", "text_nodes", "text_of"]
 
 _BLANKS: Final = " \t\n\f\r"
 _WRITTEN: Final = re.compile(r"(?:https?|wss?|ftp)://[^/\\]|(?!(?:https?|wss?|ftp|file):)", re.IGNORECASE)
+
+
+def text_of(element: Any) -> str:
+    """The text content of an element (DOM, "descendant text content"); what templates contain is no part of it."""
+    if element.tag != "template" and element.select_one("template") is None:
+        return str(element.text)
+    return "".join(node.text for node in text_nodes(element) if type(node).__name__ == "Text")
+
+
+def text_nodes(element: Any) -> Iterator[Any]:
+    """The texts and elements below an element in document order, but for the contents of templates."""
+    pending = [iter(element.children)]
+    while pending:
+        node = next(pending[-1], None)
+        if node is None:
+            pending.pop()
+            continue
+        kind = type(node).__name__
+        if kind in ("Text", "Element"):
+            yield node
+        if kind == "Element":
+            pending.append(iter(node.children))
 
 
 class Branch:

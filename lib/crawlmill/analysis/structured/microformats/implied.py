@@ -65,7 +65,7 @@ def _only_child(element: Any) -> Any | None:
 
 
 def _elements(element: Any) -> list[Any]:
-    return [node for node in element.children if type(node).__name__ == "Element"]
+    return [node for node in element.children if type(node).__name__ == "Element" and node.tag != "template"]
 
 
 def _is_item(element: Any) -> bool:

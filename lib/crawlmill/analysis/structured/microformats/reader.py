@@ -66,6 +66,8 @@ def add_microformats(page: Page, triples: Triples) -> None:
     pending = page.branches("[class],[rel]" if classic else _MODERN)[::-1]
     while pending:
         branch = pending.pop()
+        if branch.element.tag == "template":
+            continue
         if (item := reader.item_at(branch, 0)) is not None:
             reader.read(item)
         else:
@@ -104,6 +106,8 @@ class _Reader:
                 if branch.depth > MAX_DEPTH:
                     raise TooMuchError("too-deep")
                 self._triples.step()
+                if branch.element.tag == "template":
+                    continue
                 inner = self._read_element(item, branch, seen)
                 if inner is None:
                     pending.extend(reversed(branch.children))

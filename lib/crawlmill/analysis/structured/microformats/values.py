@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from crawlmill.analysis.structured.page import Page
+from crawlmill.analysis.structured.page import Page, text_nodes
 
 __all__ = ["plain_text", "text_value", "time_value", "url_value"]
 
@@ -45,15 +45,14 @@ def plain_text(element: Any, *, sources: bool = True) -> str:
         element: The element.
         sources: Whether an image without an `alt` is its `src`.
     """
-    if element.select_one("script,style,img") is None:
+    if element.select_one("script,style,img,template") is None:
         return str(element.text).strip(_BLANKS)
     pieces: list[str] = []
-    for node in element.descendants:
-        kind = type(node).__name__
-        if kind == "Text":
+    for node in text_nodes(element):
+        if type(node).__name__ == "Text":
             if getattr(node.parent, "tag", None) not in ("script", "style"):
                 pieces.append(node.text)
-        elif kind == "Element" and node.tag == "img":
+        elif node.tag == "img":
             alt, src = node.attr("alt"), node.attr("src")
             if alt is not None:
                 pieces.append(alt)
@@ -150,7 +149,7 @@ def _value_parts(element: Any) -> list[str]:
     """The values of an element's parts with the class `value` or `value-title`, not those of properties within it."""
     parts: list[str] = []
     for part in element.select(".value,.value-title")[:_MAX_PARTS]:
-        if _is_of_other(part, element):
+        if part.tag == "template" or _is_of_other(part, element):
             continue
         if part.has_class("value-title"):
             parts.append(part.attr("title") or "")
@@ -161,9 +160,11 @@ def _value_parts(element: Any) -> list[str]:
 
 
 def _is_of_other(part: Any, element: Any) -> bool:
-    """Whether a part is within another part, or another property or item, of an element."""
+    """Whether a part is within another part, another property or item, or a template, of an element."""
     above = part.parent
     while above is not None and above != element:
+        if type(above).__name__ == "DocumentFragment":
+            return True
         classes = (above.attr("class") or "").split() if hasattr(above, "attr") else ()
         if any(name in ("value", "value-title") or _OF_ITEM.fullmatch(name) for name in classes):
             return True

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from crawlmill.analysis.structured.page import Branch, Page
+from crawlmill.analysis.structured.page import Branch, Page, text_of
 from crawlmill.analysis.structured.quads import MAX_DEPTH, TooMuchError, Triples
 from crawlmill.analysis.structured.rdfa.context import expand_curie, expand_name, read_prefixes
 from crawlmill.analysis.structured.rdfa.copying import copy_properties
@@ -335,7 +335,7 @@ class _Processor:
         return literal(given, datatype=kind) if kind else literal(given, language=language)
 
     def _text(self, element: Any) -> str:
-        text: str = element.text
+        text = text_of(element)
         self._triples.charge(len(text))
         return text
 
