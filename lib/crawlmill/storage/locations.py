@@ -28,7 +28,7 @@ _FORMER = (
     (re.compile(r"s3://aws-publicdatasets/common-crawl/"), "s3://commoncrawl/"),
     (re.compile(r"s3://commoncrawl-(crawl-00[12])/"), r"s3://commoncrawl/\1/"),
 )
-_HUB = re.compile(r"hf://(?:(buckets)|(datasets))/([^/@]+/[^/@]+)(?:@([^/]+))?(?=/|$)", re.IGNORECASE)
+_HUB = re.compile(r"hf://(buckets|datasets)/([^/@]+/[^/@]+)(?:@([^/]+))?(?=/|$)", re.IGNORECASE)
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 # Signed URLs of S3, CloudFront, Google and Azure, tokens of anybody, WebHDFS delegation.
 _SECRET = re.compile(
@@ -61,11 +61,12 @@ def current(location: str) -> str:
         for former, today in _FORMER:
             location = former.sub(today, location, count=1) if former.match(location) else location
     if location[:5].lower() == "hf://" and (found := _HUB.match(location)):
-        bucket, _, name, revision = found.groups()
-        home = f"https://huggingface.co/buckets/{name}/resolve"
-        if not bucket:
-            home = f"https://huggingface.co/datasets/{name}/resolve/{quote(revision or 'main', safe='')}"
-        return join(home, location[found.end() :].removeprefix("/")) if found.end() < len(location) else home
+        kind, name, revision = found.groups()
+        home = f"https://huggingface.co/{kind.lower()}/{name}/resolve"
+        if kind.lower() == "datasets":
+            home += f"/{quote(revision or 'main', safe='')}"
+        path = location[found.end() + 1 :]
+        return join(home, path) if path else home
     return location
 
 

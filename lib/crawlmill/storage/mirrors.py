@@ -43,24 +43,23 @@ class Mirrors:
         Raises:
             SourceError: As `do`; not-found if the location is nowhere.
         """
-        missing: SourceError | None = None
         places = self._places(location)
+        if len(places) == 1:
+            return do(places[0])
+        missing: list[SourceError] = []
         for place in places:
             try:
                 result = do(place)
             except SourceError as error:
                 if error.reason != "not-found":
                     raise
-                missing = missing or error
-                continue
-            if len(places) > 1:
+                missing.append(error)
+            else:
                 self._found[location] = place
-            return result
-        if missing is None or len(places) == 1:
-            raise missing or AssertionError("a location has a place")
+                return result
         raise SourceError(
-            f"{missing.what}, at none of {len(places)} base URLs", reason="not-found", source=missing.source
-        ) from missing
+            f"{missing[0].what}, at none of {len(places)} base URLs", reason="not-found", source=missing[0].source
+        ) from missing[0]
 
     def _places(self, location: str) -> list[str]:
         """Where to look for a location, at least one place: where it was found before comes alone."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from crawlmill.errors import FormatError
 from crawlmill.indexes.cdx_api.lines import canonical_lines, canonical_rows
 from crawlmill.indexes.cdx_api.page import Page
+from crawlmill.sorting import batches
 from crawlmill.storage.retry import Failure
 
 if TYPE_CHECKING:  # it imports urllib3, which local indexes have no use for
@@ -28,7 +29,6 @@ _MAX_MESSAGE: Final = 1 << 16
 _MAX_ROWS: Final = 256 << 20
 _MAX_RETRIES_OF_403: Final = 3
 _CHUNK: Final = 1 << 20
-_GATHERED: Final = 1 << 16
 _MAX_COUNT: Final = 10**7
 _MAX_LINE: Final = 16 << 20
 
@@ -120,7 +120,7 @@ def read_starts(reply: Reply) -> list[bytes] | None:
 def _read_lines(page: Page, pieces: Iterator[bytes], starts: list[bytes]) -> None:
     starts.reverse()
     rest, first = b"", True
-    pieces = _gathered(pieces)
+    pieces = batches(pieces)  # pywb sends every line as a chunk of its own
     for piece in pieces:
         rest += piece
         if first and rest.lstrip():
@@ -144,20 +144,6 @@ def _read_lines(page: Page, pieces: Iterator[bytes], starts: list[bytes]) -> Non
     _take(page, rest, starts)
     if starts:
         page.missing = starts[-1].decode("utf-8", "replace").strip()
-
-
-def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes in larger pieces: pywb sends every line as a chunk of its own."""
-    held: list[bytes] = []
-    size = 0
-    for piece in pieces:
-        held.append(piece)
-        size += len(piece)
-        if size >= _GATHERED:
-            yield b"".join(held)
-            held, size = [], 0
-    if held:
-        yield b"".join(held)
 
 
 def _take(page: Page, text: bytes, starts: list[bytes]) -> None:

@@ -23,12 +23,11 @@ from crawlmill.indexes.plan import Part, Plan
 from crawlmill.indexes.query import Query
 from crawlmill.indexes.source import Source
 from crawlmill.indexes.sweep import Sweep, union
-from crawlmill.sorting import sort_lines
+from crawlmill.sorting import batches, sort_lines
 from crawlmill.urls.patterns import KeyRange
 
 __all__ = ["TableIndex"]
 
-_CHUNK: Final = 1 << 18
 _AHEAD_BYTES: Final = 64 << 20
 
 
@@ -86,7 +85,7 @@ class TableIndex:
         ahead = sum(max(map(file.bytes_of, groups)) for _, file, groups in wanted) <= _AHEAD_BYTES
         streams = [self._lines(part, file, groups, ranges, ahead=ahead) for part, file, groups in wanted]
         merged = streams[0] if len(streams) == 1 else heapq.merge(*streams)
-        yield from Sweep.of(queries).cut_all(_chunks(merged))
+        yield from Sweep.of(queries).cut_all(batches(merged))
 
     def _lines(
         self, part: TablePart, file: PartLines, groups: list[int], ranges: list[KeyRange], *, ahead: bool
@@ -117,16 +116,3 @@ class TableIndex:
                 self._losses.add(error, part.location)
                 self._opened[part.location] = None
         return self._opened[part.location]
-
-
-def _chunks(lines: Iterator[bytes]) -> Iterator[bytes]:
-    held: list[bytes] = []
-    size = 0
-    for line in lines:
-        held.append(line)
-        size += len(line)
-        if size >= _CHUNK:
-            yield b"".join(held)
-            held, size = [], 0
-    if held:
-        yield b"".join(held)

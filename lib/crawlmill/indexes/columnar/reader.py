@@ -19,7 +19,6 @@ from crawlmill.indexes.cdx.blocks import Block
 __all__ = ["PARQUET"]
 
 _MAGIC: Final = b"PAR1"
-_BLOCK_BYTES: Final = 1 << 18
 
 
 def _begins(data: bytes) -> bool:
@@ -64,23 +63,13 @@ def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Blo
         number = 1
         for group in range(part.number_of_groups):
             offset = part.offset_of(group)
-            held: list[bytes] = []
-            held_bytes = 0
             try:
                 for lines in part.every_line(group):
-                    held += lines
-                    held_bytes += sum(map(len, lines))
-                    if held_bytes >= _BLOCK_BYTES:
-                        account.count(len(held))
-                        yield Block(offset, b"".join(held), len(held), number)
-                        number += len(held)
-                        held, held_bytes = [], 0
+                    account.count(len(lines))
+                    yield Block(offset, b"".join(lines), len(lines), number)
+                    number += len(lines)
             except FormatError as error:
                 account.lose(error.located(offset=offset))
-            if held:
-                account.count(len(held))
-                yield Block(offset, b"".join(held), len(held), number)
-                number += len(held)
 
 
 PARQUET: Final = Reader(("Parquet",), ("parquet",), _begins, _read, gives=Block)

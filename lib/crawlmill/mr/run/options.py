@@ -28,7 +28,6 @@ from crawlmill.urls.matches import MATCHES
 __all__ = [
     "RETRIES_ON_EMR",
     "BadLimit",
-    "BaseUrls",
     "add_base_url",
     "add_ending",
     "add_lookup",
@@ -109,7 +108,7 @@ def positive(what: str) -> Callable[[str], float]:
     return parse
 
 
-class BaseUrls(argparse.Action):
+class _BaseUrls(argparse.Action):
     """`--base-url A,B,…`: A is the base URL, and all of them are where storage looks for what A lacks."""
 
     def __call__(
@@ -125,16 +124,16 @@ class BaseUrls(argparse.Action):
         namespace.bases = [absolute(base, os.getcwd()) for base in bases]  # noqa: PTH109
 
 
-def add_base_url(add: Add) -> None:
-    """Where relative lines of a list resolve."""
-    add(
-        "--base-url",
-        action=BaseUrls,
-        metavar="LOCATION",
-        help="base for relative lines of a list, any kind of location (default: https://data.commoncrawl.org/ for "
-        "keys of Common Crawl, the list's own folder for all others); in A,B,… what is not found below A is looked "
-        "for below B, and so on",
-    )
+_BASE_OF_LISTS: Final = (
+    "base for relative lines of a list, any kind of location (default: https://data.commoncrawl.org/ for keys of "
+    "Common Crawl, the list's own folder for all others); in A,B,… what is not found below A is looked for below B, "
+    "and so on"
+)
+
+
+def add_base_url(add: Add, what: str = _BASE_OF_LISTS) -> None:
+    """Where relative lines of a list resolve, or whatever else the help says."""
+    add("--base-url", action=_BaseUrls, metavar="LOCATION", help=what)
 
 
 def add_storage(add: Add) -> None:

@@ -28,7 +28,7 @@ __all__ = ["add_microformats"]
 
 _MF: Final = "http://microformats.org/wiki/microformats2#"
 _CHILDREN: Final = f"<{_MF}children>"
-_MODERN: Final = ",".join(f'[class*="{prefix}-"]' for prefix in ("h", "p", "u", "dt", "e"))
+_MODERN: Final = ",".join(f'[class*="{prefix}-"]:not(template)' for prefix in ("h", "p", "u", "dt", "e"))
 _CLASSIC_ROOTS: Final = ",".join(f".{name}" for name in CLASSIC)
 _REVIEWED: Final = {"fn": ("p", "name"), "url": ("u", "url"), "photo": ("u", "photo")}
 
@@ -63,11 +63,9 @@ def add_microformats(page: Page, triples: Triples) -> None:
     """
     classic = page.document.select_one(_CLASSIC_ROOTS) is not None
     reader = _Reader(page, triples)
-    pending = page.branches("[class],[rel]" if classic else _MODERN)[::-1]
+    pending = page.branches("[class]:not(template),[rel]:not(template)" if classic else _MODERN)[::-1]
     while pending:
         branch = pending.pop()
-        if branch.element.tag == "template":
-            continue
         if (item := reader.item_at(branch, 0)) is not None:
             reader.read(item)
         else:
@@ -106,8 +104,6 @@ class _Reader:
                 if branch.depth > MAX_DEPTH:
                     raise TooMuchError("too-deep")
                 self._triples.step()
-                if branch.element.tag == "template":
-                    continue
                 inner = self._read_element(item, branch, seen)
                 if inner is None:
                     pending.extend(reversed(branch.children))

@@ -148,8 +148,8 @@ def _attribute(element: Any, names: dict[str, str]) -> str | None:
 def _value_parts(element: Any) -> list[str]:
     """The values of an element's parts with the class `value` or `value-title`, not those of properties within it."""
     parts: list[str] = []
-    for part in element.select(".value,.value-title")[:_MAX_PARTS]:
-        if part.tag == "template" or _is_of_other(part, element):
+    for part in element.select(".value:not(template),.value-title:not(template)")[:_MAX_PARTS]:
+        if _is_of_other(part, element):
             continue
         if part.has_class("value-title"):
             parts.append(part.attr("title") or "")

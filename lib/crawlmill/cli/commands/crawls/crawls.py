@@ -15,7 +15,7 @@ import sys
 
 from crawlmill.cli.arguments import make_storage
 from crawlmill.inputs.common_crawl.catalogue import Catalogue, load_catalogue
-from crawlmill.mr.run.options import BaseUrls
+from crawlmill.mr.run.options import add_base_url
 from crawlmill.storage import Storage
 from crawlmill.terminal.text import tell, visible_field
 
@@ -30,12 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_catalogue_options(parser: argparse.ArgumentParser) -> None:
     """Where the catalogue is."""
-    parser.add_argument(
-        "--base-url",
-        action=BaseUrls,
-        metavar="LOCATION",
-        help="where the path lists are (default: https://data.commoncrawl.org/)",
-    )
+    add_base_url(parser.add_argument, "where the path lists are (default: https://data.commoncrawl.org/)")
     parser.add_argument(
         "--index-url", metavar="URL", help="where collinfo.json is (default: https://index.commoncrawl.org/)"
     )

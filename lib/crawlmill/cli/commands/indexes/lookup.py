@@ -38,7 +38,7 @@ from crawlmill.indexes.quads.reader import QuadReader
 from crawlmill.indexes.query import SORTS, Query
 from crawlmill.inputs.indexes import IndexPlace, find_indexes, open_indexes
 from crawlmill.mr.run.lookup import Losses, queries_of
-from crawlmill.mr.run.options import BaseUrls, add_lookup, whole_number
+from crawlmill.mr.run.options import add_base_url, add_lookup, whole_number
 from crawlmill.terminal.text import tell
 
 __all__ = ["add_arguments", "run"]
@@ -67,8 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of a CDX API: blocks of a page (default: as the server likes it)")  # fmt: skip
     add("--verbose", action="store_true", help="say what of the answers cannot be proven")
     add("--values", type=int, choices=(28, 32), help="of an index of 2012: bytes of a value (default: found out)")
-    add("--base-url", action=BaseUrls, metavar="LOCATION",
-        help="where the clusters of crawls lie (default: https://data.commoncrawl.org/)")  # fmt: skip
+    add_base_url(add, "where the clusters of crawls lie (default: https://data.commoncrawl.org/)")
 
 
 def run(options: argparse.Namespace) -> int:

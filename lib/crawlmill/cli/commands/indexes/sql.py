@@ -28,7 +28,7 @@ from crawlmill.cli.sql_output import OUTPUTS, check_columns, text_of
 from crawlmill.errors import MissingDependency, SourceError, UsageError
 from crawlmill.inputs.index_files import StoredFile
 from crawlmill.inputs.tables import find_parts, path_of
-from crawlmill.mr.run.options import BaseUrls
+from crawlmill.mr.run.options import add_base_url
 from crawlmill.storage import Storage, redact
 from crawlmill.terminal.starting import Lasting
 
@@ -48,12 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("-o", dest="file", metavar="FILE", help="write to a new file, at any location")
     add("--plan", action="store_true", help="print how many files and bytes would be read, and read none of them")
-    add(
-        "--base-url",
-        action=BaseUrls,
-        metavar="LOCATION",
-        help="where the tables of crawls are (default: https://data.commoncrawl.org/)",
-    )
+    add_base_url(add, "where the tables of crawls are (default: https://data.commoncrawl.org/)")
     add("--index-url", metavar="URL", help="where collinfo.json is (default: https://index.commoncrawl.org/)")
 
 

@@ -18,7 +18,7 @@ from crawlmill.inputs.lists import read_lists
 from crawlmill.inputs.text_lines import cut_lines
 from crawlmill.ledger.file import failed_lines, read_ledger
 from crawlmill.ledger.summary import Summary
-from crawlmill.mr.run.options import BaseUrls
+from crawlmill.mr.run.options import add_base_url
 from crawlmill.storage import Storage, absolute, redact
 
 __all__ = ["add_arguments", "run"]
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "to folder FILE (or print its results), and exit as the run would have",
     )
     parser.add_argument("--wait", action="store_true", help="with --collect: wait until the run has ended")
-    parser.add_argument("--base-url", action=BaseUrls, metavar="LOCATION", help="base for relative lines of --list")
+    add_base_url(parser.add_argument, "base for relative lines of --list")
 
 
 def run(options: argparse.Namespace) -> int:
