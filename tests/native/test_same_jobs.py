@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import importlib.util
-import os
 import random
 import sys
 import zlib
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from tests.builders import conversion, gzip_member, http, metadata, pack, record, request, response, warcinfo
 from tests.data import shared
 from tests.mr.helpers import PROJECT
+from tests.native.cores import using
 from tests.native.test_same_reading import HOSTILE, mutated, mutations
 
 from crawlmill import core
@@ -77,19 +77,10 @@ def counted(job, file, options=USUALLY):
 def both(job, file, data, options=USUALLY):
     """What Python counts, after it was compared; and how many records came to Python on the native core."""
     file.write_bytes(data)
-    before = os.environ.get("CRAWLMILL_CORE")
     found = []
-    try:
-        for name in ("python", "native"):
-            os.environ["CRAWLMILL_CORE"] = name
-            core.native.cache_clear()
+    for name in ("python", "native"):
+        with using(name):
             found.append(counted(JOBS[job], file, options))
-    finally:
-        if before is None:
-            del os.environ["CRAWLMILL_CORE"]
-        else:
-            os.environ["CRAWLMILL_CORE"] = before
-        core.native.cache_clear()
     (sums, row, _), (native_sums, native_row, given) = found
     assert native_sums == sums
     assert native_row == row

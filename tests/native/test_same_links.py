@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import random
-from contextlib import contextmanager
 
 import pytest
 from tests.builders import pack, record, response, warcinfo
+from tests.native.cores import using
 from tests.urls.test_standard import CASES
 
-from crawlmill import core
 from crawlmill.analysis.links.kinds import KINDS, NAMES
 from crawlmill.formats.selection import Selection
 from crawlmill.inputs.lists import Input
@@ -23,21 +21,6 @@ from crawlmill.storage import Storage
 
 native = pytest.importorskip("crawlmill_native", reason="the native core is not installed")
 JOB = PageLinks(["-r", "inline"])
-
-
-@contextmanager
-def using(name):
-    before = os.environ.get("CRAWLMILL_CORE")
-    os.environ["CRAWLMILL_CORE"] = name
-    core.native.cache_clear()
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["CRAWLMILL_CORE"]
-        else:
-            os.environ["CRAWLMILL_CORE"] = before
-        core.native.cache_clear()
 
 
 def both(path, data):

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.builders import conversion, gzip_member, metadata, pack, pages, record, request, response, warcinfo
 from tests.data import shared
+from tests.native.cores import using
 
 from crawlmill import core
 from crawlmill.errors import FormatError
@@ -214,20 +215,13 @@ def mutated(data: bytes, changes) -> bytes:
 @settings(derandomize=True, deadline=None, database=None, max_examples=600)
 @given(parts, mutations, st.sampled_from(WAYS), st.sampled_from([None, None, 11, 3000]))
 def test_mutated_archive_is_read_the_same(data, changes, options, most):
-    before = os.environ.get("CRAWLMILL_CORE")
 
     def on(name):
         os.environ["CRAWLMILL_CORE"] = name
         core.native.cache_clear()
 
-    try:
+    with using("python"):  # and what there was, after `on`
         assert_same(on, mutated(data, changes), most=most, **options)
-    finally:
-        if before is None:
-            del os.environ["CRAWLMILL_CORE"]
-        else:
-            os.environ["CRAWLMILL_CORE"] = before
-        core.native.cache_clear()
 
 
 @pytest.mark.parametrize("options", [ReadOptions(), ReadOptions(heads_only=True), ReadOptions(verify=True)])

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-from contextlib import contextmanager
 
 import pytest
+from tests.native.cores import using
 
-from crawlmill import core
 from crawlmill.analysis.statistics.groups import GroupLines, grouped
 from crawlmill.analysis.statistics.page_lines import PageLines
 from crawlmill.analysis.statistics.tally import counted_pages
@@ -21,21 +19,6 @@ FILE = "crawl-data/CC-MAIN-2024-10/segments/1.1/{}/CC-MAIN-20240220-20240221-000
 USUAL = {"url": "http://www.e.co.uk/a/b?c", "mime": "text/html", "mime-detected": "text/html", "status": "200",
          "digest": "A", "length": "9", "offset": "0", "filename": FILE.format("warc"), "charset": "UTF-8",
          "languages": "eng,deu"}  # fmt: skip
-
-
-@contextmanager
-def using(name):
-    before = os.environ.get("CRAWLMILL_CORE")
-    os.environ["CRAWLMILL_CORE"] = name
-    core.native.cache_clear()
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["CRAWLMILL_CORE"]
-        else:
-            os.environ["CRAWLMILL_CORE"] = before
-        core.native.cache_clear()
 
 
 def on_both(function):

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use libdeflater::crc32;
 use sha1::{Digest, Sha1};
 
-use crate::index_lines::parse_usual;
 use crate::sort::sums::write_number;
-use crate::statistics::lines::{is_api_name, usual_url, write_base64, Hosts, Left, PARTITIONS};
+use crate::statistics::lines::{each_line, parse_disk_line, said, usual_url, write_base64, Hosts, Left, PARTITIONS};
 
 /// Makes the lines of captures for the shuffle.
 pub struct GroupLines {
@@ -38,14 +37,7 @@ impl GroupLines {
         text: &[u8],
         mut ask: impl FnMut(&[u8]) -> Result<Vec<u8>, E>,
     ) -> Result<(Vec<u8>, Vec<Left>), E> {
-        let (mut out, mut left, mut start) = (Vec::with_capacity(text.len() / 2), Vec::new(), 0);
-        for (number, end) in memchr::memchr_iter(b'\n', text).enumerate() {
-            if !self.line(&text[start..end], &mut out, &mut ask)? {
-                left.push((number, start, end));
-            }
-            start = end + 1;
-        }
-        Ok((out, left))
+        each_line(text, |line, out| self.line(line, out, &mut ask))
     }
 
     /// Take one line; false if it is not usual, and nothing was done.
@@ -55,9 +47,9 @@ impl GroupLines {
         out: &mut Vec<u8>,
         ask: impl FnOnce(&[u8]) -> Result<Vec<u8>, E>,
     ) -> Result<bool, E> {
-        let (mut fields, mut other_names) = (Fields::default(), false);
-        let found = parse_usual(line, |name, value| {
-            let said = (!value.is_empty() && value != b"-").then_some(value);
+        let mut fields = Fields::default();
+        let found = parse_disk_line(line, |name, value| {
+            let said = said(value);
             match name {
                 b"url" => fields.url = said,
                 b"status" => fields.status = said,
@@ -65,10 +57,10 @@ impl GroupLines {
                 b"digest" => fields.digest = said,
                 b"length" => fields.length = said,
                 b"compressedSize" => fields.compressed_size = said,
-                name => other_names |= is_api_name(name),
+                _ => {}
             }
         });
-        let (Some(usual), Some(url), false) = (found, fields.url, other_names) else {
+        let (Some(usual), Some(url)) = (found, fields.url) else {
             return Ok(false);
         };
         let Some(parts) = usual_url(url) else {

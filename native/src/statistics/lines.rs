@@ -100,9 +100,9 @@ struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// The fields of a line. None if it is not usual, or has fields under the names that CDX APIs give them.
     fn of(line: &'a [u8]) -> Option<(Usual<'a>, Fields<'a>)> {
-        let (mut fields, mut other_names) = (Fields::default(), false);
-        let usual = parse_usual(line, |name, value| {
-            let said = (!value.is_empty() && value != b"-").then_some(value);
+        let mut fields = Fields::default();
+        let usual = parse_disk_line(line, |name, value| {
+            let said = said(value);
             match name {
                 b"url" => fields.url = said,
                 b"mime" => fields.mime = said,
@@ -112,16 +112,26 @@ impl<'a> Fields<'a> {
                 b"filename" => fields.filename = value,
                 b"charset" => fields.charset = said,
                 b"languages" => fields.languages = said,
-                name => other_names |= is_api_name(name),
+                _ => {}
             }
         })?;
-        (!other_names).then_some((usual, fields))
+        Some((usual, fields))
     }
 }
 
-/// Whether CDX APIs call a field so that has another name on disk.
-pub fn is_api_name(name: &[u8]) -> bool {
-    matches!(name, b"original" | b"mimetype" | b"statuscode" | b"encoding")
+/// Takes the fields of a line apart. None if it is not usual, or has fields under the names that CDX APIs give them.
+pub fn parse_disk_line<'a>(line: &'a [u8], mut take: impl FnMut(&'a [u8], &'a [u8])) -> Option<Usual<'a>> {
+    let mut is_of_api = false;
+    let usual = parse_usual(line, |name, value| {
+        is_of_api |= matches!(name, b"original" | b"mimetype" | b"statuscode" | b"encoding");
+        take(name, value);
+    })?;
+    (!is_of_api).then_some(usual)
+}
+
+/// A field's text; None if it says nothing.
+pub fn said(value: &[u8]) -> Option<&[u8]> {
+    (!value.is_empty() && value != b"-").then_some(value)
 }
 
 /// The number that a status is; -1 if it is none.
@@ -158,6 +168,21 @@ fn crawl_in(name: &[u8]) -> Option<&[u8]> {
 /// Where a line is that Python has to take: its number, and its bytes.
 pub type Left = (usize, usize, usize);
 
+/// What `take` appends for each line of a text, and those for which it gives false.
+pub fn each_line<E>(
+    text: &[u8],
+    mut take: impl FnMut(&[u8], &mut Vec<u8>) -> Result<bool, E>,
+) -> Result<(Vec<u8>, Vec<Left>), E> {
+    let (mut out, mut left, mut start) = (Vec::with_capacity(text.len() / 2), Vec::new(), 0);
+    for (number, end) in memchr::memchr_iter(b'\n', text).enumerate() {
+        if !take(&text[start..end], &mut out)? {
+            left.push((number, start, end));
+        }
+        start = end + 1;
+    }
+    Ok((out, left))
+}
+
 /// Makes the lines of the captures of many indexes, and counts what needs no shuffle.
 pub struct StatisticsLines {
     hosts: Hosts<HostParts>,
@@ -178,14 +203,7 @@ impl StatisticsLines {
         crawl: Option<&[u8]>,
         mut ask: impl FnMut(&[u8]) -> Result<HostParts, E>,
     ) -> Result<(Vec<u8>, Vec<Left>), E> {
-        let (mut out, mut left, mut start) = (Vec::with_capacity(text.len() / 2), Vec::new(), 0);
-        for (number, end) in memchr::memchr_iter(b'\n', text).enumerate() {
-            if !self.line(&text[start..end], crawl, &mut out, &mut ask)? {
-                left.push((number, start, end));
-            }
-            start = end + 1;
-        }
-        Ok((out, left))
+        each_line(text, |line, out| self.line(line, crawl, out, &mut ask))
     }
 
     /// Take one line; false if it is not usual, and nothing was done.

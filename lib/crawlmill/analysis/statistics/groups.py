@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 from zlib import crc32
 
 from crawlmill import core
+from crawlmill.analysis.statistics.index_lines import MAX_HEAD, keep, lines_of, said
 from crawlmill.analysis.statistics.page import PARTITIONS, sha1_of, text_of, url_head
-from crawlmill.analysis.statistics.page_lines import said
 from crawlmill.errors import FormatError
 from crawlmill.urls.hosts import host_kind, host_of
 from crawlmill.urls.suffixes import public_suffix, registered_domain
@@ -26,8 +26,6 @@ __all__ = ["GROUPINGS", "GroupLines", "group_of", "grouped"]
 
 GROUPINGS: Final = ("host", "domain", "tld")
 """What captures can be grouped by, besides a number of segments of their path."""
-
-_MAX_KEPT: Final = 1 << 14
 
 
 def group_of(url: str, by: str | int) -> str | None:
@@ -71,21 +69,7 @@ class GroupLines:
             data: The lines.
             lose: Called with the place, from 0, of each line that cannot be taken, and why.
         """
-        if self._native is None:
-            numbered = list(enumerate(data.split(b"\n")[:-1]))
-            made = []
-        else:
-            lines, left = self._native.add(data)
-            if not left:
-                return bytes(lines)
-            numbered = [(number, data[start:end]) for number, start, end in left]
-            made = [lines]
-        for number, line in numbered:
-            try:
-                made.append(self._lines_of(line))
-            except FormatError as error:
-                lose(number, error)
-        return b"".join(made)
+        return lines_of(data, None if self._native is None else self._native.add, self._lines_of, lose)
 
     def _lines_of(self, line: bytes) -> bytes:
         _, timestamp, fields = self._parse(line)
@@ -111,10 +95,8 @@ class GroupLines:
     def _start(self, head: str | None, url: str) -> bytes:
         key = _json(group_of(url, self._by))
         start = b"%d\t%b\0" % (crc32(key) % PARTITIONS, key)
-        if head is not None and len(head) < 256:
-            if len(self._starts) >= _MAX_KEPT:
-                self._starts.clear()
-            self._starts[head] = start
+        if head is not None and len(head) < MAX_HEAD:
+            keep(self._starts, head, start)
         return start
 
 

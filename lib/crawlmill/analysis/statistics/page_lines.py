@@ -9,9 +9,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from crawlmill import core
+from crawlmill.analysis.statistics.index_lines import MAX_HEAD, keep, lines_of, said
 from crawlmill.analysis.statistics.page import (
     UrlPlace,
     digest_line,
@@ -28,25 +30,17 @@ from crawlmill.analysis.statistics.page import (
 from crawlmill.analysis.statistics.sketch import Sketch
 from crawlmill.errors import FormatError
 
-__all__ = ["PageLines", "crawl_in", "said"]
+__all__ = ["PageLines", "crawl_in"]
 
 _CRAWL: Final = re.compile(r"CC-[A-Z]+-[0-9]{4}(?:-[0-9]{2,4})?(?![0-9])")
 _UNKNOWN: Final = "unknown"
 _ROBOTS: Final = "/robotstxt/"
-_MAX_KEPT: Final = 1 << 14
 
 
 def crawl_in(path: str) -> str | None:
     """The id of a crawl in a path: the last one."""
     found = _CRAWL.findall(path)
     return found[-1] if found else None
-
-
-def said(value: Any) -> str | None:
-    """A field's text; None if it says nothing."""
-    if type(value) is str:
-        return None if value in ("", "-") else value
-    return None if value is None else json.dumps(value)
 
 
 class PageLines:
@@ -80,25 +74,13 @@ class PageLines:
             crawl: The crawl of all captures; None: the one that is in the name of their file.
             lose: Called with the place, from 0, of each line that cannot be taken, and why.
         """
-        if self._native is None:
-            numbered = list(enumerate(data.split(b"\n")[:-1]))
-            made = []
-        else:
-            lines, left = self._native.add(data, None if crawl is None else text_of(crawl))
-            if not left:
-                return bytes(lines)
-            numbered = [(number, data[start:end]) for number, start, end in left]
-            made = [lines]
-        add = made.append
-        for number, line in numbered:
-            try:
-                self._add_line(line, crawl, add)
-            except FormatError as error:
-                lose(number, error)
-        return b"".join(made)
+        native = None
+        if self._native is not None:
+            native = partial(self._native.add, crawl=None if crawl is None else text_of(crawl))
+        return lines_of(data, native, partial(self._lines_of, crawl=crawl), lose)
 
-    def _add_line(self, line: bytes, crawl: str | None, add: Callable[[bytes], None]) -> None:
-        """Add the lines of a capture. Raises: FormatError: This is none, or it has no URL."""
+    def _lines_of(self, line: bytes, crawl: str | None) -> bytes:
+        """The lines of a capture. Raises: FormatError: This is none, or it has no URL."""
         urlkey, _, fields = self._parse(line)
         get = fields.get
         url = said(get("url"))
@@ -114,43 +96,43 @@ class PageLines:
         is_robots = _ROBOTS in name
         self._seen[crawl, status, is_robots] += 1
         if status != 200 and not is_robots:
-            return
+            return b""
         head = url_head(url)
         place = self._places.get(head) if head else None
         if place is None:
             place = self._place(head, url)
         sha1 = sha1_of(url)
         if is_robots:
-            add(robots_line(place, sha1, encoded, status))
-            return
+            return robots_line(place, sha1, encoded, status)
         self._sketch("url", crawl).add_hash(sha1)
         surt = urlkey.partition(b")")[0]
         if surt != self._surt[0]:
             self._surt = surt, text_of(surt.decode("utf-8", "replace"))
         mime, detected, charset, languages = get("mime"), get("mime-detected"), get("charset"), get("languages")
         facets = said(mime), said(detected), said(charset), said(languages)
-        add(page_line(place, sha1, encoded, self._surt[1], self._facets.get(facets) or self._encoded(facets)))
+        made = page_line(place, sha1, encoded, self._surt[1], self._facets.get(facets) or self._encoded(facets))
         digest = get("digest")
         if digest is not None and digest != "-" and digest != "":
             digest = str(digest).removeprefix("sha1:")
             self._sketch("digest", crawl).add(digest)
             if self._exact:
-                add(digest_line(text_of(digest), encoded))
+                made += digest_line(text_of(digest), encoded)
+        return made
 
     def _place(self, head: str | None, url: str) -> UrlPlace:
         place = url_place(url)
-        if head is not None and len(head) < 256:
-            _keep(self._places, head, place)
+        if head is not None and len(head) < MAX_HEAD:
+            keep(self._places, head, place)
         return place
 
     def _encoded(self, facets: tuple[str | None, ...]) -> bytes:
         encoded = facets_of(*facets)
-        _keep(self._facets, facets, encoded)
+        keep(self._facets, facets, encoded)
         return encoded
 
     def _crawl(self, crawl: str) -> bytes:
         encoded = text_of(crawl)
-        _keep(self._crawls, crawl, encoded)
+        keep(self._crawls, crawl, encoded)
         return encoded
 
     def _sketch(self, item: str, crawl: str) -> Sketch:
@@ -178,9 +160,3 @@ class PageLines:
         sketches = self._sketches
         self._seen, self._sketches = Counter(), {}
         return counts, sketches
-
-
-def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:
-    if len(kept) >= _MAX_KEPT:
-        kept.clear()
-    kept[key] = value
