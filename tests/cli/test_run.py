@@ -41,6 +41,8 @@ def test_job_is_run_from_any_folder(lst, tmp_path, runner):
     assert "".join(path.read_text() for path in sorted((tmp_path / "o").glob("part-*"))) == RESULT
     report = json.loads((tmp_path / "o" / "_run.json").read_text())
     assert report["job"] == "tag_count"
+    assert report["progress"][0] == [0, 0, 0, 0]
+    assert report["progress"][-1] == [report["seconds"], report["inputs"]["all"], report["records"], report["bytes"]]
     assert report["arguments"] == ["-r", runner, "--no-conf", "--output-dir", str(tmp_path / "o"), str(lst)]
 
 

@@ -16,6 +16,7 @@ import crawlmill
 from crawlmill import core
 from crawlmill.codecs.inflate import decoders
 from crawlmill.ledger.summary import Summary
+from crawlmill.ledger.timeline import Timeline
 from crawlmill.storage import redact
 
 __all__ = ["core_warning", "run_report", "unicode_warning", "without_secrets"]
@@ -27,20 +28,30 @@ _SECRET: Final = re.compile(
 
 
 def run_report(
-    *, name: str, runner: str, arguments: list[str], began_s: float, ended_s: float, summary: Summary, mrjob: str
+    *,
+    name: str,
+    runner: str,
+    arguments: list[str],
+    began_s: float,
+    ended_s: float,
+    summary: Summary,
+    mrjob: str,
+    timeline: Timeline,
 ) -> bytes:
     """The file's content; `mrjob` is the version of that.
 
-    Times are seconds since 1970, shown in UTC; secrets in arguments are not shown.
+    Times are seconds since 1970, shown in UTC; secrets in arguments are not shown. `progress` is the timeline:
+    `[[seconds, inputs, records, bytes], …]`, whose last point has the totals.
     """
     machine = os.uname()
+    seconds = max(round(ended_s - began_s, 3), 0.0)
     report: dict[str, Any] = {
         "job": name,
         "runner": runner,
         "arguments": without_secrets(arguments),
         "began": _shown(began_s),
         "ended": _shown(ended_s),
-        "seconds": round(ended_s - began_s, 3),
+        "seconds": seconds,
         "inputs": {"all": summary.inputs, **summary.outcomes},
         "records": summary.records,
         "bytes": summary.bytes,
@@ -59,7 +70,10 @@ def run_report(
         "core_of_tasks": sorted(summary.cores),
         "decoders": decoders(),
     }
-    return json.dumps(report, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+    points = timeline.series(seconds, summary.inputs, summary.records, summary.bytes)
+    progress = ",\n".join(f"    {json.dumps(point)}" for point in points)  # a line each, for people
+    text = json.dumps(report, indent=2, ensure_ascii=False).removesuffix("\n}")
+    return f'{text},\n  "progress": [\n{progress}\n  ]\n}}\n'.encode("utf-8", "backslashreplace")
 
 
 def unicode_warning(summary: Summary) -> str | None:

@@ -238,7 +238,7 @@ class _Launch:
         """Run the tasks and end the run; gives the exit code. Whatever comes between, the ledger is kept."""
         ending = Ending(
             self.info, self.inputs, self.job, self.storage, self.scratch, self.console, self.job.stdout,
-            beside=self.beside, deselected=self.deselected,
+            beside=self.beside, deselected=self.deselected, timeline=self.progress.timeline,
         )  # fmt: skip
         try:
             return ending.finish(work, output, self._execute(work))

@@ -23,6 +23,7 @@ from crawlmill.ledger.file import keep_ledger
 from crawlmill.ledger.row import LedgerRow, WrittenRow, complete, merged
 from crawlmill.ledger.run_json import core_warning, run_report, unicode_warning, without_secrets
 from crawlmill.ledger.summary import Summary
+from crawlmill.ledger.timeline import Timeline
 from crawlmill.mr.compat import MRJOB_VERSION
 from crawlmill.mr.run.options import BadLimit
 from crawlmill.mr.run.output_folder import OutputFolder
@@ -131,15 +132,18 @@ class Ending:
     """Ends a run whose inputs are these, in the order of the ledger; without a job, as jobs usually end.
 
     `beside`: locations of inputs that also exist in a folder of this machine, which is not where they were read from.
-    `deselected`: captures of the lists that were no inputs, since the user did not select them.
+    `deselected`: captures of the lists that were no inputs, since the user did not select them. `timeline`: how far the
+    run was at which time, if that is known.
     """
 
     def __init__(
         self, run: RunInfo, inputs: list[Input], job: Job | None, storage: Storage, scratch: Path, console: Console,
         stdout: BinaryIO, *, beside: Mapping[str, str] | None = None, deselected: int = 0,
+        timeline: Timeline | None = None,
     ) -> None:  # fmt: skip
         self._beside = beside or {}
         self._deselected = deselected
+        self._timeline = timeline or Timeline()
         self._missed: Counter[str] = Counter()
         self._run, self._inputs, self._job = run, inputs, job
         self._storage, self._scratch = storage, scratch
@@ -295,7 +299,7 @@ class Ending:
         run = self._run
         return run_report(
             name=run.name, runner=run.runner, arguments=run.arguments, began_s=run.began_s, ended_s=time.time(),
-            summary=summary, mrjob=MRJOB_VERSION,
+            summary=summary, mrjob=MRJOB_VERSION, timeline=self._timeline,
         )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import BinaryIO, Final
 
+from crawlmill.ledger.timeline import Timeline
 from crawlmill.mr.task.attempt import Attempt, Result
 from crawlmill.mr.task.monitor import Totals
 from crawlmill.terminal.text import visible, visible_lines
@@ -58,6 +59,8 @@ class Console:
 class Progress:
     """The watch of a launched run: adds up what tasks report, shows it, and has the caller look at what is done.
 
+    `timeline` keeps how far the run was at which time, whether that is shown or not.
+
     `judge` is told the totals of tasks that count, after each of them; it may raise.
     """
 
@@ -67,6 +70,7 @@ class Progress:
         self._console, self._judge, self._shown = console, judge, shown
         self._done = Totals()
         self._at_work: dict[str, Totals] = {}
+        self.timeline = Timeline()
         self._began = time.monotonic()
         self._due = self._began + (_REDRAW_S if console.is_terminal else _LINE_EVERY_S)
 
@@ -90,8 +94,10 @@ class Progress:
         self._console.say(text)
 
     def tick(self) -> None:
-        """Show how far the run is, if it is time."""
+        """Keep and show how far the run is, each if it is time."""
         now = time.monotonic()
+        if self.timeline.is_due(now - self._began):
+            self.timeline.add(now - self._began, *self._totals()[:3])
         if not self._shown or now < self._due or not self.inputs:
             return
         text = self._text(now - self._began)
@@ -102,10 +108,14 @@ class Progress:
             self._due = now + _LINE_EVERY_S
             self._console.say(text)
 
-    def _text(self, seconds: float) -> str:
+    def _totals(self) -> Totals:
         totals = self._done
         for part in self._at_work.values():
             totals = totals.plus(part)
+        return totals
+
+    def _text(self, seconds: float) -> str:
+        totals = self._totals()
         if self.phase and totals == Totals():
             return f"0/{self.inputs:,} inputs, {self.phase}"
         speed = size(int(totals.bytes / seconds)) if seconds else "0 B"
