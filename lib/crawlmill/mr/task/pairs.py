@@ -17,8 +17,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from json.encoder import encode_basestring
-from json.scanner import make_scanner
 from typing import Any, Final
+
+from crawlmill.results.pairs import decode_pair
 
 __all__ = ["ENCODED", "JsonPairs", "decode_pair", "encode_key", "encode_lines", "encode_pair", "encode_value"]
 
@@ -29,7 +30,6 @@ ENCODED: Final = object()
 _SEPARATORS: Final = (",", ":")
 _key_text = json.JSONEncoder(ensure_ascii=False, separators=_SEPARATORS, sort_keys=True, allow_nan=False).encode
 _value_text = json.JSONEncoder(ensure_ascii=False, separators=_SEPARATORS, allow_nan=False).encode
-_scan = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]  # typeshed takes its argument for its result
 
 
 def encode_key(key: Any) -> bytes:
@@ -79,23 +79,6 @@ def encode_lines(pairs: Iterable[tuple[Any, Any]], write: Callable[[Any, Any], b
     """The lines of pairs, each written by `write`, and of those that are `ENCODED`, as they are."""
     for key, value in pairs:
         yield value if key is ENCODED else write(key, value) + b"\n"
-
-
-def decode_pair(line: bytes) -> tuple[Any, Any]:
-    """Key and value of a line, which may have its line end.
-
-    Raises:
-        ValueError: This is no pair.
-    """
-    try:
-        name, _, text = line.decode().rstrip("\r\n").partition("\t")
-        key, key_end = _scan(name, 0)
-        value, value_end = _scan(text, 0)
-        if key_end == len(name) and value_end == len(text):
-            return key, value
-    except (StopIteration, ValueError):
-        pass
-    raise ValueError(f"expected key TAB value in JSON, got {line[:80]!r}")
 
 
 class JsonPairs:
