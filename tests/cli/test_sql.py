@@ -83,7 +83,7 @@ def test_local_tables_need_nothing_for_remote_ones_or_parquet(table):
     assert done.stdout.split()[-1] == "11"
     names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "duckdb" in names
-    assert not names & {"fsspec", "pyarrow.parquet"}
+    assert not names & {"fsspec", "pyarrow.parquet", "crawlmill.inputs.reading"}
     assert all(line.startswith("import time:") for line in done.stderr.splitlines())
 
 
@@ -127,6 +127,26 @@ def test_functions_mean_what_they_mean_in_presto(table, expression, value):
     rows, _ = ask(f"SELECT {expression} AS y FROM (VALUES ('a'), ('a'), (NULL), ('b')) AS t (x)" if "(x)" in expression
                   else f"SELECT {expression} AS y", table)  # fmt: skip
     assert rows == [[value]]
+
+
+@pytest.mark.parametrize(
+    ("joined", "rows"),
+    [
+        (", UNNEST(split(url, '/')) AS t (x) WHERE t.x LIKE '0%'", ["00", "01", "02", "03"]),
+        ("CROSS JOIN UNNEST(split(url, '/')) AS t (x) WHERE ccindex.url LIKE '%/02' AND x <> ''",
+         ["02", "example.org", "http:"]),
+        (", UNNEST(filter(split(url, '/'), p -> p = '03')) AS t (x)", ["03"]),
+        ("LEFT JOIN UNNEST(filter(split(url, '/'), p -> p = '03')) AS t (x) ON TRUE", ["03", None, None, None]),
+        (", UNNEST(split(url, '/')) AS t (y), UNNEST(split(t.y, '.')) AS u (x) WHERE y LIKE 'e%' AND url LIKE '%0'",
+         ["example", "org"]),
+        (", UNNEST(split(url, '/')) WITH ORDINALITY AS t (x, n) WHERE n = 4", ["00", "01", "02", "03"]),
+    ],
+)  # fmt: skip
+def test_rows_are_joined_with_the_elements_of_arrays(table, joined, rows):
+    """Rows counted by hand: the crawl has http://example.org/00 to /03."""
+    query = f"SELECT x FROM (SELECT * FROM ccindex WHERE crawl = 'CC-A') AS ccindex {joined} ORDER BY x NULLS LAST"
+    found, _ = ask(query, table)
+    assert [x for (x,) in found] == rows
 
 
 @given(st.text("/ab-é\n", max_size=12))

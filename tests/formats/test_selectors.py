@@ -16,7 +16,7 @@ from crawlmill.formats.selection import Selection
 from crawlmill.formats.selectors import options as values
 from crawlmill.inputs.lists import Input, Inputs
 from crawlmill.inputs.reading import Reading, ReadOptions
-from crawlmill.mr.run.options import add_selecting, criteria_of
+from crawlmill.mr.run.reading_options import add_selecting, criteria_of
 from crawlmill.mr.task.selected import select_inputs, verdict_of
 from crawlmill.storage import Storage
 

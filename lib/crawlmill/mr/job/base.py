@@ -41,7 +41,7 @@ from crawlmill.mr.job.command_line import declare_options, pass_on, raise_usage_
 from crawlmill.mr.job.program import door_of, guarded_stdout, run_program
 from crawlmill.mr.job.step_task import StepTask, is_json, overrides, plain_sums, rows_set_aside
 from crawlmill.mr.job.task_inputs import InputWatch, TaskInputs
-from crawlmill.mr.run.options import criteria_of, read_options
+from crawlmill.mr.run.reading_options import criteria_of, read_options
 from crawlmill.mr.task.files import TaskFiles, check_name
 from crawlmill.mr.task.monitor import EngineMonitor, Monitor
 from crawlmill.mr.task.pairs import JsonPairs

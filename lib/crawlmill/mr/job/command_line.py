@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from crawlmill.errors import UsageError
 from crawlmill.mr.run import options as declared
+from crawlmill.mr.run import reading_options
 from crawlmill.mr.task.settings import OPTION, TaskSettings
 from crawlmill.storage import Storage, StorageOptions
 
@@ -26,8 +27,8 @@ def declare_options(parser: ArgumentParser, passed_on: set[str]) -> None:
     declared.add_lookup(
         parser.add_argument_group("captures of an index (arguments are then URL patterns)").add_argument, times=False
     )
-    declared.add_selecting(pass_on(parser.add_argument_group("selecting pages"), passed_on))
-    declared.add_reading(pass_on(inputs, passed_on))
+    reading_options.add_selecting(pass_on(parser.add_argument_group("selecting pages"), passed_on))
+    reading_options.add_reading(pass_on(inputs, passed_on))
     declared.add_ending(parser.add_argument_group("bad inputs").add_argument)
     declared.add_running(parser.add_argument_group("running").add_argument)
     passed_on.add(parser.add_argument(OPTION, dest="task_settings", type=TaskSettings.parse, help=SUPPRESS).dest)

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from crawlmill import core
 from crawlmill.mr.run import options as declared
+from crawlmill.mr.run import reading_options
 from crawlmill.mr.run.conf import conf_paths
 from crawlmill.mr.run.options import BadLimit
 
@@ -53,7 +54,7 @@ class LaunchOptions:
         Raises:
             UsageError: Options exclude each other, or a file of mrjob.conf is not one.
         """
-        declared.read_options(parsed)
+        reading_options.read_options(parsed)
         declared.check_lookup(parsed)
         given: dict[str, Any] = {name: getattr(parsed, name) for name in _AS_THEY_ARE}
         return cls(

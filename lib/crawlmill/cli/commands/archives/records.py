@@ -25,7 +25,7 @@ from crawlmill.formats.record import HEAD_BYTES, Record
 from crawlmill.formats.selection import Selection
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
-from crawlmill.mr.run.options import add_selecting, criteria_of
+from crawlmill.mr.run.reading_options import add_selecting, criteria_of
 from crawlmill.storage.locations import redact
 from crawlmill.terminal.text import tell, visible_field
 

@@ -53,6 +53,8 @@ def to_duckdb(tree: Any, can_re2: Callable[[str], bool]) -> tuple[str, set[str]]
 def _rewritten(node: Any, can_re2: Callable[[str], bool]) -> Any:
     if isinstance(node, exp.Table):
         return _plain_table(node)
+    if isinstance(node, exp.Unnest):
+        return _unnest(node)
     if isinstance(node, exp.RegexpLike):
         return _regexp_like(node, can_re2)
     if isinstance(node, exp.RegexpExtractAll):
@@ -76,6 +78,17 @@ def _plain_table(node: exp.Table) -> Any:
     if not plain.alias:
         plain.set("alias", exp.TableAlias(this=exp.to_identifier(node.name)))
     return plain
+
+
+def _unnest(node: exp.Unnest) -> Any:
+    """A join with the elements of an array of each row, as a subquery: DuckDB joins that in half the time."""
+    join, alias = node.parent, node.args.get("alias")
+    if not isinstance(join, exp.Join) or any(join.args.get(each) for each in ("side", "on")):
+        return node
+    if alias is None or len(alias.columns) != 1 or len(node.expressions) != 1 or node.args.get("offset"):
+        return node  # several arrays, rows with several fields, numbered elements
+    elements = exp.alias_(_call("unnest", node.expressions[0]), alias.columns[0].copy())
+    return exp.Subquery(this=exp.Select(expressions=[elements]), alias=alias.copy())
 
 
 def _function(node: Any) -> Any:

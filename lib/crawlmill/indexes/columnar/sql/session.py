@@ -9,6 +9,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -94,9 +95,7 @@ class SqlSession:
 
     def _prepare(self) -> None:
         """Check all statements, make the tables, and run all statements but the last query."""
-        names = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type <> 'table'"
-        functions = {name for (name,) in self._execute(names).fetchall()} | set(FUNCTIONS) | _PRESTO
-        check(self.statements, set(self.tables), functions)
+        check(self.statements, set(self.tables), cache(self._functions))
         for statement in self.statements:
             if statement.kind == "table" and statement.name:
                 self.tables[statement.name] = self._given if self._given is not None else self._located(statement)
@@ -116,6 +115,11 @@ class SqlSession:
                 self.query = self._translated(statement)
                 if statement is not queries[-1]:
                     self._execute(self.query).fetchall()
+
+    def _functions(self) -> set[str]:
+        """The functions that statements may call; DuckDB takes some time to list its own."""
+        names = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type <> 'table'"
+        return {name for (name,) in self._execute(names).fetchall()} | set(FUNCTIONS) | _PRESTO
 
     def _remote_name(self, location: str) -> str:
         """What DuckDB calls a part that is not on this machine; with the first one it gets a filesystem for them."""

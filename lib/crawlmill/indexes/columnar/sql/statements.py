@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -109,13 +109,13 @@ def _created(tree: exp.Create) -> Statement:
     raise _refused(tree)
 
 
-def check(statements: Iterable[Statement], tables: set[str], functions: set[str]) -> None:
+def check(statements: Iterable[Statement], tables: set[str], functions: Callable[[], set[str]]) -> None:
     """Let only pass what reads these tables.
 
     Args:
         statements: All of them.
         tables: The names of tables in lower case; names that the statements give come on top.
-        functions: The functions of DuckDB, and ours.
+        functions: Lists the functions of DuckDB, and ours; asked only if there is one that sqlglot does not know.
 
     Raises:
         UsageError: One does anything else.
@@ -133,7 +133,7 @@ def check(statements: Iterable[Statement], tables: set[str], functions: set[str]
             known.add(statement.name or "")
 
 
-def _check_query(query: Any, known: set[str], schemas: set[str], functions: set[str]) -> None:
+def _check_query(query: Any, known: set[str], schemas: set[str], functions: Callable[[], set[str]]) -> None:
     given = {each.alias.lower() for each in query.find_all(exp.CTE)}
     if odd := next((name for name in given if not re.fullmatch(r"[\w$]+", name)), None):
         raise UsageError("a name of a query that is not supported", expected="letters and digits", actual=repr(odd))
@@ -144,7 +144,7 @@ def _check_query(query: Any, known: set[str], schemas: set[str], functions: set[
             _check_table(node, known | given, schemas)
         elif isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
             name = str(node.name or node.this).lower()
-            if name not in functions or _DENIED.match(name):
+            if name not in functions() or _DENIED.match(name):
                 raise UsageError(f"a function that is not supported: {name}")
         elif isinstance(node, exp.Func) and _DENIED.match(node.sql_name().lower()):
             raise UsageError(f"a function that is not supported: {node.sql_name().lower()}")
