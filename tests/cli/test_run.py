@@ -13,7 +13,8 @@ import pytest
 from tests import builders
 from tests.mr.helpers import PROJECT, environment
 
-from crawlmill.cli.commands.runs.run import job_names
+from crawlmill.cli.jobs import job_names
+from crawlmill.jobs.tag_count import TagCount
 from crawlmill.mr.engines.shipping import zip_package
 
 RESULT = '"b"\t1\n"p"\t1\n'
@@ -69,6 +70,14 @@ def test_help_lists_the_jobs_and_help_of_a_job_calls_it_as_it_was_called():
         assert f"\n  {name} " in shown
     assert call("-m", "crawlmill", "run", "tag_count", "--help").stdout.startswith("usage: crawlmill run tag_count ")
     assert call(PROJECT / "jobs/tag_count.py", "--help").stdout.startswith("usage: python jobs/tag_count.py ")
+
+
+@pytest.mark.parametrize("runner", ["emr", "spark"])
+def test_help_of_a_runner_lists_its_options(runner, capsys):
+    with pytest.raises(SystemExit) as end:
+        TagCount(["-r", runner, "--help"])
+    assert end.value.code == 0
+    assert {"emr": "--cluster-id", "spark": "--spark-args"}[runner] in capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")

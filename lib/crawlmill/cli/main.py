@@ -50,6 +50,7 @@ COMMANDS = {
     "simhash": Command("archives", "print the 2012 similarity hash of texts"),
     "doctor": Command("runs", "look whether a runner could run jobs from here, and what to mend"),
     "sample": Command("crawls", "write a synthetic crawl whose true answers are known"),
+    "completion": Command("shell", "print a script that completes commands and options in bash, zsh or fish"),
 }
 
 

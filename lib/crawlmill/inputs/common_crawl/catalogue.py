@@ -27,7 +27,7 @@ from crawlmill.storage import Storage
 from crawlmill.storage.limits import CDX_API
 from crawlmill.storage.locations import absolute, redact
 
-__all__ = ["END_OF_TERM", "INDEX_URL", "NEWS", "Catalogue", "Crawl", "load_catalogue"]
+__all__ = ["END_OF_TERM", "INDEX_URL", "NEWS", "Catalogue", "Crawl", "bundled_catalogue", "load_catalogue"]
 
 INDEX_URL: Final = "https://index.commoncrawl.org/"
 NEWS: Final = re.compile(r"CC-NEWS[-/]([0-9]{4})[-/](0[1-9]|1[0-2])")
@@ -116,7 +116,7 @@ def load_catalogue(storage: Storage, index_url: str | None = None, *, now: float
             data = server.read_all(location, limit=_MOST, kind=CDX_API)
         current = _parse(data, location)
     except (FormatError, SourceError) as error:
-        old = replace(kept, source=f"{cache} (not of today)") if kept else _bundled()
+        old = replace(kept, source=f"{cache} (not of today)") if kept else bundled_catalogue()
         warning = f"no list of crawls from the index server: {error}; crawls by {old.source}"
         return replace(old, stale=True, warnings=(warning, *old.warnings))
     # A cache that cannot be written is no cache; the answer is the same.
@@ -147,7 +147,8 @@ def _kept(cache: Path, now: float) -> tuple[Catalogue | None, bool]:
         return None, False
 
 
-def _bundled() -> Catalogue:
+def bundled_catalogue() -> Catalogue:
+    """The crawls that this package knows by itself; newer ones may exist."""
     text = resources.files("crawlmill.inputs.common_crawl").joinpath("crawls.tsv").read_text("utf-8")
     rows = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
     return Catalogue(tuple(Crawl(*row) for row in rows), "the bundled list of spring 2023")

@@ -55,6 +55,9 @@ if TYPE_CHECKING:  # no task needs it
 
 __all__ = ["CrawlJob", "summing"]
 
+_OWN_SETTINGS = ("s3_sse", "s3_sse_kms_key_id")
+"""Settings of runners that mrjob does not know."""
+
 
 class CrawlJob(MRJob):  # type: ignore[misc]
     """The base of jobs; see the module's text. `formats` and `types` empty mean all there are."""
@@ -381,6 +384,10 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
             print_help(self.arg_parser, self._of_mrjob, type(self), self.name(), self.shown_as)
 
+    def _runner_opt_names_for_help(self) -> set[str]:
+        """Of the settings of a runner, those that mrjob knows: it looks each of them up."""
+        return {name for name in super()._runner_opt_names_for_help() if name not in _OWN_SETTINGS}
+
     def make_runner(self, **settings: Any) -> MRJobRunner:
         """The runner that the options name, made with these settings in place of theirs."""
         return self._runner_class()(**{**self._runner_kwargs(), **settings})
@@ -396,7 +403,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         for name in ("s3_endpoint", "s3_region"):  # of our storage; mrjob would find them strange but for its own S3
             if name not in runner.OPT_NAMES:
                 given.pop(name, None)
-        for name in ("s3_sse", "s3_sse_kms_key_id"):  # which mrjob does not know
+        for name in _OWN_SETTINGS:
             if name in runner.OPT_NAMES:
                 given[name] = getattr(self.options, name)
         return {**given, "mrjob_cls": type(self)} if getattr(runner, "WANTS_JOB_CLASS", False) else given

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import inspect
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
-from crawlmill.mr.engines.registry import DEFAULT, ENGINES
+from crawlmill.mr.engines.registry import DEFAULT, ENGINES, Engine
 
-__all__ = ["print_help"]
+__all__ = ["options_on", "parser_of", "print_help"]
 
 _SHOWN: Final = {
     "args": "a file with one input per line, plain or gzip; - is stdin; with --index, a URL pattern",
@@ -30,10 +30,43 @@ def print_help(
     parser: argparse.ArgumentParser, rare: Iterable[argparse.Action], job: type, name: str, shown_as: str | None = None
 ) -> None:
     """Print the help of a job; of mrjob's options, the `rare`, only those that most users need, in our words."""
+    _make_ready(parser, rare, job, name, shown_as)
+    parser.print_help()
+
+
+def parser_of(job: type[Any]) -> argparse.ArgumentParser:
+    """The parser of a job's command line, as its help shows it. It is made to be read, not to parse with."""
+    declared = _declared(job)
+    parser: argparse.ArgumentParser = declared.arg_parser
+    _make_ready(parser, declared._of_mrjob, job, job.name(), job.shown_as)  # noqa: SLF001
+    return parser
+
+
+def options_on(engine: Engine, job: type[Any]) -> list[argparse.Action]:
+    """The options of a job that are of one engine, and that only `-r ENGINE --help` shows."""
+    names = engine.runner_class().OPT_NAMES - set(_SHOWN)
+    rare: list[argparse.Action] = _declared(job)._of_mrjob  # noqa: SLF001
+    return [
+        action
+        for action in rare
+        if action.dest in names
+        and action.help
+        and action.help != argparse.SUPPRESS
+        and not action.help.startswith("Deprecated")
+    ]
+
+
+def _declared(job: type[Any]) -> Any:
+    """A job with its options declared, and no command line: some jobs refuse an empty one."""
+    return type(job.__name__, (job,), {"load_args": lambda *_: None})([])
+
+
+def _make_ready(
+    parser: argparse.ArgumentParser, rare: Iterable[argparse.Action], job: type, name: str, shown_as: str | None
+) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     _hide(rare)
     _describe(parser, job, name, shown_as)
-    parser.print_help()
 
 
 def _hide(rare: Iterable[argparse.Action]) -> None:

@@ -1,0 +1,180 @@
+"""What can be typed after `crawlmill`, as its parsers declare it: for completion in shells, and for the man page.
+
+A `Command` is a tree: `crawlmill`, its commands, and below `run` the jobs. Nothing is kept by hand besides what the
+placeholder of a value (`FILE`, `CRAWL`) says of it, so that a new option is completed and documented by being declared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from crawlmill.cli.jobs import job_names, load_job, summary_of
+from crawlmill.cli.main import COMMANDS, make_parser
+from crawlmill.inputs.common_crawl.path_lists import KINDS, LEGACY_KINDS
+from crawlmill.mr.engines.registry import ENGINES
+from crawlmill.mr.job.help import options_on, parser_of
+
+__all__ = ["Argument", "Command", "Kind", "Option", "Value", "describe"]
+
+
+class Kind(Enum):
+    """What a value is, for whoever completes it."""
+
+    WORDS = "words"
+    """One of a few words."""
+    FILE = "file"
+    FOLDER = "folder"
+    CRAWL = "crawl"
+    """The id of a crawl."""
+    INDEX = "index"
+    """The id of a crawl, or a file."""
+    OTHER = "other"
+    """Anything: a number, a pattern, a URL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What follows an option, or stands by itself: its placeholder, what it is, and the words of Kind.WORDS."""
+
+    name: str
+    kind: Kind
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option: all its names, its help on one line, its value if it takes one, and whether it may be repeated."""
+
+    names: tuple[str, ...]
+    help: str
+    value: Value | None
+    repeatable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What is given without the name of an option; `several`: once or more often."""
+
+    value: Value
+    help: str
+    several: bool
+    optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command, a job, or `crawlmill` itself.
+
+    `about` is its help above the options, as it is printed; `on_engines` are further options, by the engine (`-r`) that
+    they are of.
+    """
+
+    name: str
+    help: str
+    about: str
+    options: tuple[Option, ...]
+    arguments: tuple[Argument, ...] = ()
+    commands: tuple[Command, ...] = ()
+    on_engines: tuple[tuple[str, tuple[Option, ...]], ...] = ()
+
+
+_FILES: Final = {"FILE", "LIST", "LOCATION", "EARLIER", "CONF_PATHS"}
+_FOLDERS: Final = {"DIR", "FOLDER", "OUT", "OUT2", "OUTPUT_DIR"}
+_CRAWLS: Final = {"CRAWL", "--crawl"}
+_INDEXES: Final = {"INDEX", "DIR|CRAWL", "TABLE"}
+_WORDS: Final[dict[str, tuple[str, ...]]] = {"KIND": (*KINDS, *LEGACY_KINDS)}
+"""Closed choices that no parser knows."""
+
+
+def describe() -> Command:
+    """The whole tree. All commands and jobs are imported for it: a second, or less."""
+    parser = make_parser()
+    (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001
+    return Command(
+        parser.prog,
+        parser.description or "",
+        parser.description or "",
+        _options(parser),
+        commands=tuple(
+            _command(name, what.help, commands.choices[name], _jobs() if name == "run" else ())
+            for name, what in COMMANDS.items()
+        ),
+    )
+
+
+def _command(name: str, what: str, parser: argparse.ArgumentParser, jobs: tuple[Command, ...] = ()) -> Command:
+    return Command(
+        name, what, parser.description or "", _options(parser), () if jobs else _arguments(parser, name), jobs
+    )
+
+
+def _jobs() -> tuple[Command, ...]:
+    return tuple(_job(name) for name in job_names())
+
+
+def _job(name: str) -> Command:
+    job = load_job(name)
+    parser = parser_of(job)
+    engines = tuple((each.name, tuple(map(_option, options_on(each, job)))) for each in ENGINES.values())
+    return Command(
+        name,
+        summary_of(name),
+        parser.description or "",
+        _options(parser),
+        _arguments(parser, name),
+        on_engines=engines,
+    )
+
+
+def _shown(parser: argparse.ArgumentParser) -> Iterable[argparse.Action]:
+    return (action for action in parser._actions if action.help != argparse.SUPPRESS)  # noqa: SLF001
+
+
+def _options(parser: argparse.ArgumentParser) -> tuple[Option, ...]:
+    return tuple(_option(action) for action in _shown(parser) if action.option_strings)
+
+
+def _option(action: argparse.Action) -> Option:
+    repeatable = isinstance(action, argparse._AppendAction)  # noqa: SLF001
+    value = None if action.nargs == 0 else _value(action)
+    return Option(tuple(action.option_strings), _help(action), value, repeatable)
+
+
+def _arguments(parser: argparse.ArgumentParser, command: str) -> tuple[Argument, ...]:
+    return tuple(
+        Argument(
+            Value("CRAWL", Kind.CRAWL) if command == "crawls" else _value(action),
+            _help(action),
+            several=action.nargs in ("*", "+"),
+            optional=action.nargs in ("*", "?"),
+        )
+        for action in _shown(parser)
+        if not action.option_strings
+    )
+
+
+def _value(action: argparse.Action) -> Value:
+    name = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    words = _WORDS.get(name, ())
+    if action.choices is not None:
+        words = tuple(map(str, action.choices))
+        name = action.metavar if isinstance(action.metavar, str) else "{" + ",".join(words) + "}"
+    elif "|" in name and name not in _INDEXES:  # such as host|domain|path:N
+        words = tuple(word for word in name.split("|") if re.fullmatch(r"[a-z][a-z0-9-]*", word))
+    if words:
+        return Value(name, Kind.WORDS, words)
+    for kind, names in ((Kind.FILE, _FILES), (Kind.FOLDER, _FOLDERS), (Kind.CRAWL, _CRAWLS), (Kind.INDEX, _INDEXES)):
+        if names & {name, *action.option_strings}:
+            return Value(name, kind)
+    return Value(name, Kind.OTHER)
+
+
+def _help(action: argparse.Action) -> str:
+    """The help of an option, as argparse would fill it in, on one line."""
+    known = {name: value for name, value in vars(action).items() if value is not argparse.SUPPRESS}
+    return " ".join(((action.help or "") % known).split())
