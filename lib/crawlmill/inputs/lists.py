@@ -26,7 +26,17 @@ from crawlmill.inputs.list_lines import Entry, read_entries
 from crawlmill.storage import Storage
 from crawlmill.storage.locations import absolute, canonical, is_remote, local_path, redact
 
-__all__ = ["COMMON_CRAWL", "END_OF_TERM", "Input", "Inputs", "Unit", "is_absolute", "read_captures", "read_lists"]
+__all__ = [
+    "COMMON_CRAWL",
+    "END_OF_TERM",
+    "KEYS",
+    "Input",
+    "Inputs",
+    "Unit",
+    "is_absolute",
+    "read_captures",
+    "read_lists",
+]
 
 COMMON_CRAWL: Final = "https://data.commoncrawl.org/"
 """What keys of Common Crawl resolve against by default."""
@@ -38,7 +48,7 @@ _END_OF_TERM_KEYS: Final = "crawl-data/EOT-"
 _FIRST_PARTS: Final = (
     "crawl-data", "cc-index", "crawl-001", "crawl-002", "parse-output", "common-crawl", "projects", "crawl-analysis",
 )  # fmt: skip
-_KEYS: Final = tuple(f"{part}/" for part in _FIRST_PARTS)
+KEYS: Final = tuple(f"{part}/" for part in _FIRST_PARTS)
 _CHUNK: Final = 1 << 20
 _HOST: Final = re.compile(r"(www\.\S+|[\w-]+(\.[\w-]+)*\.[A-Za-z]{2,}(:[0-9]+)?|localhost|[\w.-]+:[0-9]+)(/\S*)?")
 _PERHAPS_SECRET: Final = re.compile(r"[?#;{]|://")
@@ -253,7 +263,7 @@ def _resolver(folder: str, base_url: str | None, keys: _Keys, storage: Storage) 
         if is_absolute(location):
             return beside
         if base_url is None:
-            return keys.resolve(location) if location.startswith(_KEYS) else beside
+            return keys.resolve(location) if location.startswith(KEYS) else beside
         return beside if not is_remote(beside) and _is_there(beside, storage) else absolute(location, base_url)
 
     def both(location: str) -> tuple[str, str]:

@@ -19,15 +19,16 @@ from crawlmill.errors import FormatError, SourceError, UsageError
 from crawlmill.indexes.columnar.table import TablePart
 from crawlmill.inputs.common_crawl.catalogue import Crawl, load_catalogue
 from crawlmill.inputs.common_crawl.path_lists import read_paths
-from crawlmill.inputs.lists import COMMON_CRAWL, is_absolute, read_lists
+from crawlmill.inputs.lists import COMMON_CRAWL, KEYS, is_absolute, read_lists
 from crawlmill.storage import Storage
 from crawlmill.storage.locations import absolute, is_remote, join, local_path, redact
 
-__all__ = ["PARQUET", "find_parts", "is_table", "lists_parts", "path_of"]
+__all__ = ["PARQUET", "find_annotation", "find_host_parts", "find_parts", "is_table", "lists_parts", "path_of"]
 
 PARQUET: Final = b"PAR1"
 
 _CRAWL: Final = re.compile(r"CC-[A-Z]+-[0-9]{4}(-[0-9]{2}|-[0-9]{4})?", re.IGNORECASE)
+_HOST_INDEX: Final = "projects/host-index-testing/v2.paths.gz"
 _CRAWLS: Final = re.compile(r"latest(:.*)?|[0-9]{4}")
 _GZIP: Final = b"\x1f\x8b"
 _MAX_HEAD: Final = 64 << 10
@@ -55,6 +56,69 @@ def find_parts(
     if not locations:
         raise UsageError(f"no Parquet files in {redact(name)}")
     return [TablePart.of(location) for location in dict.fromkeys(locations)]
+
+
+def find_host_parts(name: str, storage: Storage, *, base_url: str | None = None) -> list[TablePart]:
+    """The parts of the host index, at least one.
+
+    Args:
+        name: A crawl, a year, `latest`, `latest:3`, or nothing for all crawls that it has; or a folder, a list or a
+            file of one's own.
+        storage: Reads lists and folders.
+        base_url: As that of `find_parts`.
+
+    Raises:
+        UsageError: There is none, or not of this crawl.
+    """
+    if name and not _CRAWL.fullmatch(name) and not _CRAWLS.fullmatch(name):
+        return find_parts(name, storage, base_url=base_url)
+    base = absolute(base_url or COMMON_CRAWL, os.getcwd())  # noqa: PTH109
+    parts = find_parts(absolute(_HOST_INDEX, base), storage, base_url=base_url)
+    crawls = sorted({part.crawl or "" for part in parts}, reverse=True)
+    if name.lower().startswith("latest"):
+        _, _, count = name.partition(":")
+        if count and not (count.isascii() and count.isdigit() and int(count[:6])):
+            raise UsageError("a number of crawls", expected="latest or latest:N, N from 1", actual=name)
+        wanted = set(crawls[: int(count[:6] or 1)])
+    else:
+        wanted = {crawl for crawl in crawls if not name or crawl == name.upper() or name in crawl.split("-")}
+    if not wanted:
+        raise UsageError(f"the host index has no crawl {name}", expected=f"one of {', '.join(crawls)}")
+    return [part for part in parts if part.crawl in wanted or not name]
+
+
+def find_annotation(name: str, storage: Storage, *, base_url: str | None = None) -> list[TablePart]:
+    """The parts of an annotation, at least one: a file of any kind, the files of a folder, a list of Parquet files.
+
+    Raises:
+        UsageError: There is none.
+    """
+    here = os.getcwd()  # noqa: PTH109
+    try:
+        location = _below(name, base_url, here)
+        path = path_of(location)
+        if (path is not None and os.path.isdir(path)) or (path is None and location.endswith("/")):  # noqa: PTH112
+            names = (each for each in storage.list(location) if not re.search(r"(\A|/)[._]", each))
+            locations = [join(location, each) for each in sorted(names)]
+        else:
+            with storage.open_stream(location, 0, _MAX_HEAD) as stream:
+                head = stream.read(_MAX_HEAD)
+            if is_table(head) or not lists_parts(head):
+                locations = [location]
+            else:
+                locations = [item.location for item in read_lists([name], storage, base_url=base_url)]
+    except (SourceError, FormatError) as error:
+        raise UsageError(f"cannot read the annotation {redact(name)}: {error}") from error
+    if not locations:
+        raise UsageError(f"no files in {redact(name)}")
+    return [TablePart.of(each) for each in dict.fromkeys(locations)]
+
+
+def _below(name: str, base_url: str | None, here: str) -> str:
+    """A location as it is given, or the key of Common Crawl that it is."""
+    if is_absolute(name) or not name.startswith(KEYS) or os.path.exists(name):  # noqa: PTH110
+        return name if is_absolute(name) else absolute(name, here)
+    return absolute(name, absolute(base_url or COMMON_CRAWL, here))
 
 
 def is_table(head: bytes) -> bool:

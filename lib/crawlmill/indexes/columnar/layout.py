@@ -23,8 +23,9 @@ __all__ = [
 
 
 class Column(NamedTuple):
-    """A column: its name, its type (`string`, `int16`, `int32`, `timestamp`, `uuid`), whether a value may be missing.
+    """A column: its name, its type, whether a value may be missing.
 
+    Types are `string`, `int16`, `int32`, `double`, `timestamp` and `uuid`.
     `field` is the field of a CDXJ line that is its value; None if it follows from others.
     """
 
@@ -81,7 +82,7 @@ _SEGMENTS: Final = re.compile(
     rf"(?:common-crawl/)?crawl-data/({_WORD})/segments/([^/]+)/(crawldiagnostics|robotstxt|warc|wat|wet)/"
 )
 _NEWS: Final = re.compile(r"(?:common-crawl/)?crawl-data/CC-NEWS/([0-9]{4})/([0-9]{2})/CC-NEWS-([0-9]+-[0-9]+)?")
-_PATH: Final = re.compile(r"crawl=([^/]*)/subset=([^/]*)/[^/]*\Z")
+_PATH: Final = re.compile(r"crawl=([^/]*)/(?:subset=([^/]*)/)?[^/]*\Z")
 
 
 class Partition(NamedTuple):
@@ -115,7 +116,7 @@ def partition_of(filename: str) -> Partition | None:
 def partition_of_path(path: str) -> tuple[str | None, str | None]:
     """Crawl and subset of a file of a table, by the folders it is in; None for each where the path does not say."""
     found = _PATH.search(path.partition("?")[0])
-    return (unquote(found[1]), unquote(found[2])) if found else (None, None)
+    return (unquote(found[1]), found[2] and unquote(found[2])) if found else (None, None)
 
 
 def part_name(folder: str, number: int, compression: str) -> str:

@@ -1,21 +1,25 @@
 """A table: its parts, and how DuckDB reads them as one.
 
-A view has a branch for each partition, with `crawl` and `subset` as constants. So DuckDB skips partitions that a query
-cannot match, whatever its form, before it opens any of their files. Each part is read by the schema of the layout, by
-column names: missing columns are NULL, others are left out, and times may be milliseconds or the INT96 of older files.
+A view has a branch for each partition, with `crawl` and `subset` (the host index: `crawl`) as constants. So DuckDB
+skips partitions that a query cannot match, whatever its form, before it opens any of their files. Each part is read by
+the schema of the layout, by column names: missing columns are NULL, others are left out, and times may be milliseconds
+or the INT96 of older files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from crawlmill.indexes.columnar.layout import Column, columns, partition_of_path
+from crawlmill.indexes.columnar.layout import PARTITIONED_BY, Column, partition_of_path
 
-__all__ = ["TablePart", "branch", "partitions", "view_of"]
+__all__ = ["TablePart", "branch", "partitions", "quoted", "text_of", "view_of"]
 
-_TYPES: Final = {"string": "VARCHAR", "int16": "SMALLINT", "int32": "INTEGER", "timestamp": "TIMESTAMP", "uuid": "BLOB"}
+_TYPES: Final = {
+    "string": "VARCHAR", "int16": "SMALLINT", "int32": "INTEGER", "timestamp": "TIMESTAMP", "uuid": "BLOB",
+    "double": "DOUBLE",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,29 +44,43 @@ def partitions(parts: Iterable[TablePart]) -> dict[tuple[str | None, str | None]
     return found
 
 
-def branch(partition: tuple[str | None, str | None], files: Iterable[str], *, record_ids: bool) -> str:
+def branch(
+    partition: tuple[str | None, str | None],
+    files: Iterable[str],
+    columns: Iterable[Column],
+    partitioned_by: Sequence[str] = PARTITIONED_BY,
+) -> str:
     """The query that reads the files of a partition."""
-    crawl, subset = (f"CAST({_text(each)} AS VARCHAR)" for each in partition)
-    listed = ", ".join(map(_text, files))
-    schema = ", ".join(map(_field, columns(record_ids=record_ids)))
+    folders = dict(zip(PARTITIONED_BY, partition, strict=True))
+    constants = ", ".join(f"CAST({text_of(folders[name])} AS VARCHAR) AS {name}" for name in partitioned_by)
+    listed = ", ".join(map(text_of, files))
+    schema = ", ".join(map(_field, columns))
     # The constants come first: where a query wants no column at all, DuckDB reads the first one.
     return (
-        f"SELECT {crawl} AS crawl, {subset} AS subset, * "  # noqa: S608 - all texts are quoted
+        f"SELECT {constants}, * "  # noqa: S608 - all texts are quoted
         f"FROM read_parquet([{listed}], schema=MAP {{{schema}}}, binary_as_string=true)"
     )
 
 
-def view_of(name: str, branches: Iterable[str], *, record_ids: bool) -> str:
+def view_of(
+    name: str, branches: Iterable[str], columns: Iterable[Column], partitioned_by: Sequence[str] = PARTITIONED_BY
+) -> str:
     """The statement that makes the view of a table."""
-    names = ", ".join(f'"{column.name}"' for column in columns(record_ids=record_ids))
+    names = ", ".join([*(quoted(column.name) for column in columns), *partitioned_by])
     every = " UNION ALL ".join(branches)
-    quoted = name.replace('"', '""')
-    return f'CREATE OR REPLACE VIEW "{quoted}" AS SELECT {names}, crawl, subset FROM ({every})'  # noqa: S608 - of texts quoted
+    return f"CREATE OR REPLACE VIEW {quoted(name)} AS SELECT {names} FROM ({every})"  # noqa: S608 - of texts quoted
 
 
 def _field(column: Column) -> str:
-    return f"{_text(column.name)}: {{name: {_text(column.name)}, type: '{_TYPES[column.type]}', default_value: NULL}}"
+    name = text_of(column.name)
+    return f"{name}: {{name: {name}, type: '{_TYPES.get(column.type, column.type)}', default_value: NULL}}"
 
 
-def _text(value: str | None) -> str:
+def quoted(name: str) -> str:
+    """A name as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text_of(value: str | None) -> str:
+    """A text as SQL has it."""
     return "NULL" if value is None else "'" + value.replace("'", "''") + "'"

@@ -6,12 +6,23 @@ HTTP, S3 or HDFS: only the partitions, columns and row groups that are needed ar
 `;`, and the last query's result is printed. CREATE EXTERNAL TABLE … LOCATION names tables too. Nothing is written, and
 no other file is read. Needs the packages of the extra `columnar`: pip install 'crawlmill[columnar]'.
 
+--table hostindex, or hostindex:CRAWL, is Common Crawl's host index, a row for each host of a crawl; hostindex:DIR is
+one of your own. Statements know it as `hostindex`. Tables of both kinds may be given.
+
+--join NAME=LOCATION adds a table about hosts or pages: Parquet, CSV, tab-separated values such as the ranks of a web
+graph, JSON lines, or the results of a job. Its keys are surt_host_name and, if it has it, crawl; or url_surtkey and, if
+it has them, crawl and fetch_time. Statements know it as NAME; `joined` is the table with all annotations beside it.
+Keys that are missing or doubled are reported, and end in exit code 2.
+
 Examples:
   crawlmill sql "SELECT url FROM ccindex WHERE url_host_tld = 'is' LIMIT 10" --table DIR
   crawlmill sql "$(cat query.sql)" --table CC-MAIN-2024-10 --output csv -o result.csv
   crawlmill sql "SELECT warc_filename, warc_record_offset, warc_record_length FROM ccindex
       WHERE content_languages = 'isl' AND subset = 'warc'" --table CC-MAIN-2024-10 --output list -o icelandic.paths
   crawlmill sql "SELECT COUNT(*) FROM ccindex WHERE url_host_tld = 'is'" --table DIR --plan
+  crawlmill sql "SELECT crawl, fetch_200 FROM hostindex WHERE url_host_tld = 'org'
+      AND surt_host_name = 'org,commoncrawl'" --table hostindex
+  crawlmill sql "SELECT url, score FROM joined WHERE score > 3" --table DIR --join quality=scores.csv
 """
 
 from __future__ import annotations
@@ -21,25 +32,32 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from functools import partial
+from typing import Any, BinaryIO, Final
 
 from crawlmill.cli.arguments import make_storage
 from crawlmill.cli.sql_output import OUTPUTS, check_columns, text_of
 from crawlmill.errors import MissingDependency, SourceError, UsageError
 from crawlmill.inputs.index_files import StoredFile
-from crawlmill.inputs.tables import find_parts, path_of
+from crawlmill.inputs.tables import find_annotation, find_host_parts, find_parts, path_of
 from crawlmill.mr.run.options import add_base_url
 from crawlmill.storage import Storage, redact
 from crawlmill.terminal.starting import Lasting
+from crawlmill.terminal.text import tell
 
 __all__ = ["add_arguments", "run"]
+
+_HOST_INDEX: Final = "hostindex"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     add = parser.add_argument
     add("sql", metavar="SQL", help="the statements")
-    add("--table", metavar="TABLE", help="the table that statements know as ccindex")
+    add("--table", metavar="TABLE", action="append", default=[],
+        help="the table that statements know as ccindex; hostindex[:CRAWL]: the host index")  # fmt: skip
+    add("--join", metavar="NAME=LOCATION", action="append", default=[], type=_annotation,
+        help="an annotation, known as NAME (repeatable): Parquet or text with a key of hosts or pages")  # fmt: skip
     add(
         "--output",
         choices=OUTPUTS,
@@ -56,29 +74,62 @@ def run(options: argparse.Namespace) -> int:
     """Run the statements."""
     if options.output == "parquet" and options.file is None and not options.plan and sys.stdout.isatty():
         raise UsageError("--output parquet is not for a terminal: name a file with -o")
+    table, hosts = _tables(options.table)
+    joins = dict(options.join)
+    if len(joins) < len(options.join):
+        raise UsageError("--join", expected="a name once", actual=", ".join(name for name, _ in options.join))
+    if options.plan and joins:
+        raise UsageError("--plan says nothing of annotations: leave out --join")
     with make_storage(options) as storage:
         if options.file is not None and storage.exists(options.file):
             raise UsageError(f"the file exists: {redact(options.file)}")
         session_of = _engine()
+        base = options.base_url
 
         def find(name: str) -> Any:
-            return find_parts(name, storage, base_url=options.base_url, index_url=options.index_url)
+            return find_parts(name, storage, base_url=base, index_url=options.index_url)
 
         def open_source(location: str) -> StoredFile:
             return StoredFile(location, storage)
 
         with session_of(
             options.sql,
-            None if options.table is None else lambda: find(options.table),
+            None if table is None else lambda: find(table),
+            hosts=None if hosts is None else lambda: find_host_parts(hosts, storage, base_url=base),
+            annotations={
+                name: partial(find_annotation, place, storage, base_url=base) for name, place in joins.items()
+            },
             find_parts=find,
             open_source=open_source,
             local_path=path_of,
         ) as session:
             if options.plan:
                 _print_plan(session, storage, as_json=options.output == "json")
-            else:
-                _print(session, storage, options.output, options.file)
-    return 0
+                return 0
+            problems = session.key_problems()
+            _print(session, storage, options.output, options.file)
+    tell(*(f"crawlmill: {line}" for line in problems))
+    return 2 if problems else 0
+
+
+def _annotation(text: str) -> tuple[str, str]:
+    name, sign, location = text.partition("=")
+    if not (name and sign and location):
+        raise argparse.ArgumentTypeError(f"expected NAME=LOCATION, got {text!r}")
+    return name.lower(), location
+
+
+def _tables(given: list[str]) -> tuple[str | None, str | None]:
+    """The table of captures, and the host index: a crawl of it, a location, or '' for all; None for what is not given.
+
+    Raises:
+        UsageError: One is given twice.
+    """
+    hosts = [name for name in given if name.partition(":")[0].lower() == _HOST_INDEX]
+    captures = [name for name in given if name not in hosts]
+    if len(hosts) > 1 or len(captures) > 1:
+        raise UsageError("--table", expected="one table of captures, one host index", actual=" ".join(given))
+    return (captures[0] if captures else None, hosts[0].partition(":")[2] if hosts else None)
 
 
 def _engine() -> Callable[..., Any]:

@@ -8,6 +8,9 @@ from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote
 
+from crawlmill.indexes.columnar.host_layout import surt_host_name
+from crawlmill.urls.surt import urlkey
+
 __all__ = ["FUNCTIONS", "register"]
 
 _URI: Final = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
@@ -72,10 +75,20 @@ def _parameter(text: str | None, name: str | None) -> str | None:
     return next((value for key, value in parse_qsl(parts[3], keep_blank_values=True) if key == name), None)
 
 
+def _urlkey(url: str | None) -> str | None:
+    return urlkey(url) if url else None
+
+
+def _surt_host_name(host: str | None) -> str | None:
+    return surt_host_name(host) if host else None
+
+
 FUNCTIONS: Final[dict[str, tuple[Callable[..., Any], tuple[str, ...], str]]] = {
     "crawlmill_regexp_like": (_like, ("VARCHAR", "VARCHAR"), "BOOLEAN"),
     "crawlmill_regexp_extract": (_extract, ("VARCHAR", "VARCHAR", "INTEGER"), "VARCHAR"),
     "crawlmill_regexp_extract_all": (_extract_all, ("VARCHAR", "VARCHAR", "INTEGER"), "VARCHAR[]"),
+    "crawlmill_urlkey": (_urlkey, ("VARCHAR",), "VARCHAR"),
+    "crawlmill_surt_host_name": (_surt_host_name, ("VARCHAR",), "VARCHAR"),
     "url_extract_protocol": (_part(0), ("VARCHAR",), "VARCHAR"),
     "url_extract_host": (_host, ("VARCHAR",), "VARCHAR"),
     "url_extract_port": (_port, ("VARCHAR",), "BIGINT"),

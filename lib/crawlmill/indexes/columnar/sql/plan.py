@@ -15,14 +15,16 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from crawlmill.indexes.columnar.host_layout import HOST_COLUMNS
 from crawlmill.indexes.columnar.layout import columns
 from crawlmill.indexes.columnar.sql.session import SqlSession
 from crawlmill.indexes.columnar.table import TablePart, partitions
 
 __all__ = ["ReadPlan", "plan_query"]
 
-_INTEGERS: Final = frozenset(each.name for each in columns() if each.type in ("int16", "int32"))
-_TEXTS: Final = frozenset(each.name for each in columns() if each.type == "string")
+_COLUMNS: Final = (*columns(), *HOST_COLUMNS)
+_INTEGERS: Final = frozenset(each.name for each in _COLUMNS if each.type in ("int16", "int32"))
+_TEXTS: Final = frozenset(each.name for each in _COLUMNS if each.type == "string")
 
 
 @dataclass(frozen=True, slots=True)

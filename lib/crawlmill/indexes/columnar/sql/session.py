@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -17,10 +17,22 @@ import duckdb
 from sqlglot.errors import SqlglotError
 
 from crawlmill.errors import CrawlmillError, UsageError
+from crawlmill.indexes.columnar.host_layout import HOST_COLUMNS, HOST_TABLES
+from crawlmill.indexes.columnar.layout import PARTITIONED_BY, Column, columns
+from crawlmill.indexes.columnar.sql.annotations import (
+    JOINED,
+    Annotation,
+    annotation_view,
+    as_parquet,
+    column_types,
+    joined_view,
+    key_problem,
+)
 from crawlmill.indexes.columnar.sql.functions import FUNCTIONS, register
+from crawlmill.indexes.columnar.sql.messages import explained
 from crawlmill.indexes.columnar.sql.presto import to_duckdb
-from crawlmill.indexes.columnar.sql.statements import Statement, check, parse
-from crawlmill.indexes.columnar.table import TablePart, branch, partitions, view_of
+from crawlmill.indexes.columnar.sql.statements import Statement, check, names_of, parse
+from crawlmill.indexes.columnar.table import TablePart, branch, partitions, quoted, view_of
 from crawlmill.indexes.source import Source
 
 if TYPE_CHECKING:
@@ -30,11 +42,8 @@ __all__ = ["SqlSession"]
 
 _BATCH: Final = 8 << 10
 _TABLE: Final = "ccindex"
-_QUOTED: Final = re.compile(r"\"([^\"]+)\"|(?:name|column|Column|Function with name|Table with name) ([\w.]+)")
-_KIND: Final = re.compile(r"^(?:[A-Z][\w-]*(?: [A-Za-z]+)? Error): ")
-_OURS: Final = re.compile(r"^Python exception occurred while executing the UDF: (?:\w+: )?")
-_ADVICE: Final = re.compile(r"\. Use TRY\(.*| \(?(?:or )?SET \w+ *=.*")  # settings cannot be changed
-_MORE: Final = re.compile(r"\n\s*(?:LINE \d+:|Candidate|Did you mean).*", re.DOTALL)
+_RESERVED: Final = (_TABLE, JOINED, *HOST_TABLES)
+_NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 FindParts = Callable[[str], list[TablePart]]
 
@@ -46,6 +55,8 @@ class SqlSession:
         text: The statements.
         parts: Finds the parts of the table `ccindex`, once all statements have been read; None: statements must name
             tables themselves.
+        hosts: Finds the parts of the host index; None: there is none.
+        annotations: Find the parts of annotations, by their names.
         find_parts: Finds the parts of a table by a LOCATION.
         open_source: Opens a remote part.
         local_path: The path of a part on this machine; None for any other.
@@ -59,6 +70,8 @@ class SqlSession:
         text: str,
         parts: Callable[[], list[TablePart]] | None,
         *,
+        hosts: Callable[[], list[TablePart]] | None = None,
+        annotations: Mapping[str, Callable[[], list[TablePart]]] | None = None,
         find_parts: FindParts,
         open_source: Callable[[str], Source],
         local_path: Callable[[str], str | None],
@@ -67,10 +80,19 @@ class SqlSession:
         self._text, self._find_parts, self._local_path = text, find_parts, local_path
         self._open_source = open_source
         self._files: PartFilesystem | None = None
+        self._names: dict[str, str] = {}
         self._given = None if parts is None else parts()
+        self._hosts = None if hosts is None else hosts()
         self._folder = tempfile.mkdtemp(prefix="crawlmill-sql-")
         self._connection: Any = duckdb.connect(config={"custom_user_agent": "crawlmill"})
         self.tables: dict[str, list[TablePart]] = {} if self._given is None else {_TABLE: self._given}
+        if self._hosts is not None:
+            self.tables.update(dict.fromkeys(HOST_TABLES, self._hosts))
+        self._wanted = dict(annotations or {})
+        self._host_tables = set(HOST_TABLES) & self.tables.keys()
+        self._registered: set[str] = set()
+        self._texts: set[str] = set()  # annotations that are not Parquet
+        self.annotations: list[Annotation] = []
         self.query = ""
         try:
             self._prepare()
@@ -95,22 +117,27 @@ class SqlSession:
 
     def _prepare(self) -> None:
         """Check all statements, make the tables, and run all statements but the last query."""
-        check(self.statements, set(self.tables), cache(self._functions))
+        check(self.statements, self._known_tables(), cache(self._functions))
         for statement in self.statements:
             if statement.kind == "table" and statement.name:
-                self.tables[statement.name] = self._given if self._given is not None else self._located(statement)
+                self.tables[statement.name] = self._declared(statement)
+        for name, find in self._wanted.items():
+            found = find()
+            self.tables[name] = as_parquet(found, self._open_source, f"{self._folder}/{name}.parquet")
+            if self.tables[name] is not found:
+                self._texts.add(name)
         every = [part.location for parts in self.tables.values() for part in parts]
         local = [path for each in every if (path := self._local_path(each)) is not None]
-        self._names = {each: self._local_path(each) or self._remote_name(each) for each in dict.fromkeys(every)}
+        self._names.update((each, self._local_path(each) or self._remote_name(each)) for each in dict.fromkeys(every))
         self._set(local)  # after which no filesystem can be added
-        self._record_ids = self._has_record_ids(local)
-        for name, parts in self.tables.items():
-            self.make_view(name, parts)
+        self._columns = columns(record_ids=self._has_record_ids())
+        self._host_columns = self._all_host_columns()
+        self._make_views()
         queries = [each for each in self.statements if each.kind == "query"]
         for statement in self.statements:
             if statement.kind == "view":
-                name = (statement.name or "").replace('"', '""')
-                self._execute(f'CREATE OR REPLACE TEMP VIEW "{name}" AS {self._translated(statement)}')
+                query = self._translated(statement)
+                self._execute(f"CREATE OR REPLACE TEMP VIEW {quoted(statement.name or '')} AS {query}")
             elif statement.kind == "query":
                 self.query = self._translated(statement)
                 if statement is not queries[-1]:
@@ -121,6 +148,43 @@ class SqlSession:
         names = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type <> 'table'"
         return {name for (name,) in self._execute(names).fetchall()} | set(FUNCTIONS) | _PRESTO
 
+    def _known_tables(self) -> set[str]:
+        """The names of tables that statements need not declare; of annotations, those are forgotten that none names."""
+        for name in self._wanted:
+            if not _NAME.fullmatch(name) or name in _RESERVED:
+                raise UsageError(
+                    "--join", expected=f"a name of a-z, 0-9 and _, not {', '.join(_RESERVED)}", actual=repr(name)
+                )
+        every = {*self.tables, *self._wanted} | (
+            {JOINED} if self._wanted or len(self.tables) > len(HOST_TABLES) else set()
+        )
+        used = names_of(self.statements)
+        if JOINED not in used:
+            self._wanted = {name: find for name, find in self._wanted.items() if name in used}
+        return every
+
+    def _declared(self, statement: Statement) -> list[TablePart]:
+        """The parts of a table that a statement declares: those of --table, if it was given."""
+        about_hosts = "surt_host_name" in statement.tree.sql().lower()
+        if about_hosts:
+            self._host_tables.add(statement.name or "")
+        given = self._hosts if about_hosts else self._given
+        if given is not None:
+            return given
+        if not statement.location:
+            raise UsageError(f"the table {statement.name} has no LOCATION: name one with --table")
+        return self._find_parts(statement.location)
+
+    def _make_views(self) -> None:
+        for name, parts in self.tables.items():
+            self.make_view(name, parts)
+        if JOINED in names_of(self.statements):
+            ours = {_TABLE: self._columns, HOST_TABLES[0]: self._host_columns}
+            tables = [(name, [c.name for c in found]) for name, found in ours.items() if name in self.tables]
+            if not tables:
+                raise UsageError("nothing to join annotations with: name a table with --table")
+            joined_view(self._execute, tables, self.annotations)
+
     def _remote_name(self, location: str) -> str:
         """What DuckDB calls a part that is not on this machine; with the first one it gets a filesystem for them."""
         if self._files is None:
@@ -130,11 +194,6 @@ class SqlSession:
             self._files = PartFilesystem(self._open_source)
             self._connection.register_filesystem(self._files)
         return self._files.add(location)
-
-    def _located(self, statement: Statement) -> list[TablePart]:
-        if not statement.location:
-            raise UsageError(f"the table {statement.name} has no LOCATION: name one with --table")
-        return self._find_parts(statement.location)
 
     def _set(self, local: list[str]) -> None:
         listed = ", ".join("'" + path.replace("'", "''") + "'" for path in local)
@@ -152,23 +211,52 @@ class SqlSession:
         self._execute("SET enable_external_access = false")
         self._execute("SET lock_configuration = true")
 
-    def _has_record_ids(self, local: list[str]) -> bool:
+    def _has_record_ids(self) -> bool:
         """Whether the column is shown: a statement names it, or a local table has it."""
         if "warc_record_id" in self._text.lower():
             return True
-        if not local:
-            return False
-        path = local[0].replace("'", "''")
-        query = f"SELECT count(*) FROM parquet_schema('{path}') WHERE name = 'warc_record_id'"  # noqa: S608 - quoted
-        return bool(self._execute(query).fetchall()[0][0])
+        captures = (parts for name, parts in self.tables.items() if name not in {*self._host_tables, *self._wanted})
+        local = (self._local_path(part.location) for parts in captures for part in parts)
+        path = next((each for each in local if each is not None), None)
+        return path is not None and "warc_record_id" in column_types(self._execute, path)
+
+    def _all_host_columns(self) -> tuple[Column, ...]:
+        """The columns of the host index, with those that its newest part has on top: it is still growing."""
+        if self._hosts is None:
+            return HOST_COLUMNS
+        newest = self._names[max(self._hosts, key=lambda part: part.crawl or "").location]
+        known = {column.name.lower() for column in HOST_COLUMNS} | {"crawl"}
+        found = column_types(self._execute, newest).items()
+        return (
+            *HOST_COLUMNS,
+            *(Column(name, kind, nullable=True) for name, kind in found if name.lower() not in known),
+        )
 
     def make_view(self, name: str, parts: Sequence[TablePart]) -> None:
         """Make, or make anew, the view of a table."""
+        if name in self._wanted:
+            files = [(part, self._names[part.location]) for part in parts]
+            made = annotation_view(self._run, name, files, of_text=name in self._texts)
+            self.annotations = [*(each for each in self.annotations if each.name != name), made]
+            return
+        about_hosts = name in self._host_tables
+        every = self._host_columns if about_hosts else self._columns
+        by = PARTITIONED_BY[:1] if about_hosts else PARTITIONED_BY
         branches = [
-            branch(partition, [self._names[part.location] for part in some], record_ids=self._record_ids)
+            branch(partition, [self._names[part.location] for part in some], every, by)
             for partition, some in partitions(parts).items()
         ]
-        self._execute(view_of(name, branches, record_ids=self._record_ids))
+        self._execute(view_of(name, branches, every, by))
+
+    def _run(self, statement: str) -> Any:
+        """As `_execute`, with the functions of ours that the statement calls."""
+        register(self._connection, {name for name in FUNCTIONS if f"{name}(" in statement} - self._registered)
+        self._registered |= {name for name in FUNCTIONS if f"{name}(" in statement}
+        return self._execute(statement)
+
+    def key_problems(self) -> list[str]:
+        """What is wrong with the keys of annotations; each is a line."""
+        return [line for each in self.annotations if (line := key_problem(self._execute, each)) is not None]
 
     def name_of(self, part: TablePart) -> str:
         """What DuckDB calls a part."""
@@ -182,7 +270,8 @@ class SqlSession:
             raise UsageError("the SQL is nested too deeply") from None
         except SqlglotError as error:
             raise UsageError(f"SQL that is not supported: {' '.join(str(error).split())[:120]}") from None
-        register(self._connection, functions)
+        register(self._connection, functions - self._registered)
+        self._registered |= functions
         return query
 
     def _can_re2(self, pattern: str) -> bool:
@@ -241,23 +330,7 @@ class SqlSession:
             return UsageError(f"a part of the table cannot be read: {problem}")
         if isinstance(error, duckdb.InterruptException):
             raise KeyboardInterrupt from error
-        text = str(error)
-        what = " ".join(_OURS.sub("", _KIND.sub("", _MORE.sub("", text))).split())
-        what = _ADVICE.sub("", what)
-        for location, name in self._names.items() if hasattr(self, "_names") else ():
-            if name in what or name.partition("://")[2] in what:
-                what = what.replace(name, location)
-        return UsageError(what + self._place(text))
-
-    def _place(self, text: str) -> str:
-        for found in _QUOTED.finditer(text):
-            word = found[1] or found[2]
-            place = re.search(rf"\b{re.escape(word)}\b", self._text, re.IGNORECASE)
-            if place is not None:
-                line = self._text.count("\n", 0, place.start()) + 1
-                column = place.start() - (self._text.rfind("\n", 0, place.start()) + 1) + 1
-                return f" (line {line}, column {column})"
-        return ""
+        return UsageError(explained(error, self._text, self._names))
 
 
 _PRESTO: Final = frozenset({

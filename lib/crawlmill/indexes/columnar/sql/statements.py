@@ -21,7 +21,7 @@ from crawlmill.errors import UsageError
 
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # what it cannot parse is refused, in a line of ours
 
-__all__ = ["DIALECT", "Statement", "check", "parse", "table_name"]
+__all__ = ["DIALECT", "Statement", "check", "names_of", "parse", "table_name"]
 
 DIALECT: Final = "athena"
 
@@ -161,6 +161,11 @@ def _check_table(node: exp.Table, known: set[str], schemas: set[str]) -> None:
 def table_name(node: exp.Table) -> str:
     """The name of a table without that of its database, in lower case."""
     return node.name.lower()
+
+
+def names_of(statements: Iterable[Statement]) -> set[str]:
+    """The names of all tables that statements read, in lower case."""
+    return {table_name(node) for each in statements for node in each.tree.find_all(exp.Table)}
 
 
 def _unknown_table(name: str, known: set[str]) -> UsageError:
