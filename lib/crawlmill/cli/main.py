@@ -34,6 +34,7 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "run": Command("runs", "run one of the jobs that come with Crawlmill"),
+    "new": Command("runs", "write a job of your own to begin with, and its test"),
     "check": Command("archives", "read every member and record of archives to its end, and say what is lost"),
     "index": Command("indexes", "print the captures of archives: a URL index, a line per record"),
     "records": Command("archives", "list the records of archives, a row each"),

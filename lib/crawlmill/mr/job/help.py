@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Final
 
 from crawlmill.mr.engines.registry import DEFAULT, ENGINES, Engine
@@ -69,6 +70,12 @@ def _make_ready(
     _describe(parser, job, name, shown_as)
 
 
+def _shown_script(job: Any, name: str) -> str:
+    """How a script is called: those of the project from above their folder, all others from theirs."""
+    script = job.mr_job_script()
+    return f"jobs/{name}.py" if script is None or Path(script).parent.name == "jobs" else f"{name}.py"
+
+
 def _hide(rare: Iterable[argparse.Action]) -> None:
     for action in rare:
         action.help = _SHOWN.get(action.dest, argparse.SUPPRESS)
@@ -85,7 +92,7 @@ def _hide(rare: Iterable[argparse.Action]) -> None:
 
 def _describe(parser: argparse.ArgumentParser, job: type, name: str, shown_as: str | None) -> None:
     """Put the job's docstring above its options and examples below."""
-    parser.prog = shown_as or f"python jobs/{name}.py"
+    parser.prog = shown_as or f"python {_shown_script(job, name)}"
     parser.usage = "%(prog)s [-r RUNNER] [options] LIST..."
     parser.description = inspect.cleandoc(job.__doc__ or "")
     formats = getattr(job, "formats", ())
