@@ -54,10 +54,31 @@ def test_a_record_of_another_page_is_not_found(tmp_path):
     assert (proven.row.outcome, proven.row.records) == ("failed", 0)
 
 
-def test_a_zstandard_frame_is_not_copied_into_a_gzip_file(tmp_path):
-    proven = of(zstandard.ZstdCompressor().compress(PAGE), tmp_path)
-    assert not proven.members
-    assert [problem.reason for problem in proven.row.problems] == ["unsupported-format"]
+def frame(content, dictionary=None):
+    return zstandard.ZstdCompressor(dict_data=dictionary, write_checksum=True).compress(content)
+
+
+def test_what_zstandard_frames_hold_is_copied_to_be_compressed_by_gzip(tmp_path):
+    other = builders.response("http://example.org/b", b"<p>other</p>")
+    dictionary = zstandard.ZstdCompressionDict(PAGE * 4, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+    beginning = b"\x5d\x2a\x4d\x18" + (4 * len(PAGE)).to_bytes(4, "little") + PAGE * 4
+    for head, frames in ((b"", [frame(PAGE), frame(other)]), (beginning, [frame(each, dictionary) for each in (PAGE, other)])):  # fmt: skip
+        proven = of(head + b"".join(frames), tmp_path, url="http://example.org/a", offset=len(head))
+        assert stored(proven) == [PAGE, other]
+        assert all(each.is_plain and each.closing == b"" for each in proven.members)
+        assert [each.lines[0].url for each in proven.members] == ["http://example.org/a", "http://example.org/b"]
+        assert (proven.row.outcome, proven.row.records, proven.row.bytes) == ("ok", 2, len(b"".join(frames)))
+        proven.close()
+
+
+def test_of_damaged_frames_nothing_is_copied(tmp_path):
+    whole = frame(PAGE)
+    spoiled = bytearray(whole)
+    spoiled[-1] ^= 1
+    for data, reason in ((bytes(spoiled), "bad-checksum"), (whole[:-3], "truncated")):
+        proven = of(data, tmp_path)
+        assert not proven.members
+        assert [problem.reason for problem in proven.row.problems] == [reason]
 
 
 def test_each_flipped_bit_and_each_cut_is_found(tmp_path):

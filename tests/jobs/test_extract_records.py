@@ -9,6 +9,7 @@ import sys
 import zlib
 
 import pytest
+import zstandard
 from tests import builders
 from tests.data import shared
 from tests.mr.helpers import PROJECT, rows, run
@@ -174,6 +175,26 @@ def test_arc_records_and_plain_ones_come_out_as_what_they_are(crawl):
         [sys.executable, "-m", "crawlmill", "check", *sorted(out.glob("*.gz"))], capture_output=True, check=True
     )
     assert check.stdout.count(b"ok") == 3
+
+
+def test_records_of_zstandard_frames_come_out_in_gzip_members_and_a_dictionary_is_fetched_once(crawl):
+    pages = [builders.response(f"http://z.example/{n}", b"page %d" % n) for n in range(4)]
+    made = zstandard.ZstdCompressionDict(b"".join(pages), dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+    frames = [zstandard.ZstdCompressor(dict_data=made, write_checksum=True).compress(page) for page in pages]
+    data = b"\x5d\x2a\x4d\x18" + len(made.as_bytes()).to_bytes(4, "little") + made.as_bytes()
+    with FaultServer({"/z.warc.zst": Thing(data + b"".join(frames))}) as server:
+        lines, at = [], len(data)
+        for frame in frames:
+            lines.append(f"{server.url}/z.warc.zst\t{at}\t{len(frame)}\n")
+            at += len(frame)
+        out = extract(crawl, lines=lines)
+        assert len([seen for seen in server.seen if seen.method == "GET"]) == 3  # frames; its length; the dictionary
+    assert [gzip.decompress(each) for each in copies(out)] == pages
+    written = (out / "records-00000.warc.gz").read_bytes()
+    for page, line in zip(pages, (out / "records-00000.cdxj").read_text().splitlines(), strict=True):
+        place = json.loads(line.split(" ", 2)[2])
+        start = int(place["offset"])
+        assert gzip.decompress(written[start : start + int(place["length"])]) == page
 
 
 def test_provenance_says_where_each_record_was(crawl):

@@ -33,6 +33,10 @@ class HeldRange:
         file = io.BytesIO(self._fetched) if isinstance(self._fetched, bytes) else self._fetched
         return _HeldStream(file, length)
 
+    def first_bytes(self, location: str, count: int) -> bytes:
+        """The first bytes of an object; see `Storage.first_bytes`. Raises: SourceError."""
+        return self._storage.first_bytes(location, count)
+
     def found_at(self, location: str) -> str:
         """Where a location was opened; see `Storage.found_at`."""
         return self._storage.found_at(location)

@@ -1,4 +1,4 @@
-"""Proves the bytes of a range and finds what is to be copied: whole members as they are, plain records one by one.
+"""Proves the bytes of a range and finds what is to be copied: members as they are, plain records, contents of frames.
 
 Nearly every range is one gzip member that holds one WARC record; that is decided here at once. Everything else is read
 as any job reads it, by `Reading`, whose verdict is the one reported. A range of which anything is lost is not copied.
@@ -14,6 +14,7 @@ from crawlmill.codecs.gzip_member import MAGIC
 from crawlmill.codecs.inflate import inflate_whole
 from crawlmill.codecs.zstd import begins_zstd
 from crawlmill.errors import FormatError, Problem, SourceError
+from crawlmill.extraction.frames import inflate_frames
 from crawlmill.extraction.held import HeldRange
 from crawlmill.extraction.lines import EVERY_TYPE, CaptureLine, QuickCapture, line_of
 from crawlmill.extraction.listed import Listed
@@ -55,7 +56,8 @@ class Seen:
 class Member:
     """What is copied: `length` bytes of the range from `start`, a gzip member as it is or a plain record.
 
-    A plain record has its line ends added in `closing`, where the range does not have them.
+    A plain record has its line ends added in `closing`, where the range does not have them. What a Zstandard frame
+    holds is copied as a plain record is.
     """
 
     start: int
@@ -96,6 +98,15 @@ class Proven:
             return lines[0].url
         return None if self.first is None else self.first.uri
 
+    def hold(self, contents: BinaryIO, places: dict[int, tuple[int, int]]) -> None:
+        """Copy the contents of members in place of their bytes; `places` are those of the offsets of members."""
+        start = self.row.offset or 0
+        for member in self.members:
+            member.start, member.length = places[start + member.start]
+            member.closing = b""
+        self.close()
+        self.data = contents
+
     def lose(self, error: FormatError | SourceError) -> None:
         """Copy nothing of it, for this reason."""
         self.row.lose(Problem.of(error))
@@ -122,25 +133,14 @@ def prove(item: Input, listed: Listed, fetched: Fetched, storage: Opener, option
         unread = Proven(row)
         unread.lose(fetched.located(source=redact(item.location)))
         return unread
-    if begins_zstd(_first_bytes(fetched)):
-        other = Proven(row)
-        other.lose(
-            FormatError(
-                "records are not copied from Zstandard archives",
-                reason="unsupported-format",
-                offset=item.offset,
-                source=redact(item.location),
-                expected="gzip members or plain records",
-                actual="a Zstandard frame",
-            )
-        )
-        return other
     proven: Proven | None = None
     if isinstance(fetched, bytes) and len(fetched) == item.length and not options.verify:
         proven = _usual(row, item, fetched)
     if proven is None:
         proven = _read(item, fetched, storage, options)
     proven.data = fetched
+    if proven.members and begins_zstd(_first_bytes(fetched)):
+        proven.hold(*inflate_frames(item, HeldRange(item, fetched, storage)))
     if proven.members and not listed.is_of(proven.url):
         error = SourceError("the record here is of another URL than the listed one", reason="not-found",
                             expected=listed.url or listed.key, actual=proven.url,

@@ -25,6 +25,10 @@ class Tee:
         stream = self._storage.open_stream(location, start, length)
         return stream if location != self._location else _TeeStream(stream, self, start)
 
+    def first_bytes(self, location: str, count: int) -> bytes:
+        """The first bytes of an object; see `Storage.first_bytes`. Raises: SourceError."""
+        return self._storage.first_bytes(location, count)
+
     def found_at(self, location: str) -> str:
         """Where a location was opened; see `Storage.found_at`."""
         return self._storage.found_at(location)

@@ -84,8 +84,7 @@ class Opened:
         if not window.start and (window.held >= count or window.ended):
             return window.data[:count]
         self._span.pause()
-        with self._storage.open_stream(self._location, 0, count) as stream:
-            return stream.read()
+        return self._storage.first_bytes(self._location, count)
 
     def pause(self) -> None:
         """Let go of the connection until the next read."""

@@ -95,6 +95,10 @@ class CoalescingStorage:
             shared.at += len(piece)
         return _Part(shared, shared.stream, self._storage, location, start, length)
 
+    def first_bytes(self, location: str, count: int) -> bytes:
+        """The first bytes of an object; see `Storage.first_bytes`. Raises: SourceError."""
+        return self._storage.first_bytes(location, count)
+
     def found_at(self, location: str) -> str:
         """Where a location was opened; see `Storage.found_at`."""
         return self._storage.found_at(location)

@@ -68,6 +68,9 @@ class Opener(Protocol):
     def open_stream(self, location: str, start: int = 0, length: int | None = None) -> Stream:
         """A stream over `length` bytes (or all there are) from byte `start`. Raises: SourceError."""
 
+    def first_bytes(self, location: str, count: int) -> bytes:
+        """The first bytes of an object, at most `count`, which many ranges of it may need. Raises: SourceError."""
+
     def found_at(self, location: str) -> str:
         """Where a location that was opened lies: itself, or a mirror of it."""
 

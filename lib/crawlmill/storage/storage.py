@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Self, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Final, Self, TypeVar
 from urllib.parse import urlsplit
 
 from crawlmill.errors import FormatError, MissingDependency, SourceError, UsageError
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Storage"]
 
 Result = TypeVar("Result")
+
+_BEGINNINGS: Final = 4
 
 
 class Storage:
@@ -61,6 +63,7 @@ class Storage:
         self._client: HttpClient | None = None
         self._backends: dict[str, Backend] = {"file": LocalBackend()}
         self._lock = threading.RLock()
+        self._beginnings: dict[str, tuple[int, bytes]] = {}
 
     def open_stream(
         self, location: str, start: int = 0, length: int | None = None, *, kind: str | None = None
@@ -78,6 +81,22 @@ class Storage:
     def found_at(self, location: str) -> str:
         """Where a location was opened: below another base than the first, if it is not there; see `StorageOptions`."""
         return self._mirrors.place_of(location)
+
+    def first_bytes(self, location: str, count: int) -> bytes:
+        """The first bytes of an object, at most `count`; those of the last few objects are remembered.
+
+        Many ranges of a file may need what it begins with: a header, or a dictionary. Raises: SourceError.
+        """
+        with self._lock:
+            asked, found = self._beginnings.pop(location, (0, b""))
+        if asked < count:
+            with self.open_stream(location, 0, count) as stream:
+                asked, found = count, stream.read()
+        with self._lock:
+            self._beginnings[location] = asked, found
+            if len(self._beginnings) > _BEGINNINGS:
+                del self._beginnings[next(iter(self._beginnings))]
+        return found[:count]
 
     def read_range(self, location: str, start: int, length: int) -> bytes:
         """Exactly `length` bytes from byte `start`.
