@@ -34,6 +34,7 @@ JOBS: Final = {
     "near_duplicates": "pairs",
     "url_index": "warc",
     "url_table": "warc",
+    "host_index": "warc",
     "prefix_tree": "metadata",
     "server_addresses": "warc",
     "sitemaps": "robots",
@@ -70,18 +71,20 @@ _MORE: Final = {
     "near_duplicates": ("--hash", "package"),
     "url_index": ("--shards", "3", "--lines", "20"),
     "url_table": ("--parts", "2", "--rows", "50"),
+    "host_index": ("--parts", "3"),
     "prefix_tree": ("--block-size", "512"),
     "structured_data": ("--parts", "3"),
 }
 _FILES: Final = {
     "url_index": "c*",
     "url_table": "crawl=*/*/*.parquet",
+    "host_index": "crawl=*/*.parquet",
     "prefix_tree": "url-index.pbtree",
     "host_graph": "*/part-*",
     "structured_data": "[cp]*",
 }
 """Jobs whose results are files: those by which they are compared."""
-_ONLY: Final = {"crawl_statistics": ("damaged",), "host_statistics": ("damaged",)}
+_ONLY: Final = {"crawl_statistics": ("damaged",), "host_statistics": ("damaged",), "host_index": ("damaged",)}
 """Jobs that share what other lists would show with jobs above: their lists."""
 _SPLIT: Final = 30_000
 

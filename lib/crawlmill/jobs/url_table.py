@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import groupby
@@ -13,7 +12,7 @@ from crawlmill.errors import FormatError, MissingDependency
 from crawlmill.indexes.cdx.archive import IndexOptions
 from crawlmill.indexes.cluster.sharding import shards_of
 from crawlmill.indexes.columnar.checked import LineChecker
-from crawlmill.indexes.columnar.layout import CODECS, part_name
+from crawlmill.indexes.columnar.layout import CODECS, crawl_word, part_name
 from crawlmill.mr.job.sharded import ShardedJob, number_of_files
 from crawlmill.mr.run.options import whole_number
 from crawlmill.mr.task.rows import Pair
@@ -21,7 +20,6 @@ from crawlmill.mr.task.rows import Pair
 __all__ = ["UrlTable"]
 
 _ROWS: Final = 1_000_000
-_WORD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,79}")
 
 
 class UrlTable(ShardedJob):
@@ -52,7 +50,7 @@ class UrlTable(ShardedJob):
         add("--compression", choices=tuple(CODECS), default="gzip", help="how pages are compressed (default gzip)")
         add("--record-ids", action="store_true", help="also write the column warc_record_id")
         for name, default in (("crawl", "local"), ("subset", "warc")):
-            add(f"--{name}", type=_word, default=default, metavar="NAME",
+            add(f"--{name}", type=crawl_word, default=default, metavar="NAME",
                 help=f"the {name} of WARC files whose names are not Common Crawl's (default {default})")  # fmt: skip
 
     def grouped(self, reading: Any, *, survey: bool) -> Iterator[tuple[bytes, bytes]]:
@@ -98,12 +96,6 @@ class UrlTable(ShardedJob):
 
 def _ignore(_: FormatError) -> None:
     """What the survey is told is told again."""
-
-
-def _word(text: str) -> str:
-    if not _WORD.fullmatch(text):
-        raise ValueError(text)
-    return text
 
 
 if __name__ == "__main__":

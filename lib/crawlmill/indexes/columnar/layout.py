@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 __all__ = [
-    "CODECS", "COLUMNS", "PARTITIONED_BY", "RECORD_ID", "Column", "Partition", "columns", "part_name", "partition_of",
-    "partition_of_path",
+    "CODECS", "COLUMNS", "PARTITIONED_BY", "RECORD_ID", "Column", "Partition", "columns", "crawl_word", "part_name",
+    "partition_of", "partition_of_path",
 ]  # fmt: skip
 
 
@@ -117,6 +117,13 @@ def partition_of_path(path: str) -> tuple[str | None, str | None]:
     """Crawl and subset of a file of a table, by the folders it is in; None for each where the path does not say."""
     found = _PATH.search(path.partition("?")[0])
     return (unquote(found[1]), found[2] and unquote(found[2])) if found else (None, None)
+
+
+def crawl_word(text: str) -> str:
+    """The name of a crawl or a subset, as an option gives it. Raises: ValueError: It cannot name a folder."""
+    if not re.fullmatch(_WORD, text):
+        raise ValueError(text)
+    return text
 
 
 def part_name(folder: str, number: int, compression: str) -> str:
