@@ -8,7 +8,7 @@ from typing import Any
 from crawlmill.analysis.metadata_fields import project, where
 from crawlmill.analysis.text_join import METADATA, TEXT, with_texts
 from crawlmill.formats.crawl2012.valid import invalid_metadata, valid_metadata
-from crawlmill.mr import CrawlJob, FormatError, MRStep, RawValueProtocol, Reading, Record, UsageError
+from crawlmill.mr import Columns, CrawlJob, FormatError, MRStep, RawValueProtocol, Reading, Record, UsageError
 
 __all__ = ["CrawlMetadata"]
 
@@ -26,6 +26,7 @@ class CrawlMetadata(CrawlJob):
     with --locate: parse-output/segment/1346823845675/1346864469604_0.arc.gz<TAB>157<TAB>899
     """
 
+    columns: Columns | None = Columns({"url": "string"}, {"record": "json"})
     formats: tuple[str, ...] = ("metadata",)
     types = ("metadata", "text_data")
 
@@ -57,6 +58,8 @@ class CrawlMetadata(CrawlJob):
         self.fields = options.fields.split(",") if options.fields else None
         if options.locate and (options.fields or options.with_text or options.invalid == "keep"):
             raise UsageError("--locate returns no records: use it without --fields, --with-text and --invalid keep")
+        if options.locate:
+            self.columns = None
         if options.with_text:
             self.formats = ("metadata", "text_data")
 

@@ -26,6 +26,7 @@ from crawlmill.mr.run.options import whole_number
 from crawlmill.mr.task.largest import Largest
 from crawlmill.mr.task.pairs import ENCODED, JsonPairs, encode_pair
 from crawlmill.mr.task.rows import Pair
+from crawlmill.results.columns import Columns
 from crawlmill.storage.locations import absolute
 
 __all__ = ["CrawlStatistics"]
@@ -47,6 +48,7 @@ class CrawlStatistics(SortingJob):
     """
 
     formats = ("warc", "arc", "cdxj", "cdx", "parquet")
+    columns = Columns({"key": "json"}, {"value": "json"})  # keys of three to five items
     writes_files = False
     publishes_pairs = True
 

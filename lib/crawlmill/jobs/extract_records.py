@@ -32,6 +32,7 @@ class ExtractRecords(CrawlJob):
     """
 
     formats = FORMATS
+    columns = None
     writes_files = True
     publishes_pairs = False
     selects_lists = True

@@ -42,6 +42,8 @@ class FindCaptures(CrawlJob):
     """
 
     searches = True
+    columns = None
+    formats_results = False
     items = object
 
     def configure_args(self) -> None:

@@ -20,6 +20,7 @@ from crawlmill.mr.run.options import whole_number
 from crawlmill.mr.task.largest import Largest
 from crawlmill.mr.task.pairs import ENCODED, JsonPairs
 from crawlmill.mr.task.rows import Pair
+from crawlmill.results.columns import Columns
 from crawlmill.storage import Storage
 from crawlmill.storage.locations import absolute
 
@@ -39,6 +40,7 @@ class HostStatistics(SortingJob):
     """
 
     formats = ("warc", "arc", "wat", "cdxj", "cdx", "captures", "parquet", "metadata")
+    columns = Columns({"host": "string"}, {"statistics": "json"})
     writes_files = False
     publishes_pairs = True
     takes_described = True

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from crawlmill.analysis.metadata_tables import metadata_tables
 from crawlmill.formats.crawl2012.valid import valid_metadata
-from crawlmill.mr import CountJob, Record
+from crawlmill.mr import Columns, CountJob, Record
 
 __all__ = ["MetadataStatistics"]
 
@@ -22,6 +22,7 @@ class MetadataStatistics(CountJob):
     A result line is a table with one of its items, and the count: ["status",200]<TAB>1234
     """
 
+    columns = Columns({"question": "string", "item": "string"}, {"count": "int64"})
     formats = ("metadata",)
     types = ("metadata",)
 

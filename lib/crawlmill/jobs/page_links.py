@@ -7,7 +7,7 @@ from functools import partial
 
 from crawlmill import core
 from crawlmill.analysis.links.character_references import unescape
-from crawlmill.mr import MRStep, Reading
+from crawlmill.mr import Columns, MRStep, Reading
 from crawlmill.mr.job.links import LinksJob, Page
 from crawlmill.mr.task.pairs import ENCODED, encode_key
 from crawlmill.mr.task.rows import Pair
@@ -27,6 +27,8 @@ class PageLinks(LinksJob):
     A result line is a page, the target, and the kind of the link as WAT names it:
     "http://a.com/x"<TAB>["http://b.org/y.png","IMG@/src"]
     """
+
+    columns = Columns({"url": "string"}, {"target": "string", "kind": "string"})
 
     def steps(self) -> list[MRStep]:
         """There is nothing to reduce."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from crawlmill.analysis.links.addresses import address_of, wat_address
 from crawlmill.formats.arc import ArcRecord
 from crawlmill.formats.warc.record import WarcRecord
-from crawlmill.mr import CountJob, Record
+from crawlmill.mr import Columns, CountJob, Record
 
 __all__ = ["ServerAddresses"]
 
@@ -22,6 +22,7 @@ class ServerAddresses(CountJob):
     A result line is a host with an address, and the number of responses: ["example.com","93.184.216.34"]<TAB>12
     """
 
+    columns = Columns({"host": "string", "address": "string"}, {"count": "int64"})
     formats = ("warc", "arc", "wat")
     types = ("response", "metadata")
     heads_suffice = True

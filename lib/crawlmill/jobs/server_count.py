@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crawlmill.analysis.servers import ServerCounter, servers_of_headers, wat_servers
 from crawlmill.formats.crawl2012.valid import valid_metadata
-from crawlmill.mr import CountJob, Record, counted_natively
+from crawlmill.mr import Columns, CountJob, Record, counted_natively
 
 __all__ = ["ServerCount"]
 
@@ -18,6 +18,7 @@ class ServerCount(CountJob):
     A result line is a value and its count: "nginx"<TAB>12
     """
 
+    columns = Columns({"server": "string"}, {"count": "int64"})
     formats = ("warc", "arc", "wat", "metadata")
     types = ("response", "metadata")
     heads_suffice = True

@@ -7,7 +7,7 @@ from typing import Any
 
 from crawlmill.analysis.links.hosts import host_of_url
 from crawlmill.analysis.links.robots import is_robots_txt, sitemaps_in
-from crawlmill.mr import CrawlJob, FormatError, Reading, Record
+from crawlmill.mr import Columns, CrawlJob, FormatError, Reading, Record
 
 __all__ = ["Sitemaps"]
 
@@ -22,6 +22,7 @@ class Sitemaps(CrawlJob):
     A result line is the URL of a sitemap and the hosts that name it, sorted: "http://a.com/map.xml"<TAB>["a.com"]
     """
 
+    columns = Columns({"sitemap": "string"}, {"hosts": "json"})
     formats = ("warc", "arc")
     types = ("response",)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawlmill.analysis.tags import TagCounter
-from crawlmill.mr import CountJob, Record, counted_natively
+from crawlmill.mr import Columns, CountJob, Record, counted_natively
 
 __all__ = ["TagCount"]
 
@@ -17,6 +17,7 @@ class TagCount(CountJob):
     A result line is a tag's name and its count: "div"<TAB>1234
     """
 
+    columns = Columns({"tag": "string"}, {"count": "int64"})
     formats = ("warc", "arc")
     types = ("response",)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crawlmill.mr import CrawlJob, Record
+from crawlmill.mr import Columns, CrawlJob, Record
 
 __all__ = ["TextData"]
 
@@ -18,6 +18,7 @@ class TextData(CrawlJob):
     A result line is a URL and its text: "http://example.com/"<TAB>"Example Domain ..."
     """
 
+    columns = Columns({"url": "string"}, {"text": "string"})
     formats = ("text_data",)
     types = ("text_data",)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawlmill.analysis.words import WordCounter
-from crawlmill.mr import CountJob, Record, counted_natively
+from crawlmill.mr import Columns, CountJob, Record, counted_natively
 
 __all__ = ["WordCount"]
 
@@ -18,6 +18,7 @@ class WordCount(CountJob):
     the word follows: "word"<TAB>[1234,56]
     """
 
+    columns = Columns({"word": "string"}, {"count": "int64"})
     formats = ("wet", "text_data")
     types = ("conversion", "text_data")
 
@@ -27,6 +28,12 @@ class WordCount(CountJob):
         self.add_passthru_arg(
             "--document-frequency", action="store_true", help="also count how many texts contain each word"
         )
+
+    def load_args(self, args: list[str]) -> None:
+        """With --document-frequency there is a column more."""
+        super().load_args(args)
+        if self.options.document_frequency:
+            self.columns = Columns({"word": "string"}, {"count": "int64", "documents": "int64"})
 
     def make_counter(self) -> WordCounter:
         """Count by word."""

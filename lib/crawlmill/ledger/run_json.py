@@ -7,9 +7,10 @@ import os
 import platform
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, Final
 
 import crawlmill
@@ -37,11 +38,13 @@ def run_report(
     summary: Summary,
     mrjob: str,
     timeline: Timeline,
+    results: Mapping[str, Any] = MappingProxyType({}),
 ) -> bytes:
     """The file's content; `mrjob` is the version of that.
 
     Times are seconds since 1970, shown in UTC; secrets in arguments are not shown. `progress` is the timeline:
-    `[[seconds, inputs, records, bytes], …]`, whose last point has the totals.
+    `[[seconds, inputs, records, bytes], …]`, whose last point has the totals. `results` says in which format results
+    are, and which columns they have.
     """
     machine = os.uname()
     seconds = max(round(ended_s - began_s, 3), 0.0)
@@ -52,6 +55,7 @@ def run_report(
         "began": _shown(began_s),
         "ended": _shown(ended_s),
         "seconds": seconds,
+        **results,
         "inputs": {"all": summary.inputs, **summary.outcomes},
         "records": summary.records,
         "bytes": summary.bytes,

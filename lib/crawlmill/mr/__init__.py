@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from crawlmill.mr.job.counting import CountJob, counted_natively
     from crawlmill.mr.run.options import whole_number
     from crawlmill.mr.run.results import Results
+    from crawlmill.results.columns import Columns
 
 __all__ = [
+    "Columns",
     "CountJob",
     "CrawlJob",
     "FormatError",
@@ -57,6 +59,7 @@ _HOMES = {
     "crawlmill.mr.job.counting": ("CountJob", "counted_natively"),
     "crawlmill.mr.run.options": ("whole_number",),
     "crawlmill.mr.run.results": ("Results",),
+    "crawlmill.results.columns": ("Columns",),
 }
 
 

@@ -90,6 +90,7 @@ class _Launch:
             job.name(), self.engine.name, sys.argv[1:], self.began_s, options.output_dir,
             options.ledger, options.on_bad_input, options.max_bad_inputs.text, options.cat_output,
             options.quiet, options.verbose, job.ends_with(),
+            **_results_of(job),
         )  # fmt: skip
         self.limit = self.info.limit
         self.progress = Progress(console, self._judge, shown=options.progress and not options.quiet)
@@ -258,6 +259,14 @@ class _Launch:
         finally:
             self.console.clear()
         return None
+
+
+def _results_of(job: Job) -> dict[str, Any]:
+    """What a RunInfo says about the results."""
+    columns = None if job.columns is None else job.columns.to_json()
+    if (form := job.part_format) is None:
+        return {"columns": columns}
+    return {"columns": columns, "output_format": form.name, "spreadsheet_safe": form.harmless}
 
 
 class _ToConsole(logging.Handler):

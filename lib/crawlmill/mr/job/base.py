@@ -37,7 +37,14 @@ from crawlmill.formats.selectors.criteria import Criteria
 from crawlmill.inputs.lists import Input, Inputs
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.mr.compat import MRJob, MRJobRunner, MRStep, RawValueProtocol
-from crawlmill.mr.job.command_line import declare_options, pass_on, raise_usage_error, storage_of
+from crawlmill.mr.job.command_line import (
+    PAIRS,
+    declare_options,
+    declare_output_format,
+    pass_on,
+    raise_usage_error,
+    storage_of,
+)
 from crawlmill.mr.job.program import door_of, guarded_stdout, run_program
 from crawlmill.mr.job.step_task import StepTask, is_json, overrides, plain_sums, rows_set_aside
 from crawlmill.mr.job.task_inputs import InputWatch, TaskInputs
@@ -48,10 +55,12 @@ from crawlmill.mr.task.pairs import JsonPairs
 from crawlmill.mr.task.rows import Pair, RowsFile, without_rows
 from crawlmill.mr.task.sums import Choice, summing
 from crawlmill.mr.task.survey import REDUCERS, read_findings
+from crawlmill.results.columns import JSON_PAIRS, Columns
 from crawlmill.storage import Storage
 
 if TYPE_CHECKING:  # no task needs it
     from crawlmill.mr.run.results import Results
+    from crawlmill.results.writers import PartFormat
 
 __all__ = ["CrawlJob", "summing"]
 
@@ -84,6 +93,12 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         "mapreduce.map.speculative": "false",  # it would fetch everything twice
         "mapreduce.task.timeout": 1_800_000,
     }
+
+    columns: Columns | None = JSON_PAIRS
+    """The columns of the results, by which `--output-format` writes them; None: what the job yields are no pairs."""
+
+    formats_results: ClassVar[bool] = True
+    """Whether the job has the common `--output-format`, and not one of its own."""
 
     writes_files: ClassVar[bool] = False
     """Whether the results are, or are also, files that tasks write (`write_file`); needs an output folder."""
@@ -236,6 +251,15 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         """How inputs are read by the survey."""
         return self.read_options
 
+    @cached_property
+    def part_format(self) -> PartFormat | None:
+        """How the parts of the results are written; None: as pairs."""
+        if self.columns is None or self.options.output_format == PAIRS:
+            return None
+        from crawlmill.results.writers import PartFormat  # noqa: PLC0415 - not of every run
+
+        return PartFormat(self.options.output_format, self.columns, harmless=self.options.spreadsheet_safe)
+
     # The steps, and what goes through the tasks of them (`task_inputs`, `step_task`).
 
     def steps(self) -> list[MRStep]:
@@ -345,10 +369,11 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     def run_job(self) -> None:
         """Run the whole job; ends the process if the exit code is not 0."""
-        from crawlmill.mr.job.declared import check_declared  # noqa: PLC0415 - no task needs it
+        from crawlmill.mr.job.declared import check_declared, check_output_format  # noqa: PLC0415 - no task needs it
         from crawlmill.mr.launch import launch  # noqa: PLC0415 - no task needs it
 
         check_declared(self)
+        check_output_format(self)
         code = launch(self)
         if code:
             sys.exit(code)
@@ -362,6 +387,8 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         parser.allow_abbrev = False
         self._of_mrjob = list(parser._actions)  # noqa: SLF001 - mrjob's own way of reading its parser
         declare_options(parser, self._passthru_arg_dests)
+        if self.formats_results:
+            declare_output_format(parser, self._passthru_arg_dests, shown=self.columns is not None)
 
     def _pass_on(self, group: _ArgumentGroup, *names: str, **settings: Any) -> None:
         """Declare an option, in a group of the help, that tasks get too."""

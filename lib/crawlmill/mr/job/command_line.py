@@ -5,15 +5,19 @@ from __future__ import annotations
 from argparse import SUPPRESS, ArgumentParser, _ArgumentGroup
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from crawlmill.errors import UsageError
 from crawlmill.mr.run import options as declared
 from crawlmill.mr.run import reading_options
 from crawlmill.mr.task.settings import OPTION, TaskSettings
+from crawlmill.results.parts import FORMATS
 from crawlmill.storage import Storage, StorageOptions
 
-__all__ = ["declare_options", "pass_on", "raise_usage_error", "storage_of"]
+__all__ = ["PAIRS", "declare_options", "declare_output_format", "pass_on", "raise_usage_error", "storage_of"]
+
+PAIRS: Final = "pairs"
+"""The format of results unless the user wants another."""
 
 
 def declare_options(parser: ArgumentParser, passed_on: set[str]) -> None:
@@ -35,7 +39,19 @@ def declare_options(parser: ArgumentParser, passed_on: set[str]) -> None:
     parser.add_argument("--worker", type=int, help=SUPPRESS)
 
 
-def pass_on(group: _ArgumentGroup, passed_on: set[str]) -> Callable[..., None]:
+def declare_output_format(parser: ArgumentParser, passed_on: set[str], *, shown: bool) -> None:
+    """Declare in which format results are written; not shown of jobs that refuse every other."""
+    add = pass_on(parser.add_argument_group("results") if shown else parser, passed_on)
+    formats = (
+        "pairs: key TAB value, in JSON (default); jsonl: objects; csv, tsv: with a header; parquet: needs --output-dir "
+        "and the packages of crawlmill[columnar]"
+    )
+    safe = "with csv and tsv: put ' before texts that a spreadsheet takes for formulas"
+    add("--output-format", choices=FORMATS, default=PAIRS, help=formats if shown else SUPPRESS)
+    add("--spreadsheet-safe", action="store_true", help=safe if shown else SUPPRESS)
+
+
+def pass_on(group: _ArgumentGroup | ArgumentParser, passed_on: set[str]) -> Callable[..., None]:
     """What declares an option, in a group of the help, that tasks get too."""
 
     def add(*names: str, **settings: Any) -> None:

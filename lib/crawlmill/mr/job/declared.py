@@ -1,13 +1,18 @@
-"""Checks what a job declares in `formats` and `types` before it is launched: with a typo there, it counts nothing."""
+"""Checks before a job is launched: what it declares (a typo in `formats` counts nothing), and its format of results."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, Final
 
 from crawlmill.errors import UsageError
 from crawlmill.inputs.readers import READERS
+from crawlmill.mr.job.command_line import PAIRS
+from crawlmill.mr.task.pairs import encode_pair
+from crawlmill.results.columns import JSON_PAIRS, Columns
+from crawlmill.results.delimited import DELIMITERS
 
-__all__ = ["TYPES", "check_declared"]
+__all__ = ["TYPES", "check_declared", "check_output_format"]
 
 TYPES: Final = (
     "warcinfo", "response", "resource", "request", "metadata", "revisit", "conversion", "continuation",
@@ -31,3 +36,28 @@ def check_declared(job: Any) -> None:
         unknown = [name for name in names if name not in known]
         if unknown:
             raise UsageError(where, expected=f"names out of {', '.join(known)}", actual=", ".join(map(repr, unknown)))
+
+
+def check_output_format(job: Any) -> None:
+    """Check that the results of a job can be written in the format that the user wants.
+
+    Raises:
+        UsageError: They cannot; or `columns` of the job are none.
+    """
+    options = job.options
+    if not job.formats_results:
+        return
+    if job.columns is not None and not isinstance(job.columns, Columns):
+        raise UsageError(f"`columns` of {type(job).__name__}", expected="Columns(…)", actual=repr(job.columns))
+    if options.spreadsheet_safe and options.output_format not in DELIMITERS:
+        raise UsageError("--spreadsheet-safe goes with --output-format csv or tsv")
+    if options.output_format == PAIRS:
+        return
+    if job.columns is None or job.ends_with() is not None:
+        raise UsageError(f"--output-format: the results of {job.name()}, as its options are, are not pairs")
+    if job.columns is JSON_PAIRS and job.output_protocol().write is not encode_pair:
+        raise UsageError(f"--output-format: {job.name()} writes results by a protocol of its own, and names no columns")
+    if options.output_format == "parquet":
+        if not options.output_dir or options.cat_output:
+            raise UsageError("--output-format parquet writes files: it needs --output-dir, and cannot be printed")
+        import_module("crawlmill.results.parquet")  # says which package is missing

@@ -12,6 +12,7 @@ from crawlmill.errors import UsageError
 from crawlmill.mr.job.base import CrawlJob
 from crawlmill.mr.task.pairs import JsonPairs
 from crawlmill.mr.task.rows import Pair
+from crawlmill.results.columns import Columns
 
 __all__ = ["LabelledJob", "LabelledLines"]
 
@@ -36,6 +37,7 @@ class LabelledLines:
 class LabelledJob(CrawlJob):
     """The base of jobs that write files of labelled lines, which `reduce_lines` takes sorted."""
 
+    columns: Columns | None = None
     writes_files = True
     publishes_pairs = False
     reduces_lines = True

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from crawlmill.errors import UsageError
 from crawlmill.mr.compat import MRStep
 from crawlmill.mr.task.files import TaskFiles, files_of_streaming
 from crawlmill.mr.task.pairs import decode_pair, encode_lines, encode_pair
@@ -18,6 +20,8 @@ from crawlmill.storage import Storage
 
 if TYPE_CHECKING:  # every task would make it, and none use it
     from typing import Protocol
+
+    from crawlmill.results.writers import PartFormat
 
     class StepJob(Protocol):
         """What a task asks of its job; `CrawlJob` is one."""
@@ -39,6 +43,10 @@ if TYPE_CHECKING:  # every task would make it, and none use it
         def reduces_lines(self) -> bool:
             """Whether the reducer of the step that accounts for inputs takes lines."""
 
+        @property
+        def part_format(self) -> PartFormat | None:
+            """How the parts of the results are written; None: as pairs."""
+
         def pick_protocols(self, step_num: int, step_type: str) -> tuple[Any, Any]:
             """What reads and what writes a pair."""
 
@@ -52,6 +60,8 @@ if TYPE_CHECKING:  # every task would make it, and none use it
             """The pairs of a reduce task, from its sorted lines."""
 
         def _read_input(self) -> Iterator[bytes]: ...
+
+        def _steps_desc(self) -> list[dict[str, Any]]: ...
 
 
 __all__ = ["StepTask", "is_json", "overrides", "plain_sums", "rows_set_aside"]
@@ -75,15 +85,36 @@ class StepTask:
         if job.task_files is None and kind != "combiner" and settings is not None and settings.files_folder:
             job.task_files = files_of_streaming(job.storage, settings.files_folder, os.environ)
         choice = job.sums(kind, number)
-        if kind == "reducer" and job.reduces_lines and self._accounts:
-            job.stdout.writelines(encode_lines(self._reduced_lines(), write))
-        elif choice is None:
-            pairs = transform((read(line.rstrip(b"\r\n")) for line in job._read_input()), number)  # noqa: SLF001 - mrjob's
-            job.stdout.writelines(encode_lines(pairs, write))
-        else:
-            job.stdout.writelines(self._summed(choice))
+        with self._output() as output:
+            if kind == "reducer" and job.reduces_lines and self._accounts:
+                output.writelines(encode_lines(self._reduced_lines(), write))
+            elif choice is None:
+                pairs = transform((read(line.rstrip(b"\r\n")) for line in job._read_input()), number)  # noqa: SLF001 - mrjob's
+                output.writelines(encode_lines(pairs, write))
+            else:
+                output.writelines(self._summed(choice))
         if job.task_files is not None:
             job.task_files.commit()
+
+    @contextmanager
+    def _output(self) -> Iterator[Any]:
+        """What takes the lines: stdout, or if they are results and wanted in another format, a file of the task's."""
+        job, form = self._job, self._job.part_format
+        if form is None or not self._gives_results():
+            yield job.stdout
+            return
+        from crawlmill.results.task_parts import write_part  # noqa: PLC0415 - not of every run
+
+        if job.task_files is None:
+            raise UsageError("--output-format: a task that was not launched has no place for files")
+        number = int(os.environ.get("mapreduce_task_partition", "0"))  # noqa: SIM112 - as Hadoop names it
+        with write_part(job.task_files, number, form) as part:
+            yield part
+
+    def _gives_results(self) -> bool:
+        """Whether this is what writes the results: the reducer of the last step, or its mapper if it has none."""
+        steps = self._job._steps_desc()  # noqa: SLF001 - mrjob's
+        return self._step_num == len(steps) - 1 and self._kind == ("reducer" if "reducer" in steps[-1] else "mapper")
 
     def _reduced_lines(self) -> Iterator[Pair]:
         job = self._job

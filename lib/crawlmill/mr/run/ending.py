@@ -35,6 +35,9 @@ from crawlmill.mr.task.files import TaskFile
 from crawlmill.mr.task.pairs import encode_value
 from crawlmill.mr.task.rows import take_row
 from crawlmill.mr.task.shuffle import Run, merge
+from crawlmill.results.columns import Columns
+from crawlmill.results.task_parts import TaskParts
+from crawlmill.results.writers import PartFormat
 from crawlmill.storage import Storage, absolute, redact
 from crawlmill.terminal.streams import drop_output
 
@@ -68,7 +71,8 @@ class RunInfo:
     """What its launch says about a run.
 
     `cat_output` None: results go to stdout if there is no output folder. `job`: MODULE:CLASS of a job that has a
-    say in how its run ends, and so is needed to end it; None for those that have none.
+    say in how its run ends, and so is needed to end it; None for those that have none. `columns`: of the results,
+    as `Columns.to_json` has them; None if these are no pairs.
     """
 
     name: str
@@ -83,11 +87,21 @@ class RunInfo:
     quiet: bool = False
     verbose: bool = False
     job: str | None = None
+    output_format: str = "pairs"
+    columns: dict[str, Any] | None = None
+    spreadsheet_safe: bool = False
 
     @property
     def limit(self) -> BadLimit:
         """How many inputs may be bad; "fail" means: not one."""
         return BadLimit.parse(self.max_bad_inputs) if self.on_bad_input == "skip" else BadLimit("0", number=0)
+
+    @property
+    def part_format(self) -> PartFormat | None:
+        """How tasks write the parts of the results; None: as pairs."""
+        if self.output_format == "pairs":
+            return None
+        return PartFormat(self.output_format, Columns.from_json(self.columns), harmless=self.spreadsheet_safe)
 
     def recorded(self) -> RunInfo:
         """What may be written down of it, for a reader in any folder: no secrets, and absolute locations."""
@@ -167,10 +181,11 @@ class Ending:
             place = f"{run.output_dir.rstrip('/')}/_ledger.jsonl" if run.output_dir else None
             extras = {"_ledger.jsonl": ledger}
         if not failed:
+            formatted = self._formatted(work)
             if output is None if run.cat_output is None else run.cat_output:
-                self._print_results(work.parts)
+                self._print_results(work.parts if formatted is None else formatted)
             if output is not None:
-                parts, files = self._finished(work, summary)
+                parts, files = self._finished(work, summary) if formatted is None else ((), formatted.files)
                 output.publish(parts, files, {**extras, "_run.json": self._report(summary)})
                 self._settled = True
         self._say_how_it_ended(work, summary, place)
@@ -188,6 +203,20 @@ class Ending:
         results = Results(work.parts, files, self._storage, self._scratch, read, summary, self._run.began_s)
         job.finish(results)
         return work.parts if job.publishes_pairs else (), {**files, **results.added}
+
+    def _formatted(self, work: Done) -> TaskParts | None:
+        """The parts of a run whose tasks have written them in a format; None if they are pairs."""
+        run, form = self._run, self._run.part_format
+        if form is None:
+            return None
+        parts = TaskParts(named(work.files), form, self._storage, self._scratch)
+        if not form.harmless and not run.quiet and (cells := parts.formulas()):
+            number = "1 text begins" if cells == 1 else f"{cells:,} texts begin"
+            self._console.say(
+                f"warning: {number} with = + - @, TAB or CR, which spreadsheets may take for formulas: "
+                "--spreadsheet-safe puts ' before them"
+            )
+        return parts
 
     def keep_so_far(self, work: Done, stopped_by: str) -> None:
         """Of a run that was stopped, keep the rows of what it has read, if there is a name to keep them under."""
@@ -252,10 +281,13 @@ class Ending:
             return None, not (wanted or needed)
         return redact(place), wanted in (None, place)
 
-    def _print_results(self, parts: list[Path | str]) -> None:
+    def _print_results(self, parts: list[Path | str] | TaskParts) -> None:
         try:
-            for part in parts:
-                copy_to(self._stdout, part, self._storage)
+            if isinstance(parts, TaskParts):
+                parts.print(self._stdout)
+            else:
+                for part in parts:
+                    copy_to(self._stdout, part, self._storage)
             self._stdout.flush()
         except BrokenPipeError:
             drop_output()  # whoever read our results has enough
@@ -300,6 +332,7 @@ class Ending:
         return run_report(
             name=run.name, runner=run.runner, arguments=run.arguments, began_s=run.began_s, ended_s=time.time(),
             summary=summary, mrjob=MRJOB_VERSION, timeline=self._timeline,
+            results={"output_format": run.output_format, "columns": run.columns} if run.columns else {},
         )  # fmt: skip
 
 

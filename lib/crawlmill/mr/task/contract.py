@@ -8,6 +8,7 @@ from crawlmill.formats.selectors.criteria import Criteria
 from crawlmill.inputs.lists import Inputs
 from crawlmill.mr.task.files import TaskFiles
 from crawlmill.mr.task.monitor import Monitor
+from crawlmill.results.columns import Columns
 from crawlmill.storage import Storage
 
 __all__ = ["Job"]
@@ -37,12 +38,17 @@ class Job(Protocol):
     def mr_job_script(cls) -> str | None:
         """The path of the job's script."""
 
+    columns: Columns | None
     writes_files: ClassVar[bool]
     publishes_pairs: ClassVar[bool]
     surveys: ClassVar[bool]
     searches: ClassVar[bool]
     selects_lists: ClassVar[bool]
     lost: int
+
+    @property
+    def part_format(self) -> Any:
+        """How the parts of the results are written (`results.writers.PartFormat`); None: as pairs."""
 
     @property
     def criteria(self) -> Criteria:

@@ -32,7 +32,7 @@ __all__ = ["HadoopCollected", "in_order"]
 _EVERY_S: Final = 5.0
 _SUBMITTED_WITHIN_S: Final = 600.0
 _SUCCESS: Final = "_SUCCESS"
-_PUBLISHED: Final = re.compile(r"part-(\d{5,})(?:\.\w+)?")
+_PUBLISHED: Final = re.compile(r"part-\d{5,}(?:\.\w+)?")
 
 
 class HadoopCollected(Following):
@@ -107,8 +107,10 @@ class HadoopCollected(Following):
         found = [file for output in outputs for file in committed_files(self._storage, output)]
         self.rows, files = rows_apart(self._storage, found, self._scratch)
         parts, moved = parts_in(self._storage, outputs[-1]), self._moved()
-        published = {int(number[1]): place for name, place in moved.items() if (number := _PUBLISHED.fullmatch(name))}
-        named = [TaskFile(name, place) for name, place in moved.items() if not _PUBLISHED.fullmatch(name)]
+        # In another format than pairs, parts are files of tasks.
+        pairs = {name for name in moved if self.run.info.output_format == "pairs" and _PUBLISHED.fullmatch(name)}
+        published = {_number_of(name): moved[name] for name in pairs}
+        named = [TaskFile(name, place) for name, place in moved.items() if name not in pairs]
         self.parts, self.files = [*in_order(parts, published)], [*named, *files]
 
     def output(self) -> OutputFolder | None:
@@ -172,6 +174,10 @@ class HadoopCollected(Following):
         if self._staging is not None:
             self._storage.remove(self._staging)
         raise UsageError("nothing to collect: YARN never had the job; run it again")
+
+
+def _number_of(part: str) -> int:
+    return int(part.partition("-")[2].partition(".")[0])
 
 
 def in_order(left: list[str], moved: dict[int, str]) -> list[str]:

@@ -39,15 +39,20 @@ _RESULT = "result"
 
 
 class Checkpoint:
-    """The kept tasks of runs that ship these files and folders, by their names in tasks, and have these settings."""
+    """The kept tasks of runs that ship these files and folders, by their names in tasks, and have these settings.
 
-    def __init__(self, folder: Path, shipped: Mapping[str, Path], settings: Mapping[str, Any]) -> None:
+    `numbered`: a task's number is in the names of what it writes, so that it can only be taken for one of that number.
+    """
+
+    def __init__(
+        self, folder: Path, shipped: Mapping[str, Path], settings: Mapping[str, Any], *, numbered: bool = False
+    ) -> None:
         """Raises: UsageError if the folder cannot be made."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"--checkpoint: cannot make the folder: {error.strerror}", source=str(folder)) from error
-        self._folder = folder
+        self._folder, self._numbered = folder, numbered
         digests = {name: _digest(path) for name, path in shipped.items()}
         package = {str(name): _digest(path) for name, path in package_files()}
         self._run = json.dumps([digests, package, unidata_version, settings], sort_keys=True, default=str)
@@ -57,7 +62,10 @@ class Checkpoint:
         inputs = [_identity(item) for _, item in decode_task(attempt.line or "")]
         survey = attempt.environment.get(SURVEY)
         found = _digest(Path(survey)) if survey else None
-        name = json.dumps([self._run, attempt.step, attempt.partitions, inputs, found]).encode()
+        named = [self._run, attempt.step, attempt.partitions, inputs, found]
+        if self._numbered and not attempt.partitions:
+            named.append(attempt.number)
+        name = json.dumps(named).encode()
         return self._folder / hashlib.sha256(name).hexdigest()
 
     def keep(self, attempt: Attempt, place: Path, result: Result) -> None:

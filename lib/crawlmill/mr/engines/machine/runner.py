@@ -104,14 +104,16 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         """Tasks that run at a time."""
         return 1
 
-    def keep_in(self, folder: Path) -> None:
+    def keep_in(self, folder: Path, *, numbered: bool = False) -> None:
         """Keep finished tasks in this folder, and take from there what an earlier run has kept.
+
+        `numbered`: what tasks write has their numbers in its names.
 
         To be called before `give`: how bytes are fetched changes nothing that is counted.
         """
         arguments = self._mr_job_extra_args()
         settings = {"arguments": arguments, "properties": self._jobconf_for_step(0), "environment": self._cmdenv()}
-        self.checkpoint = Checkpoint(folder, self._shipped(), settings)
+        self.checkpoint = Checkpoint(folder, self._shipped(), settings, numbered=numbered)
 
     def give(self, settings: TaskSettings) -> None:
         """Give every task these settings."""
@@ -285,7 +287,7 @@ def machine_work(setup: RunSetup) -> MachineRunner:
     if (folder := setup.options.checkpoint) is not None:
         if not folder or is_remote(folder):
             raise UsageError("--checkpoint", expected="a local folder", actual=folder or "nothing")
-        runner.keep_in(local_path(folder))
+        runner.keep_in(local_path(folder), numbered=setup.job.part_format is not None)
     runner.give(setup.settings)
     return runner
 
