@@ -1,4 +1,4 @@
-"""Writes docs/commands.md and docs/jobs.md from what `--help` prints: of every command, and of every job.
+"""Writes docs/commands.md, docs/jobs.md and the manual page from what `--help` prints: of every command, and every job.
 
 What all jobs, or nearly all commands, have in common is listed once, below them.
 
@@ -13,7 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from crawlmill.cli.described import describe
 from crawlmill.cli.main import COMMANDS
+from crawlmill.cli.manual import manual_page
 
 PROJECT = Path(__file__).resolve().parent.parent
 DOCS = PROJECT / "docs"
@@ -109,7 +111,11 @@ def _fenced(text: str) -> str:
 
 def pages() -> dict[Path, str]:
     """The files that are made here, and what they must hold."""
-    return {DOCS / "commands.md": commands_page(), DOCS / "jobs.md": jobs_page()}
+    return {
+        DOCS / "commands.md": commands_page(),
+        DOCS / "jobs.md": jobs_page(),
+        DOCS / "crawlmill.1": manual_page(describe()),
+    }
 
 
 if __name__ == "__main__":

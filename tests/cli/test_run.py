@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -15,7 +16,6 @@ from tests.mr.helpers import PROJECT, environment
 
 from crawlmill.cli.jobs import job_names
 from crawlmill.jobs.tag_count import TagCount
-from crawlmill.mr.engines.shipping import zip_package
 
 RESULT = '"b"\t1\n"p"\t1\n'
 
@@ -81,13 +81,43 @@ def test_help_of_a_runner_lists_its_options(runner, capsys):
 
 
 @pytest.fixture(scope="module")
-def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package as a wheel holds it, with nothing of a clone around it; its requirements are those of this Python."""
-    folder = tmp_path_factory.mktemp("site")
-    zip_package(folder / "package.zip")
-    with zipfile.ZipFile(folder / "package.zip") as archive:
-        archive.extractall(folder / "site")
-    return folder / "site"
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel, made of what is needed for it."""
+    folder = tmp_path_factory.mktemp("wheel")
+    shutil.copytree(
+        PROJECT / "lib", folder / "lib", symlinks=True, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+    )
+    (folder / "docs").mkdir()
+    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "mrjob.conf", "docs/crawlmill.1"):
+        shutil.copy(PROJECT / name, folder / name)
+    done = call("-c", "from setuptools import build_meta; build_meta.build_wheel('dist')", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (found,) = (folder / "dist").glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def elsewhere(wheel: Path) -> Path:
+    """The package out of a wheel, with nothing of a clone around it; its requirements are those of this Python."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(wheel.parent / "site")
+    return wheel.parent / "site"
+
+
+def test_wheel_has_the_manual_page_and_the_projects_mrjob_conf(elsewhere):
+    (page,) = elsewhere.glob("crawlmill-*.data/data/share/man/man1/crawlmill.1")
+    assert page.read_text() == (PROJECT / "docs/crawlmill.1").read_text()
+    assert (elsewhere / "crawlmill/mrjob.conf").read_text() == (PROJECT / "mrjob.conf").read_text()
+
+
+def test_installed_package_uses_its_own_mrjob_conf_and_ships_it_to_nobody(lst, elsewhere):
+    code = (
+        "from crawlmill.mr.run.conf import conf_paths\nfrom crawlmill.jobs.tag_count import TagCount\n"
+        "from crawlmill.mr.engines.shipping import package_files\n"
+        "print(*conf_paths(None, TagCount.mr_job_script()), *(name for name, _ in package_files() if 'mrjob' in name.name))"
+    )
+    done = call("-c", code, PYTHONPATH=str(elsewhere), HOME=str(lst.parent))
+    assert done.stdout == f"{elsewhere}/crawlmill/mrjob.conf\n", done.stderr
 
 
 def test_installed_package_has_the_jobs(lst, elsewhere):

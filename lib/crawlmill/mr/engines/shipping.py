@@ -45,12 +45,20 @@ def modules_beside(script: str, shipped: Iterable[Path]) -> list[str]:
 
 
 def package_files() -> Iterator[tuple[Path, Path]]:
-    """The files that the package consists of, data among them: (name as it is imported, path), in order."""
+    """The files that the package consists of, data among them: (name as it is imported, path), in order.
+
+    Not its mrjob.conf: no task reads it, and yours may hold secrets.
+    """
     root = Path(crawlmill.__file__).parent
     if not root.is_dir():  # we run from such a zip ourselves
         raise FileNotFoundError(f"the package is not installed as files: {root}")
     for path in sorted(root.rglob("*")):
-        if not path.is_dir() and "__pycache__" not in path.parts and path.suffix != ".pyc":
+        if (
+            path.name != "mrjob.conf"
+            and path.suffix != ".pyc"
+            and not path.is_dir()
+            and "__pycache__" not in path.parts
+        ):
             yield path.relative_to(root.parent), path
 
 

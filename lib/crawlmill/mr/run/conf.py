@@ -1,7 +1,7 @@
 """Which mrjob.conf is used: the first of `-c`, `$MRJOB_CONF`, `~/.mrjob.conf`, the project's own, `/etc/mrjob.conf`.
 
 Never one that happens to be in the working folder: a configuration can run commands. The project's own is above the
-`jobs` folder of the job's script, or above the `lib` that the package was imported from.
+`jobs` folder of the job's script, or in the package (in a clone, a link to the one that is above `lib`).
 """
 
 from __future__ import annotations
@@ -81,7 +81,5 @@ def _usual(script: str | None) -> Iterator[Path]:
     yield Path("~/.mrjob.conf").expanduser()
     if script is not None and Path(script).resolve().parent.name == "jobs":
         yield Path(script).resolve().parent.parent / "mrjob.conf"
-    package = Path(crawlmill.__file__).resolve().parent
-    if package.parent.name == "lib":
-        yield package.parent.parent / "mrjob.conf"
+    yield Path(crawlmill.__file__).with_name("mrjob.conf").resolve()
     yield Path("/etc/mrjob.conf")
