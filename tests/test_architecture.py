@@ -16,11 +16,11 @@ ROOT = Path(crawlmill.__file__).parent
 PROJECT = ROOT.parent.parent
 
 # From the ground up: what stands in one row may import rows before it, and itself.
-LAYERS = ["terminal", "errors", "units", "core", "sorting", "urls", "codecs", "storage", "analysis", "formats", "indexes", "ledger", "results", "inputs", "extraction", "serving", "sample", "mr", "jobs", "cli"]  # fmt: skip
+LAYERS = ["terminal", "errors", "units", "core", "sorting", "urls", "codecs", "storage", "analysis", "formats", "indexes", "ledger", "results", "inputs", "extraction", "serving", "sample", "mr", "jobs", "report", "cli"]  # fmt: skip
 FORBIDDEN = [("formats", "storage"), ("formats", "analysis"), ("analysis", "storage"), ("analysis", "codecs"), ("storage", "codecs"),
              ("indexes", "analysis"), ("ledger", "formats"), ("ledger", "indexes"), ("ledger", "analysis"),
              ("results", "formats"), ("results", "indexes"), ("results", "analysis"),
-             ("sample", "inputs"), ("mr", "sample")]  # fmt: skip
+             ("sample", "inputs"), ("mr", "sample"), ("report", "jobs"), ("report", "sample"), ("report", "formats")]  # fmt: skip
 FENCES = {
     "mrjob": ["mr/compat.py"], "yaml": ["mr/run/conf.py"], "boto3": ["storage/s3/client.py", "mr/engines/emr/aws.py"], "botocore": ["storage/s3/client.py", "mr/engines/emr/aws.py"], "urllib3": ["storage"], "warcio": ["sample"],
     "brotli": ["formats"], "zstandard": ["formats", "codecs"], "deflate": [], "isal": [], "zlib_ng": [], "cramjam": ["codecs"],

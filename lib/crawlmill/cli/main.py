@@ -47,6 +47,7 @@ COMMANDS = {
     "plan": Command("runs", "say what a run over a list would cost: bytes, requests, time"),
     "download": Command("crawls", "download the files of a list, and account for each"),
     "ledger": Command("runs", "show what became of the inputs of a run, or list those to run again"),
+    "report": Command("runs", "make a page of a run: results, losses, throughput, or its difference from another"),
     "sql": Command("indexes", "ask the columnar index by SQL"),
     "simhash": Command("archives", "print the 2012 similarity hash of texts"),
     "doctor": Command("runs", "look whether a runner could run jobs from here, and what to mend"),

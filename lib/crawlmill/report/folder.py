@@ -1,0 +1,119 @@
+"""What a run has left in its output folder, read file by file; what cannot be read is a problem, not an end."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from typing import Any, Final
+
+from crawlmill.errors import CrawlmillError, FormatError, SourceError, UsageError
+from crawlmill.inputs.text_lines import cut_lines
+from crawlmill.storage import Storage, absolute, redact
+from crawlmill.storage.locations import join
+
+__all__ = ["Problems", "RunFolder"]
+
+_MARKS: Final = ("_SUCCESS", "_run.json", "_ledger.jsonl", "part-00000")
+_MAX_LINE: Final = 128 << 20
+_MAX_RUN: Final = 16 << 20
+_MAX_PROBLEMS: Final = 100
+
+
+class Problems:
+    """What could not be read, a line each; of very many, the first hundred and the number of the others."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._more = 0
+
+    def add(self, name: str, what: str) -> None:
+        """A file, and what is wrong with it."""
+        if len(self._lines) < _MAX_PROBLEMS:
+            self._lines.append(f"{name}: {what}")
+        else:
+            self._more += 1
+
+    def lines(self) -> list[str]:
+        """All of them."""
+        return [*self._lines, f"and {self._more:,} more"] if self._more else list(self._lines)
+
+
+class RunFolder:
+    """The output folder of a run, at any location.
+
+    `label` comes before the names of its files in problems, where there is more than one folder.
+
+    Raises:
+        UsageError: This is not the output folder of a run.
+    """
+
+    def __init__(self, location: str, storage: Storage, problems: Problems, label: str = "") -> None:
+        self._location = absolute(location.rstrip("/") or "/", os.getcwd())  # noqa: PTH109
+        self._storage, self._problems, self._label = storage, problems, label
+        shown = redact(location)
+        try:
+            if not any(storage.exists(join(self._location, name)) for name in _MARKS):
+                there = storage.exists(self._location)
+                why = "no _run.json, _ledger.jsonl or part-00000 in it" if there else "it does not exist"
+                raise UsageError(f"not the output folder of a run: {shown} ({why})")
+            self.names = list(storage.list(self._location))
+        except SourceError as error:
+            raise UsageError(f"the output folder cannot be read: {shown}: {error}") from error
+        self.finished = "_SUCCESS" in self.names
+
+    @property
+    def parts(self) -> list[str]:
+        """The names of the files with results, in order."""
+        return [name for name in self.names if name.startswith("part-") and "/" not in name]
+
+    def run(self) -> dict[str, Any] | None:
+        """`_run.json`; None if it is not there or cannot be read."""
+        if "_run.json" not in self.names:
+            return None
+        try:
+            found = json.loads(self._storage.read_all(join(self._location, "_run.json"), limit=_MAX_RUN))
+        except (CrawlmillError, ValueError, RecursionError) as error:
+            self.problem("_run.json", f"cannot be read: {error}")
+            return None
+        if not isinstance(found, dict):
+            self.problem("_run.json", "not a JSON object")
+            return None
+        return found
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        """The lines of a file, without their ends, inflated if its name ends in `.gz`; after damage come no more."""
+        try:
+            with self._storage.open_stream(join(self._location, name)) as stream:
+                read = (
+                    gzip.GzipFile(fileobj=io.BufferedReader(_Raw(stream))).read if name.endswith(".gz") else stream.read
+                )
+                yield from cut_lines(iter(lambda: read(1 << 20), b""), longest=_MAX_LINE)
+        except (SourceError, FormatError) as error:
+            self.problem(name, f"cannot be read to its end: {error}")
+        except (OSError, EOFError, zlib.error) as error:
+            self.problem(name, f"damaged gzip data: {error}")
+
+    def problem(self, name: str, what: str) -> None:
+        """Something in a file that cannot be read."""
+        self._problems.add(f"{self._label}{name}", what)
+
+
+class _Raw(io.RawIOBase):
+    """A stream of storage as gzip wants it."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer, or a part of it."""
+        piece = self._stream.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)

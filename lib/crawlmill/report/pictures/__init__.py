@@ -1,0 +1,1 @@
+"""Pictures that the results of some jobs have beside those of all."""
