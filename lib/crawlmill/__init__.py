@@ -6,22 +6,51 @@ TYPE_CHECKING = False  # as type checkers know it: importing typing would come b
 if TYPE_CHECKING:
     from typing import Any
 
-    from crawlmill.api import lookup
-    from crawlmill.errors import LossWarning
+    from crawlmill.api.archive import Archive, open_archive
+    from crawlmill.api.lookup import lookup
+    from crawlmill.api.results import RunResults, read_results
+    from crawlmill.errors import CrawlmillError, FormatError, LossWarning, Problem, SourceError, UsageError
+    from crawlmill.formats.record import Record
+    from crawlmill.storage import StorageOptions
 
-__all__ = ["LossWarning", "__version__", "lookup"]
+__all__ = [
+    "Archive",
+    "CrawlmillError",
+    "FormatError",
+    "LossWarning",
+    "Problem",
+    "Record",
+    "RunResults",
+    "SourceError",
+    "StorageOptions",
+    "UsageError",
+    "__version__",
+    "lookup",
+    "open_archive",
+    "read_results",
+]
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "crawlmill.api.archive": ("Archive", "open_archive"),
+    "crawlmill.api.lookup": ("lookup",),
+    "crawlmill.api.results": ("RunResults", "read_results"),
+    "crawlmill.errors": ("CrawlmillError", "FormatError", "LossWarning", "Problem", "SourceError", "UsageError"),
+    "crawlmill.formats.record": ("Record",),
+    "crawlmill.storage": ("StorageOptions",),
+}
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for when it is: a task needs none of it."""
-    if name == "lookup":
-        from crawlmill.api import lookup  # noqa: PLC0415
+    home = next((module for module, names in _HOMES.items() if name in names), None)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415
 
-        return lookup
-    if name == "LossWarning":
-        from crawlmill.errors import LossWarning  # noqa: PLC0415
+    return getattr(import_module(home), name)
 
-        return LossWarning
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -38,6 +38,7 @@ class InputAccount:
 
     Attributes:
         row: The ledger row.
+        first_loss: The error of the first loss, if there was any.
     """
 
     def __init__(self, item: Input, selection: Selection, *, verified: bool) -> None:
@@ -45,6 +46,7 @@ class InputAccount:
         self.row.verified = verified
         self._item, self._selection = item, selection
         self._opened: Opened | None = None
+        self.first_loss: FormatError | SourceError | None = None
 
     @property
     def format(self) -> str | None:
@@ -89,6 +91,7 @@ class InputAccount:
     def lose(self, error: FormatError | SourceError) -> None:
         """Something is lost; reading may go on after it."""
         self.row.lose(Problem.of(error.located(source=self.row.location)))
+        self.first_loss = self.first_loss or error
 
     @contextmanager
     def settled(self) -> Iterator[None]:

@@ -29,6 +29,7 @@ from crawlmill.storage.locations import absolute, canonical, is_remote, local_pa
 __all__ = [
     "COMMON_CRAWL",
     "END_OF_TERM",
+    "END_OF_TERM_KEYS",
     "KEYS",
     "Input",
     "Inputs",
@@ -44,7 +45,9 @@ COMMON_CRAWL: Final = "https://data.commoncrawl.org/"
 END_OF_TERM: Final = "https://eotarchive.s3.amazonaws.com/"
 """What keys of the End of Term archive resolve against by default; tasks on EMR use its bucket, `s3://eotarchive/`."""
 
-_END_OF_TERM_KEYS: Final = "crawl-data/EOT-"
+END_OF_TERM_KEYS: Final = "crawl-data/EOT-"
+"""How the keys of the End of Term archive begin."""
+
 _FIRST_PARTS: Final = (
     "crawl-data", "cc-index", "crawl-001", "crawl-002", "parse-output", "common-crawl", "projects", "crawl-analysis",
 )  # fmt: skip
@@ -231,7 +234,7 @@ class _Keys:
             if self._there(root, key):
                 return str(root / key)
         base = self._default_base
-        if key.startswith(_END_OF_TERM_KEYS):
+        if key.startswith(END_OF_TERM_KEYS):
             base = "s3://eotarchive/" if base.startswith("s3:") else END_OF_TERM
         location = absolute(key, base)
         if self._folder is not None and self._there(self._folder, key):

@@ -78,6 +78,11 @@ class ItemReading(Generic[T]):
         """Bytes of the input that were seen so far; may be asked by another thread."""
         return self._account.reached
 
+    @property
+    def first_loss(self) -> FormatError | SourceError | None:
+        """The error of the first thing lost so far; it may be after the item that was given last."""
+        return self._account.first_loss
+
     def lose(self, error: FormatError, item: T) -> None:
         """Account for an item that was given and could not be taken."""
         self._account.lose(error.located(offset=item.offset))

@@ -1,4 +1,4 @@
-"""What `import crawlmill` offers to programs and notebooks; imported when it is first used."""
+"""`crawlmill.lookup`: the captures of URLs, for programs and notebooks."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ def lookup(
 
     >>> for capture in crawlmill.lookup("*.example.com", index="captures.cdxj", filter="=status:200"):
     ...     print(capture["timestamp"], capture["url"])
+    20240102030405 http://example.com/
+    20240102030405 http://example.com/a
 
     Memory does not grow with the answer. Arguments mean what the options of their names mean.
 

@@ -1,0 +1,1 @@
+"""What `import crawlmill` offers to programs and notebooks; imported when it is first used."""

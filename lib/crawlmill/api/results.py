@@ -1,0 +1,101 @@
+"""`crawlmill.read_results`: the results of a run, for programs and notebooks."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from crawlmill.errors import LossWarning
+from crawlmill.results.folder import ResultFolder
+from crawlmill.storage import Storage, StorageOptions, redact
+
+__all__ = ["RunResults", "read_results"]
+
+
+class RunResults:
+    """The output folder of a run, as `read_results` returns it; each iteration reads the results from their beginning.
+
+    `location` is where it is, without secrets.
+    """
+
+    def __init__(self, folder: ResultFolder, storage: Storage) -> None:
+        self._folder, self._storage = folder, storage
+        self.location = redact(folder.location)
+
+    @property
+    def run(self) -> dict[str, Any] | None:
+        """What `_run.json` says: `job`, `arguments`, `began`, `versions` and more; None if it is not there.
+
+        Raises:
+            FormatError, SourceError: It cannot be read.
+        """
+        return self._folder.run
+
+    @cached_property
+    def ledger(self) -> list[dict[str, Any]]:
+        """A row per input: `input`, `outcome`, `records`, `lost` and more; empty if the ledger is not there.
+
+        Raises:
+            FormatError, SourceError: It cannot be read.
+        """
+        return [row.to_json() for row in self._folder.ledger()]
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run has published all of its output."""
+        return self._folder.finished
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        yield from self._folder.pairs()
+        self._storage.close()  # idle connections; it can be used again
+
+    def losses(self) -> str | None:
+        """How many inputs were partial or failed, in words; None if all were read whole."""
+        ends: Counter[str] = Counter()
+        if self._folder.has_ledger:
+            ends.update(row.outcome for row in self._folder.ledger())
+        else:  # it was wanted elsewhere
+            ends.update({name: int(n) for name, n in (self.run or {}).get("inputs", {}).items() if name != "all"})
+        lost = [f"{ends[outcome]:,} {outcome}" for outcome in ("partial", "failed") if ends[outcome]]
+        return f"{', '.join(lost)} of {ends.total():,} inputs" if lost else None
+
+
+def read_results(out: str | os.PathLike[str], *, storage: StorageOptions | None = None) -> RunResults:
+    """The results of a run as pairs of key and value, from its output folder, whatever format it has.
+
+    >>> results = crawlmill.read_results("out")
+    >>> sorted(results)
+    [('a', 1), ('p', 2)]
+    >>> results.run["job"], [row["outcome"] for row in results.ledger]
+    ('tag_count', ['ok'])
+
+    Keys and values are what the job has yielded: strings, numbers, None, lists, dictionaries. Where a format has
+    columns for the items of a list, the list is put together again. Results are streamed.
+
+    Args:
+        out: A folder at any location that can be listed: local, s3, hdfs.
+        storage: How it is opened.
+
+    Returns:
+        An iterable of pairs, with `run` and `ledger`.
+
+    Raises:
+        SourceError: It cannot be read; `not-found` if there is no such folder, or none of a run.
+        FormatError: A part is damaged: the message names the file and the line. Raised while reading; the ledger's and
+            `_run.json`'s by the call.
+        MissingDependency: Parquet needs pyarrow.
+
+    Warns:
+        LossWarning: Inputs of the run were partial or failed, or it has not finished.
+    """
+    opened = Storage(storage)
+    results = RunResults(ResultFolder(os.fspath(out), opened), opened)
+    if (lost := results.losses()) is not None:
+        warnings.warn(f"{results.location}: {lost}", LossWarning, stacklevel=2)
+    if not results.finished:
+        warnings.warn(f"{results.location}: the run is not finished: there is no _SUCCESS", LossWarning, stacklevel=2)
+    return results
