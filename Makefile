@@ -9,7 +9,7 @@ WITH_ENGINES = -n $(shell expr $(CORES) + 2)
 NATIVE := native/Cargo.toml native/Cargo.lock native/pyproject.toml $(shell find native/src -name "*.rs")
 HAS_CARGO := command -v cargo >/dev/null 2>&1
 
-.PHONY: demo test test-quick pythons lint docs bench wheel pex matrix emr-smoke picture rooms clean hadoop-up hadoop-down spark
+.PHONY: demo test test-quick pythons lint docs bench wheel pex matrix site emr-smoke picture rooms clean hadoop-up hadoop-down spark
 
 demo: $(VENV)/.native $(VENV)/.serve
 	@bash tools/demo.sh
@@ -36,6 +36,10 @@ lint: $(VENV)/.tested
 docs: $(VENV)/.tested
 	$(BIN)/python tools/help_pages.py
 	$(BIN)/python -m pytest tests/docs
+
+# The pages of docs/ as a site in build/site, searchable without a server and without the network.
+site: $(VENV)/.tested
+	@$(BIN)/python tools/site/build.py
 
 bench: $(VENV)/.native
 	$(BIN)/python bench/run.py $(BENCH)
@@ -92,7 +96,7 @@ $(VENV)/.installed: $(VENV)/.made $(SETTINGS)
 
 $(VENV)/.tested: $(VENV)/.installed
 	@echo "== installing what the tests need"
-	@$(BIN)/pip install -q --disable-pip-version-check -e '.[test,lint]'
+	@$(BIN)/pip install -q --disable-pip-version-check -e '.[test,lint,docs]'
 	@touch $@
 
 # pywb, for `crawlmill serve`: other versions of packages than ours, so an environment of its own, within ours.
