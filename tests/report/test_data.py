@@ -32,6 +32,21 @@ def test_a_value_of_two_numbers_counts_by_the_first(folder):
     assert (results["kind"], results["total"], results["top"]) == ("counts", 7, [["b", 4]])
 
 
+def test_results_of_every_format_are_read_alike(folder):
+    run = {"columns": {"key": {"tag": "string"}, "value": {"count": "int64"}}}
+    texts = {
+        "jsonl": '{"tag": "a", "count": 7}\n{"tag": null, "count": 2}\n', "csv": "tag,count\r\na,7\r\n,2\r\n",
+        "tsv": "tag\tcount\r\na\t7\r\n\t2\r\n",
+    }  # fmt: skip
+    for form, text in texts.items():
+        out = folder(form, parts=[], run=run)
+        (out / f"part-00000.{form}").write_bytes(text.encode())
+        found = data(out)
+        assert (found["problems"], found["results"]["top"]) == ([], [["a", 7], [None, 2]])
+        (out / f"part-00001.{form}").write_bytes(b"nothing of it\n")
+        assert [problem.partition(":")[0] for problem in data(out)["problems"]] == [f"part-00001.{form}"]
+
+
 @pytest.mark.parametrize("value", ["text", {"a": 1}, None, True, 1.5, [], ["a", 1], [True, 1]])
 def test_values_that_are_no_counts_are_not_ranked(folder, value):
     results = data(folder(pairs=[["a", 3], ["b", value]]))["results"]
@@ -105,7 +120,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_counted(folder):
     assert ledger.startswith("_ledger.jsonl: line 2: no row of a ledger")
     assert run.startswith("_run.json: cannot be read")
     assert first.startswith("part-00000: 2 lines are no results, the first is 2")
-    assert last.startswith("part-00002.gz: damaged gzip data")
+    assert last.startswith("part-00002.gz: damaged compressed data")
 
 
 def test_a_folder_without_a_ledger_says_so(folder):
@@ -206,7 +221,7 @@ def test_a_graph_has_its_degrees_drawn(folder, shape):
             (out / kind / f"part-{number:05}.txt.gz").write_bytes(gzip.compress(some))
     found = data(out)
     most, degrees = found["pictures"]
-    assert most["note"] == "4 hosts and 4 links between them; 1 hosts link to no other, 2 are linked to by none."
+    assert most["note"] == "4 hosts and 4 links between them; without links to others: 1, without links from others: 2."
     assert most["rows"] == [["www.d.org", 3], ["b.com", 1]]
     assert degrees["series"] == {"linked to by other hosts": [[1, 1], [3, 1]], "links to other hosts": [[1, 2], [2, 1]]}
     assert (found["results"]["kind"], found["results"]["lines"], found["problems"]) == ("other", 0, [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
@@ -10,14 +11,18 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, Final
 
-from crawlmill.errors import CrawlmillError, FormatError, SourceError, UsageError
+from crawlmill.errors import CrawlmillError, FormatError, MissingDependency, SourceError, UsageError
 from crawlmill.inputs.text_lines import cut_lines
+from crawlmill.results.folder import ResultFolder
+from crawlmill.results.parts import FORMATS, Part, find_parts
 from crawlmill.storage import Storage, absolute, redact
 from crawlmill.storage.locations import join
 
 __all__ = ["Problems", "RunFolder"]
 
-_MARKS: Final = ("_SUCCESS", "_run.json", "_ledger.jsonl", "part-00000")
+_ENDINGS: Final = ("", ".gz", ".bz2", *(f".{name}" for name in FORMATS))
+_MARKS: Final = ("_SUCCESS", "_run.json", "_ledger.jsonl", *(f"part-00000{ending}" for ending in _ENDINGS))
+_OPENERS: Final[dict[str, Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 _MAX_LINE: Final = 128 << 20
 _MAX_RUN: Final = 16 << 20
 _MAX_PROBLEMS: Final = 100
@@ -66,9 +71,16 @@ class RunFolder:
         self.finished = "_SUCCESS" in self.names
 
     @property
-    def parts(self) -> list[str]:
-        """The names of the files with results, in order."""
-        return [name for name in self.names if name.startswith("part-") and "/" not in name]
+    def parts(self) -> list[Part]:
+        """The files with results, in order."""
+        return find_parts(self.names)
+
+    def rows(self, part: Part) -> Iterator[tuple[Any, Any]]:
+        """Key and value of each result of a part that is a table; after damage come no more."""
+        try:
+            yield from ResultFolder(self._location, self._storage).read(part)
+        except (SourceError, FormatError, MissingDependency) as error:
+            self.problem(part.name, f"cannot be read to its end: {error}")
 
     def run(self) -> dict[str, Any] | None:
         """`_run.json`; None if it is not there or cannot be read."""
@@ -85,17 +97,16 @@ class RunFolder:
         return found
 
     def lines(self, name: str) -> Iterator[bytes]:
-        """The lines of a file, without their ends, inflated if its name ends in `.gz`; after damage come no more."""
+        """The lines of a file, without their ends; inflated, by its name. After damage come no more."""
         try:
             with self._storage.open_stream(join(self._location, name)) as stream:
-                read = (
-                    gzip.GzipFile(fileobj=io.BufferedReader(_Raw(stream))).read if name.endswith(".gz") else stream.read
-                )
-                yield from cut_lines(iter(lambda: read(1 << 20), b""), longest=_MAX_LINE)
+                opener = next((of for ending, of in _OPENERS.items() if name.endswith(ending)), None)
+                file: Any = stream if opener is None else opener(io.BufferedReader(_Raw(stream)))
+                yield from cut_lines(iter(lambda: file.read(1 << 20), b""), longest=_MAX_LINE)
         except (SourceError, FormatError) as error:
             self.problem(name, f"cannot be read to its end: {error}")
         except (OSError, EOFError, zlib.error) as error:
-            self.problem(name, f"damaged gzip data: {error}")
+            self.problem(name, f"damaged compressed data: {error}")
 
     def problem(self, name: str, what: str) -> None:
         """Something in a file that cannot be read."""

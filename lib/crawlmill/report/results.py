@@ -5,25 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crawlmill.mr.task.pairs import decode_pair, encode_pair
+from crawlmill.mr.task.pairs import encode_pair
 from crawlmill.report.folder import RunFolder
+from crawlmill.results.pairs import decode_pair
 
 __all__ = ["read_results"]
 
 
 def read_results(folder: RunFolder) -> Iterator[tuple[Any, Any]]:
-    """Key and value of each result, part after part; lines that are none are problems of the folder."""
+    """Key and value of each result, part after part, whatever their format.
+
+    Lines of pairs that are none are problems of the folder; of other formats, what comes after damage is lost, too.
+    """
     for part in folder.parts:
-        bad, first = 0, 0
-        for number, line in enumerate(folder.lines(part), 1):
-            try:
-                pair = decode_pair(line)
-                if b"NaN" in line or b"Infinity" in line:
-                    encode_pair(*pair)  # refuses what Python reads though JSON has no such numbers
-            except (ValueError, RecursionError):
-                bad, first = bad + 1, first or number
-                continue
-            yield pair
-        if bad:
-            lines = f"line {first} is no result" if bad == 1 else f"{bad:,} lines are no results, the first is {first}"
-            folder.problem(part, f"{lines} (expected key TAB value in JSON)")
+        yield from _pairs(folder, part.name) if part.format == "pairs" else folder.rows(part)
+
+
+def _pairs(folder: RunFolder, name: str) -> Iterator[tuple[Any, Any]]:
+    bad, first = 0, 0
+    for number, line in enumerate(folder.lines(name), 1):
+        try:
+            pair = decode_pair(line)
+            if b"NaN" in line or b"Infinity" in line:
+                encode_pair(*pair)  # refuses what Python reads though JSON has no such numbers
+        except (ValueError, RecursionError):
+            bad, first = bad + 1, first or number
+            continue
+        yield pair
+    if bad:
+        lines = f"line {first} is no result" if bad == 1 else f"{bad:,} lines are no results, the first is {first}"
+        folder.problem(name, f"{lines} (expected key TAB value in JSON)")

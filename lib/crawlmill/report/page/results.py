@@ -88,13 +88,13 @@ def pictures(data: Data) -> str:
     """The pictures that only some jobs have."""
     drawn = []
     for picture in data["pictures"]:
-        title, note = f"<h3>{text(picture['title'])}</h3>", f"<p>{text(picture['note'])}</p>" if picture["note"] else ""
+        title = f"<h3>{text(picture['title'])}</h3>"
         if picture["shape"] == "bars":
-            body = bars(picture["title"], picture["columns"], picture["rows"])
+            body = bars(picture["note"] or picture["title"], picture["columns"], picture["rows"])
             wide = " wide" if len(picture["columns"]) > 2 else ""
         else:
-            body, wide = _plot(picture), ""
-        drawn.append(f'<div class="group{wide}">{title}{note}{body}</div>')
+            body, wide = f"<p>{text(picture['note'])}</p>{_plot(picture)}", ""
+        drawn.append(f'<div class="group{wide}">{title}{body}</div>')
     return f'<div class="groups">{"".join(drawn)}</div>' if drawn else ""
 
 

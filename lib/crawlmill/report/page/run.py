@@ -82,7 +82,8 @@ def _warnings(data: Data) -> str:
 
 
 def _facts(data: Data) -> list[tuple[str, str]]:
-    facts = [("results", count(data["results"]["lines"]))]
+    lines = data["results"]["lines"]
+    facts = [("results", count(lines))] if lines or not data["pictures"] else []
     if data["inputs"] is not None:
         facts += [("inputs", count(data["inputs"]["all"])), ("records", count(data["records"]))]
         facts += [("read", amount(data["bytes"])), ("losses", count(sum(data["lost"].values())))]

@@ -40,8 +40,8 @@ def graph_pictures(folder: RunFolder, top: int) -> list[Picture]:
         edges += degree
     silent = vertices - out_degrees.total()
     in_degrees = Counter(linked)
-    note = f"{vertices:,} hosts and {edges:,} links between them; {silent:,} hosts link to no other"
-    note += f", {in_degrees[0]:,} are linked to by none." if known else "."
+    note = f"{vertices:,} hosts and {edges:,} links between them; without links to others: {silent:,}"
+    note += f", without links from others: {in_degrees[0]:,}." if known else "."
     series = {"links to other hosts": _points(out_degrees)}
     if known:
         series = {"linked to by other hosts": _points(in_degrees), **series}
