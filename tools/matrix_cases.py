@@ -35,6 +35,7 @@ JOBS: Final = {
     "url_index": "warc",
     "url_table": "warc",
     "host_index": "warc",
+    "sibling_index": "warc",
     "prefix_tree": "metadata",
     "server_addresses": "warc",
     "sitemaps": "robots",
@@ -72,6 +73,7 @@ _MORE: Final = {
     "url_index": ("--shards", "3", "--lines", "20"),
     "url_table": ("--parts", "2", "--rows", "50"),
     "host_index": ("--parts", "3"),
+    "sibling_index": ("--parts", "3", "--siblings="),
     "prefix_tree": ("--block-size", "512"),
     "structured_data": ("--parts", "3"),
 }
@@ -79,12 +81,18 @@ _FILES: Final = {
     "url_index": "c*",
     "url_table": "crawl=*/*/*.parquet",
     "host_index": "crawl=*/*.parquet",
+    "sibling_index": "crawl=*/*.parquet",
     "prefix_tree": "url-index.pbtree",
     "host_graph": "*/part-*",
     "structured_data": "[cp]*",
 }
 """Jobs whose results are files: those by which they are compared."""
-_ONLY: Final = {"crawl_statistics": ("damaged",), "host_statistics": ("damaged",), "host_index": ("damaged",)}
+_ONLY: Final = {
+    "crawl_statistics": ("damaged",),
+    "host_statistics": ("damaged",),
+    "host_index": ("damaged",),
+    "sibling_index": ("damaged",),
+}
 """Jobs that share what other lists would show with jobs above: their lists."""
 _SPLIT: Final = 30_000
 

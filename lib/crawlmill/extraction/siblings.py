@@ -39,7 +39,7 @@ from crawlmill.ledger.row import LedgerRow
 from crawlmill.storage import Storage, redact
 from crawlmill.urls.surt import urlkey
 
-__all__ = ["extract_siblings", "sibling_of"]
+__all__ = ["described_place", "extract_siblings", "sibling_of"]
 
 _TYPES: Final = {"wat": "metadata", "wet": "conversion"}
 _NAME: Final = re.compile(r"(?P<folder>.*/)?(?P<name>[^/?]*)\.warc(?P<gz>\.gz)?(?P<query>\?.*)?", re.DOTALL)
@@ -213,6 +213,12 @@ def _described(record: Record, name: str) -> tuple[int | None, str | None] | Non
     if of_file == name and isinstance(offset, str) and offset.isdecimal():
         return int(offset), None
     return (None, date if isinstance(date, str) else None) if kind in DEFAULT_TYPES else None
+
+
+def described_place(record: Record, name: str) -> int | None:
+    """The offset in the file `name` of the record that a WAT record describes; None if it does not say."""
+    found = _described(record, name)
+    return None if found is None else found[0]
 
 
 def _copy(sibling: str, storage: Storage, options: ReadOptions, wanted: _Wanted, output: OutputFile) -> list[Problem]:

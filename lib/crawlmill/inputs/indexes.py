@@ -50,13 +50,15 @@ class IndexPlace:
     """Where an index is.
 
     `laid_out`: it is a crawl's, whose shards are beside it, without a cluster.loc. `api`: it is a CDX API.
-    `base_url` is what a list of Parquet files is resolved against.
+    `base_url` is what a list of Parquet files is resolved against. `kind`: of which files records are asked for; for
+    `wat` and `wet` only a sibling index will do.
     """
 
     location: str
     laid_out: bool = False
     api: bool = False
     base_url: str | None = None
+    kind: str = "warc"
 
 
 def find_indexes(
@@ -136,7 +138,7 @@ def open_indexes(
     workers: dict[str, Workers] = {}
     for place in places:
         try:
-            if place.api:
+            if place.api and place.kind == "warc":
                 number = min(storage.connections_to(place.location, CDX_API) or _MAX_WORKERS, _MAX_WORKERS)
                 shared = workers.setdefault(place.location.split("/")[2], Workers(number))
                 found.append(CdxApi(WebService(place.location, storage), on_problem, shared, api))
@@ -165,6 +167,11 @@ def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem, value
     if (table := _table_folder(place.location)) is not None:
         return _open_table(table, place, storage, on_problem)
     file = StoredFile(place.location, storage)
+    if place.kind != "warc" and (place.api or not _is_parquet(file)):
+        raise UsageError(
+            f"this index does not say where {place.kind.upper()} records are", source=redact(place.location),
+            expected="a sibling index, as the job sibling_index builds it",
+        )  # fmt: skip
     kept = file.is_kept()
     head = b""
     if kept:  # then the head is held too, if it is still the same version
@@ -193,6 +200,12 @@ def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem, value
     return index
 
 
+def _is_parquet(file: StoredFile) -> bool:
+    with file.open(0, HEAD_BYTES) as stream:
+        head = stream.read(HEAD_BYTES)
+    return is_table(head) or lists_parts(head)
+
+
 def _table_folder(location: str) -> str | None:
     """The folder of this machine that has Parquet files below it, and no such `cluster.idx`."""
     if is_remote(location) or os.path.exists(local_path(location)):  # noqa: PTH110
@@ -207,7 +220,7 @@ def _open_table(name: str, place: IndexPlace, storage: Storage, on_problem: OnPr
     except ImportError as error:
         raise MissingDependency(f"a table needs the package {error.name}: pip install 'crawlmill[columnar]'") from error
     parts = find_parts(name, storage, base_url=place.base_url)
-    return TableIndex(redact(name), parts, lambda location: StoredFile(location, storage), on_problem)
+    return TableIndex(redact(name), parts, lambda location: StoredFile(location, storage), on_problem, place.kind)
 
 
 def check_cluster(location: str, storage: Storage) -> LedgerRow:

@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 __all__ = [
-    "CODECS", "COLUMNS", "PARTITIONED_BY", "RECORD_ID", "Column", "Partition", "columns", "crawl_word", "part_name",
-    "partition_of", "partition_of_path",
+    "CODECS", "COLUMNS", "PARTITIONED_BY", "RECORD_ID", "SIBLINGS", "Column", "Partition", "columns", "crawl_word",
+    "part_name", "partition_of", "partition_of_path",
 ]  # fmt: skip
 
 
@@ -73,6 +73,9 @@ RECORD_ID: Final = Column("warc_record_id", "uuid", nullable=True, field="record
 """The 16 bytes of the UUID of a record, since CC-MAIN-2026-30: before `warc_filename`, where a table has it."""
 
 PARTITIONED_BY: Final = ("crawl", "subset")
+
+SIBLINGS: Final = ("wat", "wet")
+"""What a sibling index knows besides WARC."""
 
 CODECS: Final = {"gzip": "gz", "zstd": "zstd"}
 """How pages are compressed, and what the names of such files hold."""

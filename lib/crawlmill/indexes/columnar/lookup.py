@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Final
 
 from crawlmill.errors import FormatError, SourceError
+from crawlmill.indexes.columnar.layout import SIBLINGS
 from crawlmill.indexes.columnar.part_lines import SORTED_BYTES, PartLines
+from crawlmill.indexes.columnar.sibling_table import sibling_fields
 from crawlmill.indexes.columnar.table import TablePart
 from crawlmill.indexes.index import Found, Losses, OnProblem
 from crawlmill.indexes.plan import Part, Plan
@@ -39,6 +41,7 @@ class TableIndex:
         parts: Its files.
         open_source: Opens a file.
         on_problem: Called with what is lost.
+        kind: Of a sibling index: whether its lines say where records of `wat` or `wet` are, in place of `warc`.
     """
 
     format = "parquet"
@@ -47,8 +50,14 @@ class TableIndex:
     in_line_order = True
 
     def __init__(
-        self, name: str, parts: list[TablePart], open_source: Callable[[str], Source], on_problem: OnProblem
+        self,
+        name: str,
+        parts: list[TablePart],
+        open_source: Callable[[str], Source],
+        on_problem: OnProblem,
+        kind: str = "warc",
     ) -> None:
+        self._fields = sibling_fields(kind) if kind in SIBLINGS else None
         self._name, self._parts, self._open_source = name, parts, open_source
         self._losses = Losses.of(on_problem)
         self._opened: dict[str, PartLines | None] = {}
@@ -111,7 +120,7 @@ class TableIndex:
         """A part, whose footer is read once; None if it cannot be, which is reported."""
         if part.location not in self._opened:
             try:
-                self._opened[part.location] = PartLines(self._open_source(part.location))
+                self._opened[part.location] = PartLines(self._open_source(part.location), self._fields)
             except (FormatError, SourceError) as error:
                 self._losses.add(error, part.location)
                 self._opened[part.location] = None

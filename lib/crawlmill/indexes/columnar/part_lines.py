@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.indexes.capture import FIELDS
-from crawlmill.indexes.columnar.layout import COLUMNS
+from crawlmill.indexes.columnar.layout import COLUMNS, SIBLINGS
 from crawlmill.indexes.columnar.part_file import PartBytes, PartFile, ReadProblems
 from crawlmill.indexes.source import Source
 from crawlmill.sorting import sort_lines
@@ -75,12 +75,14 @@ class PartLines:
 
     Args:
         source: The part.
+        columns: The columns of the fields of lines; all must be there, and rows without a `filename` make no line.
+            None: those of a table of captures, as far as they are there.
 
     Raises:
         SourceError, FormatError: It cannot be read, is damaged, or lacks columns.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, columns: dict[str, str] | None = None) -> None:
         self._source, self._problems = source, ReadProblems()
         self._bytes = PartBytes(source, tail=_TAIL)
         try:
@@ -88,7 +90,9 @@ class PartLines:
             schema = self._meta.schema.to_arrow_schema()
         except (pa.ArrowException, OSError) as error:
             raise self._failure(error) from error
-        self._columns = {name: column for name, column in _WANTED.items() if column in schema.names}
+        wanted = columns or _WANTED
+        self._columns = {name: column for name, column in wanted.items() if column in schema.names}
+        self._placed = columns is not None
         twice = [name for name in (_KEY, _TIME, *self._columns.values()) if schema.names.count(name) > 1]
         if twice:
             raise FormatError(
@@ -96,15 +100,16 @@ class PartLines:
                 actual=twice[0],
             )  # fmt: skip
         names = [self._meta.schema.column(n).path for n in range(self._meta.num_columns)]
-        missing = [name for name in (_KEY, _TIME, "url") if name not in names]
+        needed = (_KEY, _TIME, *(columns.values() if columns else ("url",)))
+        missing = [name for name in needed if name not in names]
         if missing:
             raise FormatError(
                 "a part of the table lacks columns", reason="unsupported-format", source=source.name,
-                expected=f"{_KEY}, {_TIME}, url", actual=f"no {', '.join(missing)}",
+                expected=", ".join(needed), actual=f"no {', '.join(missing)}",
             )  # fmt: skip
         for name in (_KEY, _TIME, *self._columns.values()):
             kind = schema.field(name).type
-            expected, is_known = _KINDS.get(name, ("text", _is_text))
+            expected, is_known = _KINDS.get(_kind_name(name), ("text", _is_text))
             if not is_known(kind) and not pa.types.is_null(kind):  # a column of nothing but NULL may have no type
                 raise FormatError(
                     f"the column {name} of a part of the table is of another type", reason="unsupported-format",
@@ -257,7 +262,7 @@ class PartLines:
         if rows[_TIME].null_count:
             raise FormatError("rows without a time", reason="bad-header", source=self._source.name)
         try:
-            return _lines(keys.to_pylist(), rows, self._columns)
+            return _lines(keys.to_pylist(), rows, self._columns, placed=self._placed)
         except (ValueError, OverflowError) as error:  # texts that are not UTF-8, times that Python does not have
             raise FormatError("a row that is no capture", reason="bad-header", source=self._source.name,
                               actual=str(error)[:200]) from error  # fmt: skip
@@ -278,8 +283,14 @@ def _is_sorted(keys: Any) -> bool:
     return len(keys) < 2 or bool(pc.all(pc.less_equal(keys[:-1], keys[1:])).as_py())
 
 
-def _lines(keys: list[bytes], rows: Any, columns: dict[str, str]) -> list[bytes]:
-    """The lines of CDXJ of rows."""
+def _kind_name(column: str) -> str:
+    """The column of a table of captures that is of the same type: those of siblings are of that of WARC records."""
+    kind, _, rest = column.partition("_")
+    return f"warc_{rest}" if kind in SIBLINGS else column
+
+
+def _lines(keys: list[bytes], rows: Any, columns: dict[str, str], *, placed: bool) -> list[bytes]:
+    """The lines of CDXJ of rows; `placed`: of those that say where a record is."""
     kind = pa.timestamp("ms", "UTC") if rows[_TIME].type.tz else pa.timestamp("ms")
     times = rows[_TIME].cast(kind, safe=False).to_pylist()  # what is finer than a second is not in a line
     values = [rows[name].to_pylist() for name in columns.values()]
@@ -290,6 +301,8 @@ def _lines(keys: list[bytes], rows: Any, columns: dict[str, str]) -> list[bytes]
             for name, value in zip(columns, row, strict=True)
             if value is not None and not (name == "status" and value == -1)
         }  # fmt: skip
+        if placed and "filename" not in fields:
+            continue
         stamp = (time.astimezone(UTC) if time.tzinfo else time).strftime("%Y%m%d%H%M%S").zfill(14)
         lines.append(b"%s %s %s\n" % (key, stamp.encode(), json.dumps(fields).encode()))
     return lines

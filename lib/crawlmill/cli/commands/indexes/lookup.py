@@ -15,6 +15,7 @@ Examples:
   crawlmill lookup 'https://example.com/news/*' --index CC-MAIN-2024-10 --filter =status:200 --newest
   crawlmill lookup - --index DIR --output json --fields url,timestamp < urls.txt
   crawlmill lookup '*.example.com' --index s3://bucket/cluster/ --plan
+  crawlmill lookup --kind wet https://example.com/ --index SIBLINGS
   crawlmill lookup '*.example.com' --index api:CC-MAIN-2024-10 --checkpoint pages/
 """
 
@@ -23,6 +24,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -30,6 +32,7 @@ from crawlmill.cli.arguments import make_storage
 from crawlmill.errors import UsageError
 from crawlmill.indexes.cdx_api.index import ApiOptions
 from crawlmill.indexes.cluster.cluster import Cluster
+from crawlmill.indexes.columnar.layout import SIBLINGS
 from crawlmill.indexes.index import Index
 from crawlmill.indexes.lookup import look_up
 from crawlmill.indexes.output import FORMATS, make_printer
@@ -65,6 +68,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of a CDX API: keep its pages in FOLDER, and go on where an earlier look-up ended")  # fmt: skip
     add("--page-size", type=whole_number(1), metavar="N",
         help="of a CDX API: blocks of a page (default: as the server likes it)")  # fmt: skip
+    add("--kind", choices=("warc", *SIBLINGS), default="warc",
+        help="of a sibling index: print where the WAT or WET records of the pages are (default warc)")  # fmt: skip
     add("--verbose", action="store_true", help="say what of the answers cannot be proven")
     add("--values", type=int, choices=(28, 32), help="of an index of 2012: bytes of a value (default: found out)")
     add_base_url(add, "where the clusters of crawls lie (default: https://data.commoncrawl.org/)")
@@ -83,6 +88,7 @@ def run(options: argparse.Namespace) -> int:
     storage = make_storage(options)
     losses = Losses(_say)
     places = find_indexes(options.index, storage, base_url=options.base_url, index_url=options.index_url)
+    places = [replace(place, kind=options.kind) for place in places]
     _check_api_options(options, places)
     folder = Path(options.checkpoint) if options.checkpoint else None
     indexes = open_indexes(places, storage, losses.add, ApiOptions(options.page_size, folder), options.values)

@@ -26,6 +26,7 @@ Execute = Callable[[str], Any]
 _PARQUET: Final = b"PAR1"
 _HOST: Final = "surt_host_name"
 _PAGE: Final = "url_surtkey"
+_TEXTS: Final = (_HOST, _PAGE, "crawl", "host_rev", "url", "host", "url_host_name", "key")
 _KEYS: Final = {_HOST: ("crawl",), _PAGE: ("crawl", "fetch_time")}
 _DERIVED: Final = (
     (_HOST, "host_rev", "regexp_replace(replace(lower({0}), '.', ','), '^([^,]+,.+),www[0-9]*$', '\\1')"),
@@ -35,7 +36,7 @@ _DERIVED: Final = (
 )
 """Keys that follow from other columns: those that are tried first come first."""
 
-_OPTIONS: Final = "union_by_name=true, hive_partitioning=false, binary_as_string=true"
+_OPTIONS: Final = "union_by_name=true, hive_partitioning=false"
 _INTEGER: Final = "-?(0|[1-9][0-9]{0,17})"
 _DOUBLE: Final = "-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][-+]?[0-9]+)?"
 _OF_HOST: Final = r"regexp_replace(split_part({0}, ')', 1), '^([^:]*):[0-9]+$', '\1')"
@@ -91,7 +92,10 @@ def annotation_view(
     """
     read = _read(execute, files)
     found = {row[0]: str(row[1]) for row in execute(f"DESCRIBE {read}").fetchall()}
-    shown = {column: quoted(column) for column in found}
+    shown = {
+        column: f"decode({quoted(column)})" if kind == "BLOB" and column in _TEXTS else quoted(column)
+        for column, kind in found.items()
+    }
     if of_text:
         shown.update({each: f"CAST({quoted(each)} AS {kind})" for each, kind in _types(execute, read, found)})
     keys = _with_key(execute, name, read, shown)
@@ -155,7 +159,7 @@ def _with_key(execute: Execute, name: str, read: str, shown: dict[str, str]) -> 
 def _derived(execute: Execute, read: str, shown: dict[str, str]) -> tuple[str | None, str]:
     for key, column, value in _DERIVED:
         if column in shown:
-            return key, value.format(quoted(column))
+            return key, value.format(shown[column])
     if "key" not in shown:
         return None, ""
     first = execute(f"SELECT key FROM ({read}) LIMIT 1").fetchall()  # noqa: S608 - of quoted texts

@@ -1,0 +1,90 @@
+"""The sibling index: a table of pages that says where each is in WARC, WAT and WET files.
+
+    crawl=CC-MAIN-2026-30/part-00000.gz.parquet
+
+It is an annotation: `url_surtkey`, `crawl` (the folder) and `fetch_time` are the keys of the index that it joins. The
+columns that a table of captures has, too, mean the same here. Offsets have 64 bits.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any, BinaryIO, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from crawlmill.indexes.columnar.layout import SIBLINGS
+
+__all__ = ["sibling_fields", "write_sibling_rows"]
+
+_GROUP: Final = 100_000
+_LEVELS: Final = {"gzip": 6, "zstd": 3}
+_TIME: Final = pa.timestamp("ms", tz="UTC")
+_SCHEMA: Final = pa.schema([
+    pa.field("url_surtkey", pa.string(), nullable=False),
+    pa.field("url", pa.string(), nullable=False),
+    pa.field("fetch_time", _TIME, nullable=False),
+    pa.field("last_modified", _TIME),
+    pa.field("warc_record_id", pa.binary(16)),
+    *(
+        pa.field(f"{kind}_{name}", kinds, nullable=kind != "warc")
+        for kind in ("warc", *SIBLINGS)
+        for name, kinds in (("filename", pa.string()), ("record_offset", pa.int64()), ("record_length", pa.int64()))
+    ),
+])  # fmt: skip
+
+
+def sibling_fields(kind: str) -> dict[str, str]:
+    """The fields of a line of CDXJ that says where the record of this kind is, and the columns that they are of."""
+    return {
+        "url": "url", "length": f"{kind}_record_length", "offset": f"{kind}_record_offset",
+        "filename": f"{kind}_filename",
+    }  # fmt: skip
+
+
+def write_sibling_rows(file: BinaryIO, lines: Iterable[bytes], *, compression: str) -> None:
+    """Write a whole file of the lines of `extraction.beside`, without line ends, in order. It is left open."""
+    left = iter(lines)
+    with pq.ParquetWriter(
+        file, _SCHEMA, version="2.6", compression=compression, compression_level=_LEVELS[compression],
+        store_schema=False,
+    ) as writer:  # fmt: skip
+        while some := list(islice(left, _GROUP)):
+            rows = [_row(line) for line in some]
+            columns = [pa.array([row.get(each.name) for row in rows], each.type) for each in _SCHEMA]
+            writer.write_table(pa.table(columns, schema=_SCHEMA), row_group_size=_GROUP)
+
+
+def _row(line: bytes) -> dict[str, Any]:
+    key, timestamp, text = line.split(b" ", 2)
+    fields: dict[str, Any] = json.loads(text)
+    row = {
+        "url_surtkey": key.decode(), "url": fields["url"], "fetch_time": _moment(timestamp.decode()),
+        "last_modified": _moment(fields.get("last-modified", "")), "warc_record_id": _uuid(fields.get("recordid")),
+        "warc_filename": fields["filename"], "warc_record_offset": int(fields["offset"]),
+        "warc_record_length": int(fields["length"] or 0),
+    }  # fmt: skip
+    for kind in SIBLINGS:
+        if kind in fields:
+            offset, length, name = fields[kind]
+            row.update({f"{kind}_record_offset": offset, f"{kind}_record_length": length, f"{kind}_filename": name})
+    return row
+
+
+def _moment(stamp: str) -> datetime | None:
+    try:
+        return datetime.strptime(stamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC) if stamp else None
+    except ValueError:
+        return None
+
+
+def _uuid(text: str | None) -> bytes | None:
+    try:
+        return uuid.UUID(text).bytes if text else None
+    except ValueError:
+        return None

@@ -1,0 +1,141 @@
+"""Build a sibling index: where each page of a crawl is in its WARC, WAT and WET files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain, groupby, islice
+from operator import itemgetter
+from typing import Any, Final
+
+from crawlmill.errors import MissingDependency, Problem, UsageError
+from crawlmill.extraction.beside import with_siblings
+from crawlmill.indexes.cdx.archive import DEFAULT_TYPES, IndexOptions
+from crawlmill.indexes.cdx.names import file_name
+from crawlmill.indexes.cluster.sharding import shards_of
+from crawlmill.indexes.columnar.host_layout import host_part_name
+from crawlmill.indexes.columnar.layout import CODECS, SIBLINGS, crawl_word, partition_of
+from crawlmill.inputs.reading import ReadOptions
+from crawlmill.mr.job.sharded import FileGroup, ShardedJob, number_of_files
+from crawlmill.mr.task.rows import Pair
+
+__all__ = ["SiblingIndex"]
+
+_AT_ONCE: Final = 1000
+_KEY_END: Final = b" "
+
+
+class SiblingIndex(ShardedJob):
+    """Build a sibling index in --output-dir: a table that says where each page is in WARC, WAT and WET files.
+
+    Reads lists of WARC files; the WAT and WET files are found beside them, by their names. A row is a page (a response,
+    revisit or resource): its key, URL and time, record id, Last-Modified, and file, offset and length of its record in
+    each of the three. It joins captures as an annotation, and `crawlmill lookup --kind wet` looks up in it.
+
+    Only heads are read, and members are proven by their lengths; --verify proves all bytes. Writes
+    crawl=…/part-00000.gz.parquet and so on, sorted by url_surtkey. Needs the package pyarrow, on the nodes of a cluster
+    too: pip install 'crawlmill[columnar]'.
+    """
+
+    formats = ("warc",)
+    lines_per_file = 10_000_000
+
+    def configure_args(self) -> None:
+        """Declare what a table is like."""
+        super().configure_args()
+        add = self.add_passthru_arg
+        add("--siblings", default=",".join(SIBLINGS), metavar="A,B",
+            help="the kinds of files to look in besides WARC: wat,wet (default), or one of them")  # fmt: skip
+        add("--parts", type=number_of_files, metavar="N",
+            help="files of each crawl (default: one per 10 million pages)")  # fmt: skip
+        add("--compression", choices=tuple(CODECS), default="gzip", help="how pages are compressed (default gzip)")
+        add("--crawl", type=crawl_word, default="local", metavar="NAME",
+            help="the crawl of WARC files whose names are not Common Crawl's (default local)")  # fmt: skip
+
+    def load_args(self, args: list[str]) -> None:
+        """Parse the command line."""
+        super().load_args(args)
+        self.siblings = tuple(filter(None, self.options.siblings.split(",")))
+        if unknown := sorted(set(self.siblings) - set(SIBLINGS)):
+            raise UsageError(f"--siblings {unknown[0]}", expected=", ".join(SIBLINGS))
+
+    @cached_property
+    def read_options(self) -> ReadOptions:
+        """Heads suffice, unless all is to be verified."""
+        options = super().read_options
+        return options if options.verify else replace(options, heads_only=True)
+
+    @property
+    def index_options(self) -> IndexOptions:
+        """What is indexed of WARC files: in the survey, what the native core indexes by itself."""
+        return IndexOptions(self.options.records, "cdxj", () if self._surveying else ("recordid", "last-modified"))
+
+    _surveying = False
+
+    def grouped(self, reading: Any, *, survey: bool) -> Iterator[tuple[bytes, bytes]]:
+        """The lines of a WARC file's pages, with the places of their siblings, by the folder of their crawl."""
+        self._surveying = survey
+        found = partition_of(self._name_of(reading.item))
+        folder = f"crawl={found.crawl if found else self.options.crawl}".encode()
+        lines = (block.data for block in self.blocks(reading))
+        if survey:
+            yield from ((folder, data) for data in lines)
+            return
+        options = self.options
+
+        def name_of(location: str) -> str:
+            return file_name(location, root=options.dir_root, prefix=options.filename_prefix)
+
+        def lose(problem: Problem) -> None:
+            reading.row.lose(problem)
+
+        def complete() -> bool:
+            whole = reading.item.length is None and options.records == DEFAULT_TYPES
+            return whole and not reading.selection.criteria and not reading.row.lost
+
+        has_siblings = found is None or found.subset in ("warc", "news-warc")
+        every = with_siblings(
+            lines, reading.item.location, self.siblings if has_siblings else (), self.storage, self.read_options,
+            name_of=name_of, watch=self.watched, lose=lose, complete=complete,
+        )  # fmt: skip
+        while some := b"".join(islice(every, _AT_ONCE)):
+            yield folder, some
+
+    def files_wanted(self) -> int | None:
+        """The parts that the user wants of each crawl."""
+        wanted: int | None = self.options.parts
+        return wanted
+
+    @cached_property
+    def file_groups(self) -> dict[bytes, FileGroup]:
+        """The crawls and their parts; a part begins with a key: what follows it is not yet known to the survey."""
+        groups: dict[bytes, FileGroup] = {}
+        first = 0
+        for name, group in super().file_groups.items():
+            points = sorted({point.partition(_KEY_END)[0] + _KEY_END for point in group.points})
+            groups[name] = FileGroup(name, first, points)
+            first += len(points) + 1
+        return groups
+
+    def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
+        """Write the parts of a reduce task; there are no pairs."""
+        for label, pieces in groupby(shards_of(chunks), itemgetter(0)):
+            self._write_part(int(label), (lines for _, lines in pieces))
+        yield from ()
+
+    def _write_part(self, number: int, pieces: Iterator[list[bytes]]) -> None:
+        try:
+            from crawlmill.indexes.columnar.sibling_table import write_sibling_rows  # noqa: PLC0415 - reducers only
+        except ImportError as error:
+            raise MissingDependency(
+                f"sibling_index needs the package {error.name}: pip install 'crawlmill[columnar]'"
+            ) from error
+        group = next(each for each in reversed(self.file_groups.values()) if each.first <= number)
+        crawl, compression = group.name.decode().partition("=")[2], self.options.compression
+        with self.write_file(host_part_name(crawl, number - group.first, compression)) as file:
+            write_sibling_rows(file, chain.from_iterable(pieces), compression=compression)
+
+
+if __name__ == "__main__":
+    SiblingIndex.run()
