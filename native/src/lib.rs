@@ -7,9 +7,11 @@
 
 mod body;
 mod captures;
+mod coding;
 #[cfg(feature = "python")]
 mod counters;
 mod criteria;
+mod frames;
 mod http;
 mod index_lines;
 mod key_sweep;

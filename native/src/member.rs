@@ -7,7 +7,7 @@ use memchr::memmem;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
 /// Bytes that a member may inflate to and be held whole.
-const MAX_WHOLE: usize = 16 << 20;
+pub const MAX_WHOLE: usize = 16 << 20;
 
 /// Deflate cannot expand further.
 const MAX_RATIO: usize = 1032;
@@ -122,7 +122,7 @@ impl Members {
 }
 
 /// The first bytes of a buffer, which grows where it must.
-fn room(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
+pub fn room(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
     if buffer.len() < size {
         buffer.resize(size, 0);
     }

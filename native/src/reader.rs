@@ -4,9 +4,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::captures::python::CaptureLines;
+use crate::coding::Coding;
 use crate::counters::{learn, PageFilter, ServerCounter, TagCounter, WordCounter};
 use crate::criteria::Criteria;
+use crate::frames::Frames;
 use crate::links::python::LinkLines;
+use crate::member::Members;
 use crate::records::{Counter, Nothing, Progress, Records, Stop};
 use crate::selection::Selection;
 use crate::warc::TYPES;
@@ -28,12 +31,13 @@ enum Taker<'py> {
     Pages(PyRefMut<'py, PageFilter>),
 }
 
-/// RecordReader(types, heads=0, most=0, criteria=None)
+/// RecordReader(types, heads=0, most=0, criteria=None, dictionary=None)
 ///
 /// Reads records of these types (None: of all) that meet the criteria, and passes by the others; what cannot be decided
 /// here is given, and not counted. With `heads`, only so many bytes of each are
 /// inflated, and what is proven is that its header, block and closing line ends come to the length it declares.
 /// A counter takes no record whose block has more than `most` bytes.
+/// With a `dictionary`, which may be empty, members are Zstandard frames, else they are of gzip.
 #[pyclass(module = "crawlmill_native")]
 pub struct RecordReader {
     records: Box<Records>,
@@ -49,11 +53,26 @@ const _: () = assert!(align_of::<RecordReader>() <= 8);
 #[pymethods]
 impl RecordReader {
     #[new]
-    #[pyo3(signature = (types, heads = 0, most = 0, criteria = None))]
+    #[pyo3(signature = (types, heads = 0, most = 0, criteria = None, dictionary = None))]
     #[allow(clippy::needless_pass_by_value)]
-    fn new(types: Option<Vec<String>>, heads: usize, most: usize, criteria: Option<Criteria>) -> RecordReader {
+    fn new(
+        types: Option<Vec<String>>,
+        heads: usize,
+        most: usize,
+        criteria: Option<Criteria>,
+        dictionary: Option<&[u8]>,
+    ) -> RecordReader {
+        let coding = match dictionary {
+            None => Coding::Gzip(Box::new(Members::new())),
+            Some(dictionary) => Coding::Zstd(Frames::new(dictionary)),
+        };
         let selection = Selection::new(types.as_deref(), criteria);
-        RecordReader { records: Box::new(Records::new(selection, heads, most)), short: false, noted: (0, 0) }
+        RecordReader { records: Box::new(Records::new(coding, selection, heads, most)), short: false, noted: (0, 0) }
+    }
+
+    /// unproven() -> how many records were read since the last call of which a changed byte need not be noticed
+    fn unproven(&mut self) -> usize {
+        self.records.unproven()
     }
 
     /// noted() -> (records, records)

@@ -1,7 +1,8 @@
-//! Records read one after another from a buffer of gzip members, as far as each member is whole and is one record.
+//! Records read one after another from a buffer of members, as far as each member is whole and is one record.
 
+use crate::coding::Coding;
 use crate::criteria::Verdict;
-use crate::member::{declared_size, Candidate, Member, Members};
+use crate::member::Candidate;
 use crate::selection::Selection;
 use crate::warc::{content_type, is_truncated, quick_head, whole_record, Head};
 
@@ -106,7 +107,7 @@ pub enum Stop {
 
 /// Reads the records that a selection takes.
 pub struct Records {
-    members: Members,
+    members: Coding,
     selection: Selection,
     heads: usize,
     most: usize,
@@ -116,8 +117,8 @@ pub struct Records {
 
 impl Records {
     /// `heads` is how many bytes of each are inflated, 0 for all; `most`, how many a body may have.
-    pub fn new(selection: Selection, heads: usize, most: usize) -> Records {
-        Records { members: Members::new(), selection, heads, most, content: Vec::new(), unseen: 0 }
+    pub fn new(members: Coding, selection: Selection, heads: usize, most: usize) -> Records {
+        Records { members, selection, heads, most, content: Vec::new(), unseen: 0 }
     }
 
     pub fn content(&self, size: usize) -> &[u8] {
@@ -192,20 +193,25 @@ impl Records {
         counter.take(&Record { head, header, held, most: self.most, offset, length })
     }
 
+    /// How many records were read since the last call of which a changed byte need not be noticed.
+    pub fn unproven(&mut self) -> usize {
+        self.members.unproven()
+    }
+
     /// The record that a member holds, with all of its content.
     fn whole(&mut self, member: &[u8]) -> Option<(Head, usize)> {
-        let content = self.members.inflate(Member::of(member)?, &mut self.content)?;
+        let content = self.members.whole(member, &mut self.content)?;
         Some((whole_record(content)?, content.len()))
     }
 
     /// The record that a member holds, with the first bytes of its content.
     fn head(&mut self, member: &[u8]) -> Option<(Head, usize)> {
-        let declared = declared_size(member)?;
-        if declared <= self.heads {
+        let declared = self.members.declared(member)?;
+        if declared <= self.heads as u64 {
             return self.whole(member);
         }
-        let content = self.members.inflate_head(member, self.heads, &mut self.content)?;
+        let content = self.members.head(member, self.heads, &mut self.content)?;
         let head = quick_head(content)?;
-        head.fills(declared as u64).then_some((head, content.len()))
+        head.fills(declared).then_some((head, content.len()))
     }
 }

@@ -6,8 +6,10 @@ import io
 import os
 import random
 import zlib
+from itertools import chain
 
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.builders import conversion, gzip_member, metadata, pack, pages, record, request, response, warcinfo
@@ -107,6 +109,60 @@ def test_flipped_archive_is_read_the_same(on, options):
 def test_size_of_reads_changes_nothing(on, most):
     for options in WAYS:
         assert assert_same(on, ARCHIVE, most=most, **options) == read(ARCHIVE, **options)
+
+
+DICTIONARY = zstandard.ZstdCompressionDict(b"".join(CONTENTS[:3]), dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+
+
+def frames(**options):
+    """The archive as Zstandard frames, behind their dictionary if they have one."""
+    compressor = zstandard.ZstdCompressor(**options)
+    data = b"".join(compressor.compress(content) for content in CONTENTS)
+    if "dict_data" in options:
+        data = b"\x5d\x2a\x4d\x18" + len(DICTIONARY.as_bytes()).to_bytes(4, "little") + DICTIONARY.as_bytes() + data
+    return data
+
+
+FRAMES = [
+    {"write_checksum": True},
+    {"write_checksum": False},
+    {"write_checksum": True, "write_content_size": False},
+    {"write_checksum": True, "dict_data": DICTIONARY},
+]
+
+
+@pytest.mark.parametrize("how", FRAMES)
+def test_frames_are_read_the_same_whole_cut_and_flipped(on, how):
+    whole, draw = frames(**how), random.Random(7)
+    cases = [whole, *(whole[:end] for end in range(0, len(whole), 41))]
+    for at in range(0, len(whole), 23):
+        flipped = bytearray(whole)
+        flipped[at] ^= 1 << draw.randrange(8)
+        cases.append(bytes(flipped))
+    found = {}
+    for name in ("python", "native"):
+        on(name)
+        found[name] = [read(data, **options) for data in cases for options in WAYS]
+    for _, problems, _, _ in chain(*found.values()):
+        # What zstd says of damage depends on which frames it has read before.
+        problems[:] = [(*place, text.partition(": got")[0]) for *place, text in problems]
+    assert found["native"] == found["python"]
+    assert all((problems, records) == ([], len(CONTENTS)) for _, problems, _, records in found["native"][: len(WAYS)])
+    assert sum(bool(problems) for _, problems, _, _ in found["native"]) > len(WAYS)
+
+
+def test_frames_come_natively(on):
+    on("native")
+    reader = core.native().RecordReader(None, 0, 1 << 20, None, b"")
+    data = frames(write_checksum=False)
+    at, passed, rows = reader.read(data, 0, True)
+    assert (at, passed, len(rows), reader.unproven(), reader.unproven()) == (
+        len(data),
+        0,
+        len(CONTENTS),
+        len(CONTENTS),
+        0,
+    )
 
 
 def lying(content: bytes, *, crc: int | None = None, size: int | None = None, header: bytes | None = None) -> bytes:

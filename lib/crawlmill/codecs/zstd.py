@@ -98,6 +98,21 @@ class ZstdReader(MemberReader):
         self._begins_file = not self._window.start
         self._plain = self._library.ZstdDecompressor(max_window_size=_MAX_WINDOW)
         self._with_dictionary: Any | None = None
+        self.dictionary = b""
+        """The dictionary of the file, once a frame has asked for it."""
+
+    def head_only(self, compressed: bytes, offset: int, head: bytes) -> Member:
+        """The member that these bytes seem to be, of which only these first bytes were inflated."""
+        size = self._library.get_frame_parameters(compressed).content_size
+
+        def inflate() -> Content:
+            content = self._whole(compressed)
+            if content is None:
+                raise FormatError("damaged Zstandard frame", reason="bad-compression", offset=offset)
+            return content
+
+        declared = None if size == _UNKNOWN else size
+        return Member(offset, len(compressed), head=head, size=declared, inflate=inflate)
 
     def _length(self) -> int | None:
         window = self._window
@@ -180,15 +195,7 @@ class ZstdReader(MemberReader):
                 head = reader.read(self._heads)
         except (self._library.ZstdError, FormatError):
             return None
-        size = None if parameters.content_size == _UNKNOWN else parameters.content_size
-
-        def inflate() -> Content:
-            content = self._whole(compressed)
-            if content is None:
-                raise FormatError("damaged Zstandard frame", reason="bad-compression", offset=offset)
-            return content
-
-        return Member(offset, len(compressed), head=head, size=size, inflate=inflate)
+        return self.head_only(compressed, offset, head)
 
     def _begins_well(self) -> bool:
         window = self._window
@@ -212,10 +219,10 @@ class ZstdReader(MemberReader):
             FormatError: The file's dictionary cannot be read.
         """
         if self._with_dictionary is None and (needed or self._begins_file):
-            content = dictionary_of(self._first_of_file)
+            self.dictionary = dictionary_of(self._first_of_file)
             self._with_dictionary = self._plain
-            if content:
-                made = self._library.ZstdCompressionDict(content)
+            if self.dictionary:
+                made = self._library.ZstdCompressionDict(self.dictionary)
                 self._with_dictionary = self._library.ZstdDecompressor(made, max_window_size=_MAX_WINDOW)
         return self._with_dictionary or self._plain
 

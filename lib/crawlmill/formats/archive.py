@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from crawlmill import core
 from crawlmill.codecs import zstd
-from crawlmill.codecs.gzip import GzipReader
+from crawlmill.codecs.gzip import GzipReader, head_only
 from crawlmill.codecs.gzip_member import MAGIC
 from crawlmill.codecs.members import Member, MemberReader
 from crawlmill.codecs.source import ByteSource, Replay, Window
@@ -106,22 +106,28 @@ def read_archive(
         container = _found_within(data)
     source = Replay(source, data)
     heads = HEADS if heads_only else 0
-    if container == "gzip":
+
+    def ahead(
+        head_only: Callable[[bytes, int, bytes], Member], dictionary: Callable[[], bytes] | None = None
+    ) -> NativeReader | None:
         native = core.native()
-        ahead = None
-        if native is not None:
-            ahead = NativeReader(
-                native, types, criteria, heads=heads, counter=counter, max_body=max_body, on_left_out=on_left_out,
-                on_deselected=on_deselected, on_cut=on_cut,
-            )  # fmt: skip
+        if native is None:
+            return None
+        return NativeReader(
+            native, types, criteria, heads=heads, counter=counter, max_body=max_body, dictionary=dictionary,
+            head_only=head_only, on_left_out=on_left_out, on_deselected=on_deselected, on_cut=on_cut,
+            on_unproven=on_unproven,
+        )  # fmt: skip
+
+    if container == "gzip":
         gzip = GzipReader(source, start=start, on_problem=on_problem, plausible=_is_record_start, heads=heads)
-        yield from _read_members(gzip, ahead, on_problem, on_format)
+        yield from _read_members(gzip, ahead(head_only), on_problem, on_format)
     elif container == "zstd":
         frames = ZstdReader(
             source, start=start, first_of_file=first_of_file or (lambda count: data[:count]), on_unproven=on_unproven,
             on_problem=on_problem, plausible=_is_record_start, heads=heads,
         )  # fmt: skip
-        yield from _read_members(frames, None, on_problem, on_format)
+        yield from _read_members(frames, ahead(frames.head_only, lambda: frames.dictionary), on_problem, on_format)
     elif container in ("warc", "arc"):
         read = warc_reader.read_plain if container == "warc" else arc.read_plain
         yield from _named(read(source, start=start, part=part, on_problem=on_problem), container, on_format)
