@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
 import os
 import re
@@ -20,9 +22,13 @@ from tests.mr.helpers import PROJECT, rows, run
 from tests.mr.task.test_files import OURS, SHARDS, URLS, WANTED, published
 from tests.storage.faults import FaultServer, Thing
 
+from crawlmill.results.folder import ResultFolder
+
 pytestmark = pytest.mark.hadoop
 
 TAGS = PROJECT / "jobs" / "tag_count.py"
+SERVERS = PROJECT / "jobs" / "server_count.py"
+LINKS = PROJECT / "jobs" / "page_links.py"
 UNLUCKY = Path(__file__).parent / "scripts" / "unlucky.py"
 
 
@@ -84,6 +90,30 @@ def test_files_of_tasks_are_published_by_rename_but_not_those_of_attempts_that_f
     assert found == published(tmp_path / "out")
     assert found["inputs/name=a"] == WANTED["inputs/name=a"]
     assert "task reduce-" in there.err
+    assert nothing_is_left(hadoop)
+
+
+def test_tables_are_written_by_the_tasks_and_published_by_rename(hadoop, folder, tmp_path):
+    """A part for each reducer, with what its cells say of themselves; and for each mapper, if none reduces."""
+    names = ["nginx", "a,b", "=1+1", "é"]
+    pages = [builders.response(f"http://e.org/{n}", b"<a href=/x>", [("Content-Type", "text/html"), ("Server", name)]) for n, name in enumerate(names)]  # fmt: skip
+    for n in range(2):
+        (tmp_path / f"{n}.warc.gz").write_bytes(builders.pack([builders.warcinfo(), *pages[2 * n : 2 * n + 2]]))
+    lst = tmp_path / "x.paths"
+    lst.write_text("0.warc.gz\n1.warc.gz\n")
+    tables = {"csv": (SERVERS, "-D", "mapreduce.job.reduces=3"), "parquet": (LINKS, "--inputs-per-task", 1)}
+    for kind, (job, *options) in tables.items():
+        there = hadoop.run(job, "--output-format", kind, "--output-dir", f"hdfs://{folder}/{kind}", *options, lst)
+        assert there.code == 0, there.err
+        assert ("1 text begins with =" in there.err) == (kind == "csv")
+    parts = {name: hadoop.storage.read_all(f"hdfs://{folder}/csv/{name}", limit=9999).decode() for name in hadoop.storage.list(f"hdfs://{folder}/csv") if name not in OURS}  # fmt: skip
+    assert list(parts) == [f"part-0000{n}.csv" for n in range(3)]
+    tables = [list(csv.reader(io.StringIO(text, newline=""))) for text in parts.values()]
+    assert [table[0] for table in tables] == [["server", "count"]] * 3
+    assert sorted(row for table in tables for row in table[1:]) == sorted([name, "1"] for name in names)
+    links = ResultFolder(f"hdfs://{folder}/parquet", hadoop.storage)
+    assert [part.name for part in links.parts] == ["part-00000.parquet", "part-00001.parquet"]
+    assert sorted(links.pairs()) == [(f"http://e.org/{n}", ["http://e.org/x", "A@/href"]) for n in range(4)]
     assert nothing_is_left(hadoop)
 
 
