@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import socket
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -183,6 +184,25 @@ def test_publishing_that_was_cut_short_is_completed_with_parts_in_order(hdfs, tm
              "part-00002"]  # fmt: skip
     assert run.left == [f"/out/{name}" for name in names]
     assert [hdfs.files[f"/out/part-0000{n}"] for n in range(3)] == [b"a\n", b"b\n", b"c\n"]
+
+
+def test_publishing_of_tables_that_was_cut_short_is_completed_with_every_part(hdfs, tmp_path):
+    """The launcher has renamed one of two parts; tasks say that a cell of the other may be taken for a formula."""
+    with Manager(DONE) as yarn:
+        run = Run(hdfs, yarn.url, tmp_path)
+        columns = {"key": {"tag": "string"}, "value": {"count": "int64"}}
+        run.run = replace(run.run, info=replace(run.run.info, output_format="csv", columns=columns))
+        run.run.save(run.storage, marker_of(OUT))
+        run.end_step(0, b"", b"")
+        run.put("hdfs:///.out.0a/part-00000.csv", b"tag,count\r\na,1\r\n")
+        run.put("hdfs:///.out.0a/work/_of-r-00001.part-00001.csv", b"tag,count\r\n=b,2\r\n")
+        run.put("hdfs:///.out.0a/work/_of-r-00001.formulas-of-part-00001.csv", b"1")
+        code, err = run.collect()
+    assert (code, "1 text begins with =" in err) == (2, True)
+    names = ["_SUCCESS", "_ledger.jsonl", "_run.json", "part-00000.csv", "part-00001.csv"]
+    assert run.left == [f"/out/{name}" for name in names]
+    assert hdfs.files["/out/part-00001.csv"] == b"tag,count\r\n=b,2\r\n"
+    assert json.loads(hdfs.files["/out/_run.json"])["columns"] == columns
 
 
 @pytest.mark.parametrize("known", [(DONE,), ()])
