@@ -146,7 +146,9 @@ def test_groups_and_pictures_have_headings_of_their_own(folder):
 def test_a_comparison_shows_both_numbers_and_the_difference(folder):
     here, there = folder("here", [["a", 5], ["b", 1000]]), folder("there", [["a", 2000]])
     page = Page(made(here, other=str(there)))
-    assert page.tables["compare"][1:] == [["a", "5", "2,000", "−1,995"], ["b", "1,000", "–", "+1,000"]]
+    assert page.tables["compare"][1:] == [["a", "5", "2,000", "−1,995", ""], ["b", "1,000", "–", "+1,000", ""]]
+    bars = [attrs["width"] for _, attrs in page.elements if "data-bar" in attrs]
+    assert bars[:2] == ["100.000%", "50.125%"]
 
 
 @pytest.mark.parametrize(("last", "ticks"), [(1, 6), (2, 5), (3, 4), (7, 4), (10, 6), (99, 5), (36_000, 6), (0.3, 4)])

@@ -23,11 +23,12 @@ Point = Sequence[float]
 Tick = tuple[float, str]
 
 
-def bar(number: int, largest: int) -> str:
-    """A bar as long as its number, beside the largest; nobody needs to hear of it."""
+def bar(number: int, largest: int, kind: str = "") -> str:
+    """A bar as long as its number, beside the largest, in the colour of its kind; nobody needs to hear of it."""
+    classes = f"bar {kind}".strip()
     width = 100 * max(number, 0) / largest if largest > 0 else 0
     return (
-        '<svg class="bar" aria-hidden="true" width="100%" height="10">'
+        f'<svg class="{classes}" aria-hidden="true" width="100%" height="10">'
         f'<rect data-bar="" width="{width:.3f}%" height="100%" rx="1.5"/></svg>'
     )
 

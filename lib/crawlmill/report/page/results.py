@@ -107,11 +107,13 @@ def comparison(data: Data) -> str:
     if not found["rows"]:
         return f"{said}<p>There are no numbers to compare.</p>"
     rows = []
+    largest = max(abs((here or 0) - (there or 0)) for _, here, there in found["rows"])
     for name, here, there in found["rows"]:
         gap = (here or 0) - (there or 0)
-        rows.append([key(name), item(here) or "–", item(there) or "–", ("+" if gap > 0 else "") + count(gap)])
+        cells = [item(here) or "–", item(there) or "–", ("+" if gap > 0 else "") + count(gap)]
+        rows.append([key(name), *cells, charts.bar(abs(gap), largest, "less" if gap < 0 else "more")])
     caption = f"The {plural(len(rows), 'largest difference')}" if len(rows) > 1 else "The largest difference"
-    return said + table(caption, ["key", "#here", "#there", "#difference"], rows, kind="compare", sorts=True)
+    return said + table(caption, ["key", "#here", "#there", "#difference", "="], rows, kind="compare", sorts=True)
 
 
 def _short_key(of: list[Any], crawls: int) -> Any:
