@@ -135,6 +135,17 @@ def test_a_run_without_success_is_not_finished(folder):
     assert data(folder("other", success=False))["finished"] is False
 
 
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_numbers_without_bounds_are_named_and_not_drawn(folder, number):
+    out = folder(parts=[])
+    (out / "_run.json").write_text(f'{{"job": "x", "seconds": {number}}}')
+    (out / "part-00000").write_text(f'"a"\t{number}\n{number}\t1\n"b"\t[1,"1e999"]\n')
+    found = data(out, other=str(out))
+    run, part, _ = found["problems"]
+    assert (found["run"], run.partition(":")[0], part.partition(":")[0]) == (None, "_run.json", "part-00000")
+    assert found["results"]["top"] == [["b", 1]]
+
+
 @pytest.mark.parametrize("progress", [None, 5, [[1, 2]], [[1, 2, 3, "4"]], [[1, 2, 3, True]]])
 def test_progress_that_is_none_is_left_out(folder, progress):
     assert data(folder(run={"progress": progress}))["throughput"] == []

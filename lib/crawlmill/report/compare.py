@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from crawlmill.mr.task.pairs import encode_key, encode_value
+from crawlmill.mr.task.pairs import encode_key
 from crawlmill.report.tally import number_of
 from crawlmill.sorting import sort_lines
 
@@ -64,7 +64,7 @@ def _lines(side: bytes, pairs: Pairs) -> Iterator[bytes]:
 
 
 def _hash(value: Any) -> int:
-    digest = hashlib.blake2b(encode_value(value), digest_size=8).digest()
+    digest = hashlib.blake2b(json.dumps(value).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") | 1  # never 0, which is that of counts
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from crawlmill.mr.task.pairs import encode_value
 from crawlmill.report.compare import compare
 from crawlmill.report.folder import Problems, RunFolder
 from crawlmill.report.inputs import read_inputs
@@ -99,7 +99,7 @@ def _results(folder: RunFolder, top: int) -> tuple[dict[str, Any], list[Picture]
         hosts.add(key, value)
         statistics.add(key, value)
         if len(sample) < _MAX_SAMPLE:
-            sample.append([encode_value(each)[:_MAX_TEXT].decode("utf-8", "ignore") for each in (key, value)])
+            sample.append([_text(each) for each in (key, value)])
     counts = tally.counts and bool(folder.parts)
     results = {
         "lines": tally.lines,
@@ -113,6 +113,10 @@ def _results(folder: RunFolder, top: int) -> tuple[dict[str, Any], list[Picture]
     }
     pictures = [*hosts.pictures(), *statistics.pictures(), *graph_pictures(folder, top)]
     return results, pictures, statistics.crawls if statistics.found else 0
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))[:_MAX_TEXT]
 
 
 def _progress(run: dict[str, Any] | None) -> list[list[Any]]:

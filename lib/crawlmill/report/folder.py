@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import json
+import math
 import os
 import zlib
 from collections.abc import Iterator
@@ -87,7 +88,8 @@ class RunFolder:
         if "_run.json" not in self.names:
             return None
         try:
-            found = json.loads(self._storage.read_all(join(self._location, "_run.json"), limit=_MAX_RUN))
+            text = self._storage.read_all(join(self._location, "_run.json"), limit=_MAX_RUN)
+            found = json.loads(text, parse_constant=_finite, parse_float=_finite)
         except (CrawlmillError, ValueError, RecursionError) as error:
             self.problem("_run.json", f"cannot be read: {error}")
             return None
@@ -111,6 +113,14 @@ class RunFolder:
     def problem(self, name: str, what: str) -> None:
         """Something in a file that cannot be read."""
         self._problems.add(f"{self._label}{name}", what)
+
+
+def _finite(text: str) -> float:
+    """A number of JSON; Python also reads NaN and infinity, which nobody could draw. Raises: ValueError."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"not a number: {text}")
+    return number
 
 
 class _Raw(io.RawIOBase):
