@@ -44,6 +44,15 @@ def test_what_is_written_pyarrow_reads_with_types_and_so_do_we(tmp_path, rows):
     assert found == [(url, [n, values[more]]) for url, n, more in rows]
 
 
+def test_half_a_character_is_written_as_its_escape(tmp_path):
+    path = written([["a\ud800", 1, '"é\udfff"'], ["é", None, "1"]], tmp_path / "part-00000.parquet")
+    assert pq.read_table(path).to_pylist() == [
+        {"url": "a\\ud800", "n": 1, "more": '"é\\udfff"'},
+        {"url": "é", "n": None, "more": "1"},
+    ]
+    assert next(ResultFolder(str(tmp_path), Storage()).pairs()) == ("a\\ud800", [1, "é\udfff"])
+
+
 def test_a_file_of_anybody_is_read_by_its_names(tmp_path):
     pq.write_table(pa.table({"server": ["a", None], "count": [1, 2]}), tmp_path / "part-00000.parquet")
     assert list(ResultFolder(str(tmp_path), Storage()).pairs()) == [("a", 1), (None, 2)]

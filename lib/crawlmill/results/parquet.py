@@ -56,7 +56,11 @@ class RowWriter:
 
     def _write_group(self) -> None:
         if self._rows:
-            self._writer.write_table(pa.table(self._cells, schema=self._schema))
+            try:
+                table = pa.table(self._cells, schema=self._schema)
+            except UnicodeEncodeError:  # half a character, for which UTF-8 has no bytes: JSON's escape for it
+                table = pa.table([list(map(_writable, column)) for column in self._cells], schema=self._schema)
+            self._writer.write_table(table)
             self._cells = [[] for _ in self._cells]
             self._rows = self._size = 0
 
@@ -83,6 +87,10 @@ def read_rows(stream: Stream, columns: Columns | None, name: str) -> Iterator[tu
     except (pa.ArrowException, OSError, ValueError, RecursionError) as error:
         what = str(error).partition("\n")[0]
         raise FormatError(f"no part in Parquet: {what}", reason="bad-encoding", source=name) from error
+
+
+def _writable(cell: Cell) -> Cell:
+    return cell.encode("utf-8", "backslashreplace").decode() if type(cell) is str else cell
 
 
 def _schema_of(columns: Columns) -> Any:
