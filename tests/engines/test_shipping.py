@@ -6,13 +6,10 @@ import os
 import re
 import subprocess
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from tests import builders
-from tests.engines.emr.conftest import Emr
-from tests.engines.emr.double import emr_double
 from tests.mr.helpers import PROJECT, environment, run
 
 TAGS = PROJECT / "jobs" / "tag_count.py"
@@ -53,19 +50,17 @@ def lst(tmp_path: Path) -> Path:
 
 
 @pytest.mark.hadoop
-@pytest.mark.parametrize("engine", ["hadoop", "emr"])
-def test_pex_brings_all_that_a_bare_python_lacks(hadoop, tmp_path, lst, bare, pex, engine):
+def test_pex_brings_all_that_a_bare_python_lacks(hadoop, tmp_path, lst, bare, pex):
+    """On EMR the same options go to the same Hadoop."""
     (tmp_path / "env.pex").symlink_to(pex)
     (tmp_path / "mrjob.conf").write_text(f"""
 runners:
-  {engine}:
+  hadoop:
     upload_files: [{tmp_path}/env.pex]
     task_python_bin: ./env.pex
     cmdenv: {{PEX_ROOT: ./.pex, PATH: "{bare}:/usr/bin:/bin"}}
 """)
-    with ExitStack() as stack:
-        place = Emr(stack.enter_context(emr_double(tmp_path / "emr", hadoop))) if engine == "emr" else hadoop
-        there = place.run(TAGS, "--ledger", tmp_path / "there", "-c", tmp_path / "mrjob.conf", lst)
+    there = hadoop.run(TAGS, "--ledger", tmp_path / "there", "-c", tmp_path / "mrjob.conf", lst)
     here = run(TAGS, "-r", "inline", "--ledger", tmp_path / "here", lst)
     assert (there.code, here.code) == (2, 2), there.err
     assert there.out.count("\n") > 1

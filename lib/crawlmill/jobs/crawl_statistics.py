@@ -21,7 +21,7 @@ from crawlmill.indexes.capture import disk_fields
 from crawlmill.indexes.cdx.blocks import Block
 from crawlmill.mr.compat import MRStep
 from crawlmill.mr.job.published import published_lines
-from crawlmill.mr.job.sharded import SortingJob
+from crawlmill.mr.job.sorting.sharded import SortingJob
 from crawlmill.mr.run.options import whole_number
 from crawlmill.mr.task.largest import Largest
 from crawlmill.mr.task.pairs import ENCODED, JsonPairs, encode_pair

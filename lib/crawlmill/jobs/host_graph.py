@@ -9,8 +9,8 @@ from typing import Any, BinaryIO, Final
 
 from crawlmill.analysis.links.graph import count_edges, graph_host, label_of, number_graph, rank_hosts
 from crawlmill.mr import MRStep, Reading, Results, UsageError
-from crawlmill.mr.job.labelled import LabelledJob, LabelledLines
 from crawlmill.mr.job.links import EXTRAS, LinksJob
+from crawlmill.mr.job.sorting.labelled import LabelledJob, LabelledLines
 from crawlmill.mr.task.pairs import ENCODED, JsonPairs
 from crawlmill.mr.task.rows import Pair
 from crawlmill.urls.standard import parse_url

@@ -15,7 +15,7 @@ from crawlmill.indexes.cdx.json_lines import begins_json_captures
 from crawlmill.inputs.lists import Input, Inputs
 from crawlmill.mr.compat import MRStep
 from crawlmill.mr.job.base import CrawlJob
-from crawlmill.mr.job.sharded import SortingJob
+from crawlmill.mr.job.sorting.sharded import SortingJob
 from crawlmill.mr.run.options import whole_number
 from crawlmill.mr.task.largest import Largest
 from crawlmill.mr.task.pairs import ENCODED, JsonPairs

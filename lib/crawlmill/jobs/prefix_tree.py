@@ -16,7 +16,7 @@ from crawlmill.indexes.prefix_tree.items import LONG, SHORT, Item, pack, parse_p
 from crawlmill.indexes.prefix_tree.keys import tree_key
 from crawlmill.indexes.prefix_tree.sort_lines import item_of, sort_line
 from crawlmill.indexes.prefix_tree.writer import TreeWriter, check_fits
-from crawlmill.mr.job.sharded import SortingJob
+from crawlmill.mr.job.sorting.sharded import SortingJob
 from crawlmill.mr.run.options import whole_number
 from crawlmill.mr.run.results import Results
 from crawlmill.mr.task.pairs import ENCODED

@@ -5,28 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain, groupby, islice
-from operator import itemgetter
+from itertools import chain, islice
 from typing import Any, Final
 
-from crawlmill.errors import MissingDependency, Problem, UsageError
+from crawlmill.errors import Problem, UsageError
 from crawlmill.extraction.beside import with_siblings
 from crawlmill.indexes.cdx.archive import DEFAULT_TYPES, IndexOptions
 from crawlmill.indexes.cdx.names import file_name
-from crawlmill.indexes.cluster.sharding import shards_of
 from crawlmill.indexes.columnar.host_layout import host_part_name
-from crawlmill.indexes.columnar.layout import CODECS, SIBLINGS, crawl_word, partition_of
+from crawlmill.indexes.columnar.layout import SIBLINGS, partition_of
 from crawlmill.inputs.reading import ReadOptions
-from crawlmill.mr.job.sharded import FileGroup, ShardedJob, number_of_files
-from crawlmill.mr.task.rows import Pair
+from crawlmill.mr.job.sorting.tables import TableJob
 
 __all__ = ["SiblingIndex"]
 
 _AT_ONCE: Final = 1000
-_KEY_END: Final = b" "
 
 
-class SiblingIndex(ShardedJob):
+class SiblingIndex(TableJob):
     """Build a sibling index in --output-dir: a table that says where each page is in WARC, WAT and WET files.
 
     Reads lists of WARC files; the WAT and WET files are found beside them, by their names. A row is a page (a response,
@@ -40,6 +36,8 @@ class SiblingIndex(ShardedJob):
 
     formats = ("warc",)
     lines_per_file = 10_000_000
+    unit = "10 million pages"
+    key_end = b" "
 
     def configure_args(self) -> None:
         """Declare what a table is like."""
@@ -47,11 +45,6 @@ class SiblingIndex(ShardedJob):
         add = self.add_passthru_arg
         add("--siblings", default=",".join(SIBLINGS), metavar="A,B",
             help="the kinds of files to look in besides WARC: wat,wet (default), or one of them")  # fmt: skip
-        add("--parts", type=number_of_files, metavar="N",
-            help="files of each crawl (default: one per 10 million pages)")  # fmt: skip
-        add("--compression", choices=tuple(CODECS), default="gzip", help="how pages are compressed (default gzip)")
-        add("--crawl", type=crawl_word, default="local", metavar="NAME",
-            help="the crawl of WARC files whose names are not Common Crawl's (default local)")  # fmt: skip
 
     def load_args(self, args: list[str]) -> None:
         """Parse the command line."""
@@ -102,38 +95,12 @@ class SiblingIndex(ShardedJob):
         while some := b"".join(islice(every, _AT_ONCE)):
             yield folder, some
 
-    def files_wanted(self) -> int | None:
-        """The parts that the user wants of each crawl."""
-        wanted: int | None = self.options.parts
-        return wanted
+    def write_part(self, folder: str, number: int, pieces: Iterator[list[bytes]]) -> None:
+        """Write a part of a crawl; it begins with a key: what follows it is not yet known to the survey."""
+        from crawlmill.indexes.columnar.sibling_table import write_sibling_rows  # noqa: PLC0415 - reducers only
 
-    @cached_property
-    def file_groups(self) -> dict[bytes, FileGroup]:
-        """The crawls and their parts; a part begins with a key: what follows it is not yet known to the survey."""
-        groups: dict[bytes, FileGroup] = {}
-        first = 0
-        for name, group in super().file_groups.items():
-            points = sorted({point.partition(_KEY_END)[0] + _KEY_END for point in group.points})
-            groups[name] = FileGroup(name, first, points)
-            first += len(points) + 1
-        return groups
-
-    def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
-        """Write the parts of a reduce task; there are no pairs."""
-        for label, pieces in groupby(shards_of(chunks), itemgetter(0)):
-            self._write_part(int(label), (lines for _, lines in pieces))
-        yield from ()
-
-    def _write_part(self, number: int, pieces: Iterator[list[bytes]]) -> None:
-        try:
-            from crawlmill.indexes.columnar.sibling_table import write_sibling_rows  # noqa: PLC0415 - reducers only
-        except ImportError as error:
-            raise MissingDependency(
-                f"sibling_index needs the package {error.name}: pip install 'crawlmill[columnar]'"
-            ) from error
-        group = next(each for each in reversed(self.file_groups.values()) if each.first <= number)
-        crawl, compression = group.name.decode().partition("=")[2], self.options.compression
-        with self.write_file(host_part_name(crawl, number - group.first, compression)) as file:
+        crawl, compression = folder.partition("=")[2], self.options.compression
+        with self.write_file(host_part_name(crawl, number, compression)) as file:
             write_sibling_rows(file, chain.from_iterable(pieces), compression=compression)
 
 

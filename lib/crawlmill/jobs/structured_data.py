@@ -33,7 +33,7 @@ from crawlmill.indexes.quads.writer import CAPTURES_PER_MEMBER, QuadWriter, capt
 from crawlmill.inputs.lists import Inputs
 from crawlmill.mr.compat import MRStep
 from crawlmill.mr.job.base import CrawlJob
-from crawlmill.mr.job.sharded import ShardedJob, number_of_files
+from crawlmill.mr.job.sorting.sharded import ShardedJob, number_of_files
 from crawlmill.mr.run.results import Results
 from crawlmill.mr.task.pairs import ENCODED
 from crawlmill.mr.task.rows import Pair

@@ -12,7 +12,7 @@ from typing import Any
 from crawlmill.indexes.cluster.sharding import LABEL, shards_of
 from crawlmill.indexes.cluster.shards import Member, ShardWriter, cluster_idx, cluster_loc, metadata_yaml, shard_name
 from crawlmill.indexes.cluster.splits import LINES_PER_SHARD
-from crawlmill.mr.job.sharded import ShardedJob, number_of_files
+from crawlmill.mr.job.sorting.sharded import ShardedJob, number_of_files
 from crawlmill.mr.run.options import whole_number
 from crawlmill.mr.run.results import Results
 from crawlmill.mr.task.pairs import ENCODED

@@ -26,7 +26,7 @@ from crawlmill.errors import FormatError, UsageError
 from crawlmill.indexes.cluster.sharding import MAX_SHARDS, escaped_lines, label_lines
 from crawlmill.indexes.cluster.splits import Sampler, number_of_shards, sample_size, split_points
 from crawlmill.mr.job.captures import CapturesJob
-from crawlmill.mr.job.labelled import LabelledJob
+from crawlmill.mr.job.sorting.labelled import LabelledJob
 from crawlmill.mr.run.options import whole_number
 from crawlmill.mr.task.pairs import ENCODED
 from crawlmill.mr.task.rows import Pair
