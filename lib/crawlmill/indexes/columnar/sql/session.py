@@ -1,22 +1,16 @@
-"""A session of SQL: tables, statements, one result. DuckDB is started here and nowhere else.
-
-Local parts are read by DuckDB itself, which is let at these files alone; others through `filesystem`.
-"""
+"""A session of SQL: tables, statements, one result."""
 
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
-import duckdb
 from sqlglot.errors import SqlglotError
 
-from crawlmill.errors import CrawlmillError, UsageError
+from crawlmill.errors import UsageError
 from crawlmill.indexes.columnar.host_layout import HOST_COLUMNS, HOST_TABLES
 from crawlmill.indexes.columnar.layout import PARTITIONED_BY, Column, columns
 from crawlmill.indexes.columnar.sql.annotations import (
@@ -28,19 +22,14 @@ from crawlmill.indexes.columnar.sql.annotations import (
     joined_view,
     key_problem,
 )
-from crawlmill.indexes.columnar.sql.functions import FUNCTIONS, register
-from crawlmill.indexes.columnar.sql.messages import explained
+from crawlmill.indexes.columnar.sql.database import Database
 from crawlmill.indexes.columnar.sql.presto import to_duckdb
 from crawlmill.indexes.columnar.sql.statements import Statement, check, names_of, parse
 from crawlmill.indexes.columnar.table import TablePart, branch, partitions, quoted, view_of
 from crawlmill.indexes.source import Source
 
-if TYPE_CHECKING:
-    from crawlmill.indexes.columnar.filesystem import PartFilesystem
-
 __all__ = ["SqlSession"]
 
-_BATCH: Final = 8 << 10
 _TABLE: Final = "ccindex"
 _RESERVED: Final = (_TABLE, JOINED, *HOST_TABLES)
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
@@ -79,18 +68,14 @@ class SqlSession:
         self.statements = parse(text)
         self._text, self._find_parts, self._local_path = text, find_parts, local_path
         self._open_source = open_source
-        self._files: PartFilesystem | None = None
-        self._names: dict[str, str] = {}
         self._given = None if parts is None else parts()
         self._hosts = None if hosts is None else hosts()
-        self._folder = tempfile.mkdtemp(prefix="crawlmill-sql-")
-        self._connection: Any = duckdb.connect(config={"custom_user_agent": "crawlmill"})
+        self._database = Database(text, open_source)
         self.tables: dict[str, list[TablePart]] = {} if self._given is None else {_TABLE: self._given}
         if self._hosts is not None:
             self.tables.update(dict.fromkeys(HOST_TABLES, self._hosts))
         self._wanted = dict(annotations or {})
         self._host_tables = set(HOST_TABLES) & self.tables.keys()
-        self._registered: set[str] = set()
         self._texts: set[str] = set()  # annotations that are not Parquet
         self.annotations: list[Annotation] = []
         self.query = ""
@@ -110,26 +95,25 @@ class SqlSession:
 
     def close(self) -> None:
         """Let go of DuckDB and what it has spilled."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._database.close()
 
     def _prepare(self) -> None:
         """Check all statements, make the tables, and run all statements but the last query."""
-        check(self.statements, self._known_tables(), cache(self._functions))
+        database = self._database
+        check(self.statements, self._known_tables(), cache(lambda: database.functions() | _PRESTO))
         for statement in self.statements:
             if statement.kind == "table" and statement.name:
                 self.tables[statement.name] = self._declared(statement)
         for name, find in self._wanted.items():
             found = find()
-            self.tables[name] = as_parquet(found, self._open_source, f"{self._folder}/{name}.parquet")
+            self.tables[name] = as_parquet(found, self._open_source, f"{database.folder}/{name}.parquet")
             if self.tables[name] is not found:
                 self._texts.add(name)
-        every = [part.location for parts in self.tables.values() for part in parts]
-        local = [path for each in every if (path := self._local_path(each)) is not None]
-        self._names.update((each, self._local_path(each) or self._remote_name(each)) for each in dict.fromkeys(every))
-        self._set(local)  # after which no filesystem can be added
+        every = dict.fromkeys(part.location for parts in self.tables.values() for part in parts)
+        local = {location: self._local_path(location) for location in every}
+        for location, path in local.items():
+            database.add(location, path)
+        database.lock([path for path in local.values() if path is not None])
         self._columns = columns(record_ids=self._has_record_ids())
         self._host_columns = self._all_host_columns()
         self._make_views()
@@ -137,16 +121,11 @@ class SqlSession:
         for statement in self.statements:
             if statement.kind == "view":
                 query = self._translated(statement)
-                self._execute(f"CREATE OR REPLACE TEMP VIEW {quoted(statement.name or '')} AS {query}")
+                database.execute(f"CREATE OR REPLACE TEMP VIEW {quoted(statement.name or '')} AS {query}")
             elif statement.kind == "query":
                 self.query = self._translated(statement)
                 if statement is not queries[-1]:
-                    self._execute(self.query).fetchall()
-
-    def _functions(self) -> set[str]:
-        """The functions that statements may call; DuckDB takes some time to list its own."""
-        names = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type <> 'table'"
-        return {name for (name,) in self._execute(names).fetchall()} | set(FUNCTIONS) | _PRESTO
+                    database.execute(self.query).fetchall()
 
     def _known_tables(self) -> set[str]:
         """The names of tables that statements need not declare; of annotations, those are forgotten that none names."""
@@ -183,33 +162,7 @@ class SqlSession:
             tables = [(name, [c.name for c in found]) for name, found in ours.items() if name in self.tables]
             if not tables:
                 raise UsageError("nothing to join annotations with: name a table with --table")
-            joined_view(self._execute, tables, self.annotations)
-
-    def _remote_name(self, location: str) -> str:
-        """What DuckDB calls a part that is not on this machine; with the first one it gets a filesystem for them."""
-        if self._files is None:
-            # Importing fsspec takes a tenth of a second, and most tables are local.
-            from crawlmill.indexes.columnar.filesystem import PartFilesystem  # noqa: PLC0415
-
-            self._files = PartFilesystem(self._open_source)
-            self._connection.register_filesystem(self._files)
-        return self._files.add(location)
-
-    def _set(self, local: list[str]) -> None:
-        listed = ", ".join("'" + path.replace("'", "''") + "'" for path in local)
-        folder = self._folder.replace("'", "''")
-        for statement in (
-            "SET TimeZone = 'UTC'", "SET integer_division = true", "SET autoinstall_known_extensions = false",
-            "SET autoload_known_extensions = false", "SET enable_progress_bar = false",
-            "SET preserve_insertion_order = false", f"SET temp_directory = '{folder}'",
-        ):  # fmt: skip
-            self._execute(statement)
-        allowed = ["crawlmill://"]
-        self._execute(f"SET allowed_directories = ['{allowed[0]}', '{folder}']")
-        if listed:
-            self._execute(f"SET allowed_paths = [{listed}]")
-        self._execute("SET enable_external_access = false")
-        self._execute("SET lock_configuration = true")
+            joined_view(self._database.execute, tables, self.annotations)
 
     def _has_record_ids(self) -> bool:
         """Whether the column is shown: a statement names it, or a local table has it."""
@@ -218,15 +171,15 @@ class SqlSession:
         captures = (parts for name, parts in self.tables.items() if name not in {*self._host_tables, *self._wanted})
         local = (self._local_path(part.location) for parts in captures for part in parts)
         path = next((each for each in local if each is not None), None)
-        return path is not None and "warc_record_id" in column_types(self._execute, path)
+        return path is not None and "warc_record_id" in column_types(self._database.execute, path)
 
     def _all_host_columns(self) -> tuple[Column, ...]:
         """The columns of the host index, with those that its newest part has on top: it is still growing."""
         if self._hosts is None:
             return HOST_COLUMNS
-        newest = self._names[max(self._hosts, key=lambda part: part.crawl or "").location]
+        newest = self._database.names[max(self._hosts, key=lambda part: part.crawl or "").location]
         known = {column.name.lower() for column in HOST_COLUMNS} | {"crawl"}
-        found = column_types(self._execute, newest).items()
+        found = column_types(self._database.execute, newest).items()
         return (
             *HOST_COLUMNS,
             *(Column(name, kind, nullable=True) for name, kind in found if name.lower() not in known),
@@ -235,51 +188,37 @@ class SqlSession:
     def make_view(self, name: str, parts: Sequence[TablePart]) -> None:
         """Make, or make anew, the view of a table."""
         if name in self._wanted:
-            files = [(part, self._names[part.location]) for part in parts]
-            made = annotation_view(self._run, name, files, of_text=name in self._texts)
+            files = [(part, self._database.names[part.location]) for part in parts]
+            made = annotation_view(self._database.run, name, files, of_text=name in self._texts)
             self.annotations = [*(each for each in self.annotations if each.name != name), made]
             return
         about_hosts = name in self._host_tables
         every = self._host_columns if about_hosts else self._columns
         by = PARTITIONED_BY[:1] if about_hosts else PARTITIONED_BY
         branches = [
-            branch(partition, [self._names[part.location] for part in some], every, by)
+            branch(partition, [self._database.names[part.location] for part in some], every, by)
             for partition, some in partitions(parts).items()
         ]
-        self._execute(view_of(name, branches, every, by))
-
-    def _run(self, statement: str) -> Any:
-        """As `_execute`, with the functions of ours that the statement calls."""
-        register(self._connection, {name for name in FUNCTIONS if f"{name}(" in statement} - self._registered)
-        self._registered |= {name for name in FUNCTIONS if f"{name}(" in statement}
-        return self._execute(statement)
+        self._database.execute(view_of(name, branches, every, by))
 
     def key_problems(self) -> list[str]:
         """What is wrong with the keys of annotations; each is a line."""
-        return [line for each in self.annotations if (line := key_problem(self._execute, each)) is not None]
+        return [line for each in self.annotations if (line := key_problem(self._database.execute, each)) is not None]
 
     def name_of(self, part: TablePart) -> str:
         """What DuckDB calls a part."""
-        return self._names[part.location]
+        return self._database.names[part.location]
 
     def _translated(self, statement: Statement) -> str:
         tree = statement.tree.expression if statement.kind == "view" else statement.tree
         try:
-            query, functions = to_duckdb(tree, self._can_re2)
+            query, functions = to_duckdb(tree, self._database.can_re2)
         except RecursionError:
             raise UsageError("the SQL is nested too deeply") from None
         except SqlglotError as error:
             raise UsageError(f"SQL that is not supported: {' '.join(str(error).split())[:120]}") from None
-        register(self._connection, functions - self._registered)
-        self._registered |= functions
+        self._database.register(functions)
         return query
-
-    def _can_re2(self, pattern: str) -> bool:
-        try:
-            self._connection.execute("SELECT regexp_matches('', ?)", [pattern]).fetchall()
-        except duckdb.Error:
-            return False
-        return True
 
     def run(self) -> Any:
         """The result of the last query, as a reader of batches of Arrow; None where no statement is a query.
@@ -287,50 +226,16 @@ class SqlSession:
         Raises:
             UsageError, SourceError, FormatError: What went wrong, now or while it is read by `guarded`.
         """
-        if not self.query:
-            return None
-        try:
-            return self._connection.sql(self.query).to_arrow_reader(_BATCH)
-        except duckdb.Error as error:
-            failure = self.failure(error)
-        raise failure
+        return self._database.reader(self.query) if self.query else None
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a small query of our own."""
-        found: list[tuple[Any, ...]] = self._execute(query).fetchall()
+        found: list[tuple[Any, ...]] = self._database.execute(query).fetchall()
         return found
-
-    def _execute(self, statement: str) -> Any:
-        try:
-            if len(duckdb.extract_statements(statement)) != 1:  # whatever names it was made of: one was checked
-                raise UsageError("a name that is not supported", actual=repr(statement[:60]))
-            return self._connection.execute(statement)
-        except duckdb.Error as error:
-            failure = self.failure(error)
-        raise failure
 
     def guarded(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The batches of a result; errors are ours."""
-        while True:
-            try:
-                batch = next(batches, None)
-            except (duckdb.Error, OSError) as error:
-                failure: CrawlmillError = self.failure(error)
-            else:
-                if batch is None:
-                    return
-                yield batch
-                continue
-            raise failure
-
-    def failure(self, error: Exception) -> CrawlmillError:
-        """What an error of DuckDB says, in one line, with the place in the statement where it can be found."""
-        problem = None if self._files is None else self._files.problems.take()
-        if problem is not None:
-            return UsageError(f"a part of the table cannot be read: {problem}")
-        if isinstance(error, duckdb.InterruptException):
-            raise KeyboardInterrupt from error
-        return UsageError(explained(error, self._text, self._names))
+        return self._database.guarded(batches)
 
 
 _PRESTO: Final = frozenset({
