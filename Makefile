@@ -68,10 +68,11 @@ matrix: $(VENV)/.tested
 rooms: $(VENV)/.made
 	@$(BIN)/python tools/rooms.py
 
-# The picture in README.md, recorded from a run on the sample crawl.
+# The picture in README.md, recorded from a run on the sample crawl, and those of reports in docs/.
 picture: $(VENV)/.native
 	@test -f sample-crawl/answers.json || $(BIN)/crawlmill sample sample-crawl
 	@$(BIN)/python tools/record_run.py
+	@$(BIN)/python tools/report_pictures.py
 
 # A first real run on EMR, never in CI: docs/first-emr-run.md. It costs well below a dollar.
 emr-smoke: $(VENV)/.native

@@ -69,3 +69,18 @@ def test_long_lines_wrap_and_markup_is_escaped():
     assert (command.get("class"), printed.get("class")) == ("command", None)
     assert [len(span.text) for span in printed] == [100, 50]
     assert "".join(printed.itertext()) == line
+
+
+def test_each_picture_of_a_report_is_shown_behind_the_commands_that_make_it():
+    spec = importlib.util.spec_from_file_location("report_pictures", PROJECT / "tools" / "report_pictures.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    shown = {}
+    for page in sorted((PROJECT / "docs").glob("*.md")):
+        shown |= module.pictures_of(page)
+    assert shown.keys() == {path.stem for path in module.PICTURES.iterdir()}
+    for name, commands in shown.items():
+        assert re.fullmatch(r"crawlmill report [\w-]+", commands[-1]), name
+        image = (module.PICTURES / f"{name}.png").read_bytes()
+        assert image[:8] == b"\x89PNG\r\n\x1a\n"
+        assert [int.from_bytes(image[at : at + 4], "big") for at in (16, 20)] == [module.WIDTH, module.HEIGHT]

@@ -4,7 +4,8 @@ The blocks of a page are run in their order, as a reader would, in a folder that
 `make demo`, with `.venv` activated:
 
 * a `console` block is one shell; a command must print what is shown below it, on stdout and stderr together, and
-  nothing where nothing is shown; one that fails must be followed by `$ echo $?`;
+  nothing where nothing is shown, but for the line about progress of a run that takes more than ten seconds; one that
+  fails must be followed by `$ echo $?`;
 * a `python` block whose first line is `# NAME.py` is saved under that name, and a later command must use it; any other
   is run, and must not fail;
 * a block behind `<!-- not run: REASON -->` is left out; the reasons are a closed list.
@@ -26,6 +27,7 @@ from tests.docs.pages import KINDS, PAGES, PROJECT, REASONS, blocks, matches, va
 # The set-up is what the running tests stand on already.
 _INSTEAD = {"make demo": "bash tools/demo.sh"}
 _MARK = "\x1e"
+_PROGRESS = re.compile(r"^\d[\d,]*/\d[\d,]* inputs, .*\n", re.MULTILINE)
 
 
 def compresses_as_usual():
@@ -91,7 +93,9 @@ def run_console(block, where, project, environment):
     after = [command for command, _ in shown[1:]] + [""]
     for (command, expected), printed, code, following in zip(shown, parts[::2], parts[1::2], after, strict=False):
         assert (too_vague := vague(expected)) is None, f"{where}: matches too much: {too_vague}"
-        assert matches(expected, printed), f"{where}: {command}\nprints\n{printed}\nshown is\n" + "\n".join(expected)
+        assert matches(expected, _PROGRESS.sub("", printed)), (
+            f"{where}: {command}\nprints\n{printed}\nshown is\n" + "\n".join(expected)
+        )
         assert code == "0" or following == "echo $?", f"{where}: {command} exits with {code}, which is not shown"
 
 
