@@ -146,6 +146,19 @@ def test_numbers_without_bounds_are_named_and_not_drawn(folder, number):
     assert found["results"]["top"] == [["b", 1]]
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("part-00000.jsonl", '{"key": 1e999, "value": 3}\n'), ("part-00000.csv", "key,value\r\n1e999,3\r\n"),
+     ("part-00000.tsv", "key\tvalue\r\nNaN\t3\r\n")],
+)  # fmt: skip
+def test_keys_without_bounds_are_a_problem_of_their_part(folder, name, line):
+    out = folder(parts=[])
+    (out / name).write_text(line)
+    found = data(out)
+    assert found["problems"][0].startswith(f"{name}")
+    assert found["results"]["lines"] == 0
+
+
 @pytest.mark.parametrize("progress", [None, 5, [[1, 2]], [[1, 2, 3, "4"]], [[1, 2, 3, True]]])
 def test_progress_that_is_none_is_left_out(folder, progress):
     assert data(folder(run={"progress": progress}))["throughput"] == []

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
-from crawlmill.mr.task.pairs import encode_pair
 from crawlmill.report.folder import RunFolder
 from crawlmill.results.pairs import decode_pair
 
 __all__ = ["read_results"]
-
-_BOUNDLESS: Final = re.compile(rb"NaN|Infinity|[0-9][eE]\+?[0-9]{3}").search
-"""Lines in which Python might read a number that JSON does not have."""
 
 
 def read_results(folder: RunFolder) -> Iterator[tuple[Any, Any]]:
@@ -30,8 +25,6 @@ def _pairs(folder: RunFolder, name: str) -> Iterator[tuple[Any, Any]]:
     for number, line in enumerate(folder.lines(name), 1):
         try:
             pair = decode_pair(line)
-            if _BOUNDLESS(line):
-                encode_pair(*pair)  # refuses numbers that are none, or infinite
         except (ValueError, RecursionError):
             bad, first = bad + 1, first or number
             continue

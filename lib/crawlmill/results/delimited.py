@@ -11,7 +11,6 @@ A reader may meet lines that end in LF alone, as editors leave them.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -19,6 +18,7 @@ from typing import Final
 
 from crawlmill.errors import FormatError
 from crawlmill.results.columns import Cell, Column
+from crawlmill.results.pairs import from_json
 
 __all__ = ["DELIMITERS", "read_cells", "typed_cells", "write_cells"]
 
@@ -72,7 +72,7 @@ def typed_cells(cells: Sequence[str | None], columns: Sequence[Column]) -> list[
         if cell is None or kind == "string":
             found.append(cell)
         elif kind == "json":
-            found.append(json.loads(cell))
+            found.append(from_json(cell))
         elif _INTEGER.fullmatch(cell):
             found.append(int(cell))
         else:

@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator
 from json.scanner import make_scanner
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-__all__ = ["decode_pair", "lines_of"]
+__all__ = ["decode_pair", "from_json", "lines_of"]
 
-_scan: Final = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]  # typeshed takes its argument for its result
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"expected JSON, got {name}")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        _refuse(f"{text[:20]}, which is beyond all numbers")
+    return number
+
+
+_DECODER: Final = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
+_scan: Final = make_scanner(_DECODER)  # type: ignore[arg-type]  # typeshed takes its argument for its result
+
+from_json: Final = _DECODER.decode
+"""The value of a text. Other than Python's own reader of JSON it refuses NaN and infinite numbers.
+
+Raises:
+    ValueError: This is no JSON.
+"""
 
 
 def decode_pair(line: bytes) -> tuple[Any, Any]:

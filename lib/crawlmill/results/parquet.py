@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Final
 
 from crawlmill.errors import FormatError, MissingDependency
 from crawlmill.results.columns import Cell, Columns
+from crawlmill.results.pairs import from_json
 from crawlmill.storage.interface import Stream
 
 try:
@@ -80,7 +81,7 @@ def read_rows(stream: Stream, columns: Columns | None, name: str) -> Iterator[tu
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 cells = list(row)
                 for n in nested:
-                    cells[n] = None if cells[n] is None else json.loads(cells[n])
+                    cells[n] = None if cells[n] is None else from_json(cells[n])
                 yield columns.pair(cells)
     except FormatError as error:
         raise error.located(source=name) from error

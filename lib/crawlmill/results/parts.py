@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator
@@ -14,7 +13,7 @@ from typing import Any, Final
 from crawlmill.errors import FormatError
 from crawlmill.results.columns import Columns
 from crawlmill.results.delimited import DELIMITERS, read_cells, typed_cells
-from crawlmill.results.pairs import decode_pair, lines_of
+from crawlmill.results.pairs import decode_pair, from_json, lines_of
 from crawlmill.storage.interface import Stream
 
 __all__ = ["FORMATS", "Part", "find_parts", "part_name", "read_part"]
@@ -84,7 +83,7 @@ def _pairs(lines: Iterable[bytes]) -> Iterator[tuple[Any, Any]]:
 def _json_lines(lines: Iterable[bytes], columns: Columns | None) -> Iterator[tuple[Any, Any]]:
     for number, line in enumerate(lines, 1):
         try:
-            row = json.loads(line)
+            row = from_json(line.decode())
         except (ValueError, RecursionError) as error:
             raise _broken(number, f"no JSON: {error}", "bad-json") from error
         if not isinstance(row, dict):
