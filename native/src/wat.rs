@@ -31,10 +31,8 @@ pub fn servers(envelope: &[u8]) -> Servers<'_> {
         object_behind(text, response, RESPONSE)?;
         let headers = object_behind(text, response + find(&text[response..], HEADERS)?, HEADERS)?;
         let warc = object_behind(text, rfind(text, WARC)?, WARC)?;
-        match warc_type(warc)? {
-            "response" => server_values(headers).map(Servers::Named),
-            _ => Some(Servers::NoResponse),
-        }
+        let named = server_values(headers)?; // headers that are no usual object may be damage, whatever the type
+        Some(if warc_type(warc)? == "response" { Servers::Named(named) } else { Servers::NoResponse })
     };
     usual().unwrap_or(Servers::Unusual)
 }

@@ -9,7 +9,7 @@ import threading
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.analysis.test_html_tokenizer import FOREIGN, FOREIGN_FRAGMENTS, FRAGMENTS, PAGES
 from tests.builders import pack, response
@@ -247,6 +247,7 @@ envelopes = st.one_of(
 
 @settings(thorough, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(envelope=envelopes)
+@example(envelope=wat("{{", '"WARC-Type":"revisit"'))
 def test_servers_of_any_wat_record_are_those_of_python(monkeypatch, envelope):
     in_python, natively = both_servers(monkeypatch, envelope)
     assert natively == in_python
