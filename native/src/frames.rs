@@ -112,14 +112,12 @@ fn end_of(data: &[u8]) -> End {
     let Some(header) = header_of(data) else { return End::Behind };
     let mut at = header.length;
     loop {
-        let Some(block) = data.get(at..at + 3) else { return End::Behind };
-        let block = usize::from(block[0]) | usize::from(block[1]) << 8 | usize::from(block[2]) << 16;
-        let (last, kind, size) = (block & 1, block >> 1 & 3, block >> 3);
-        if kind == 3 || size > MAX_BLOCK {
+        let Some(block) = Block::at(data, at) else { return End::Behind };
+        if block.kind == 3 || block.size > MAX_BLOCK {
             return End::None;
         }
-        at += 3 + if kind == 1 { 1 } else { size };
-        if last == 1 {
+        at += block.length();
+        if block.is_last {
             at += if header.has_checksum { 4 } else { 0 };
             return if at <= data.len() { End::At(at) } else { End::Behind };
         }
@@ -130,15 +128,35 @@ fn end_of(data: &[u8]) -> End {
 fn blocks_of(frame: &[u8]) -> usize {
     let mut at = header_of(frame).map_or(frame.len(), |header| header.length);
     let mut blocks = 0;
-    while let Some(block) = frame.get(at..at + 3) {
+    while let Some(block) = Block::at(frame, at) {
         blocks += 1;
-        let size = usize::from(block[0] >> 3) | usize::from(block[1]) << 5 | usize::from(block[2]) << 13;
-        at += 3 + if block[0] >> 1 & 3 == 1 { 1 } else { size };
-        if block[0] & 1 == 1 {
+        at += block.length();
+        if block.is_last {
             break;
         }
     }
     blocks
+}
+
+/// What a block says in its header. RFC 8878, section 3.1.1.2.
+struct Block {
+    is_last: bool,
+    kind: usize,
+    size: usize,
+}
+
+impl Block {
+    /// The block at a place; None if its header is not all there.
+    fn at(data: &[u8], at: usize) -> Option<Block> {
+        let bytes = data.get(at..at + 3)?;
+        let header = usize::from(bytes[0]) | usize::from(bytes[1]) << 8 | usize::from(bytes[2]) << 16;
+        Some(Block { is_last: header & 1 == 1, kind: header >> 1 & 3, size: header >> 3 })
+    }
+
+    /// Its bytes with the header; one that repeats a byte has only that.
+    fn length(&self) -> usize {
+        3 + if self.kind == 1 { 1 } else { self.size }
+    }
 }
 
 /// The header that data begin with; None if it is not all there.

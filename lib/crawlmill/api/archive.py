@@ -11,7 +11,7 @@ from typing import Literal, Self, get_args
 
 from crawlmill.errors import LossWarning, Problem
 from crawlmill.formats.record import Record
-from crawlmill.inputs.lists import COMMON_CRAWL, END_OF_TERM, END_OF_TERM_KEYS, KEYS, Input, is_absolute
+from crawlmill.inputs.lists import COMMON_CRAWL, KEYS, Input, base_of, is_absolute
 from crawlmill.inputs.reading import Reading
 from crawlmill.ledger.row import LedgerRow
 from crawlmill.storage import Storage, StorageOptions, redact
@@ -160,6 +160,6 @@ def _resolved(name: str, base_url: str | None) -> str:
     """Where a location is: of a relative one here, or else below the base URL, if there is one or it is a key."""
     if is_absolute(name) or "\0" in name or Path(name).exists():
         return name
-    if base_url is None:
-        base_url = END_OF_TERM if name.startswith(END_OF_TERM_KEYS) else COMMON_CRAWL if name.startswith(KEYS) else None
+    if base_url is None and name.startswith(KEYS):
+        base_url = base_of(name, COMMON_CRAWL)
     return name if base_url is None else absolute(name, base_url)

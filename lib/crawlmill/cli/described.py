@@ -82,6 +82,18 @@ class Command:
     commands: tuple[Command, ...] = ()
     on_engines: tuple[tuple[str, tuple[Option, ...]], ...] = ()
 
+    @property
+    def shared(self) -> tuple[Option, ...]:
+        """The options that all its commands have, in the order of the first of these."""
+        first, *others = self.commands
+        common = set(first.options).intersection(*(each.options for each in others))
+        return tuple(each for each in first.options if each in common)
+
+    def own(self, command: Command) -> list[Option]:
+        """The options of one of its commands that are not `shared`."""
+        shared = set(self.shared)
+        return [each for each in command.options if each not in shared]
+
 
 _FILES: Final = {"FILE", "LIST", "LOCATION", "EARLIER", "CONF_PATHS"}
 _FOLDERS: Final = {"DIR", "FOLDER", "OUT", "OUT2", "OUTPUT_DIR"}

@@ -29,11 +29,11 @@ from crawlmill.storage.locations import absolute, canonical, is_remote, local_pa
 __all__ = [
     "COMMON_CRAWL",
     "END_OF_TERM",
-    "END_OF_TERM_KEYS",
     "KEYS",
     "Input",
     "Inputs",
     "Unit",
+    "base_of",
     "is_absolute",
     "read_captures",
     "read_lists",
@@ -233,10 +233,7 @@ class _Keys:
         for root in self._roots:
             if self._there(root, key):
                 return str(root / key)
-        base = self._default_base
-        if key.startswith(END_OF_TERM_KEYS):
-            base = "s3://eotarchive/" if base.startswith("s3:") else END_OF_TERM
-        location = absolute(key, base)
+        location = absolute(key, base_of(key, self._default_base))
         if self._folder is not None and self._there(self._folder, key):
             self._beside[location] = str(self._folder)
         return location
@@ -283,6 +280,13 @@ def _is_there(location: str, storage: Storage) -> bool:
         return storage.exists(location)
     except SourceError:
         return True  # nobody can look: opening it reports why
+
+
+def base_of(key: str, default_base: str) -> str:
+    """Where a key is: below the default base, but for those of End of Term crawls, which have a bucket of their own."""
+    if not key.startswith(END_OF_TERM_KEYS):
+        return default_base
+    return "s3://eotarchive/" if default_base.startswith("s3:") else END_OF_TERM
 
 
 def is_absolute(location: str) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-import json
-import math
 import os
 import zlib
 from collections.abc import Iterator
@@ -15,6 +13,7 @@ from typing import Any, Final
 from crawlmill.errors import CrawlmillError, FormatError, MissingDependency, SourceError, UsageError
 from crawlmill.inputs.text_lines import cut_lines
 from crawlmill.results.folder import ResultFolder
+from crawlmill.results.pairs import from_json
 from crawlmill.results.parts import FORMATS, Part, find_parts
 from crawlmill.storage import Storage, absolute, redact
 from crawlmill.storage.locations import join
@@ -89,7 +88,7 @@ class RunFolder:
             return None
         try:
             text = self._storage.read_all(join(self._location, "_run.json"), limit=_MAX_RUN)
-            found = json.loads(text, parse_constant=_finite, parse_float=_finite)
+            found = from_json(text.decode())
         except (CrawlmillError, ValueError, RecursionError) as error:
             self.problem("_run.json", f"cannot be read: {error}")
             return None
@@ -113,14 +112,6 @@ class RunFolder:
     def problem(self, name: str, what: str) -> None:
         """Something in a file that cannot be read."""
         self._problems.add(f"{self._label}{name}", what)
-
-
-def _finite(text: str) -> float:
-    """A number of JSON; Python also reads NaN and infinity, which nobody could draw. Raises: ValueError."""
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"not a number: {text}")
-    return number
 
 
 class _Raw(io.RawIOBase):

@@ -36,12 +36,10 @@ def _jobs(parent: Command) -> Iterable[str]:
     """The tables of jobs, what they have in common in one of its own; and of engines."""
     if not parent.commands:
         return
-    common = set.intersection(*(set(job.options) for job in parent.commands))
-    first = parent.commands[0]
-    yield _table(f"{parent.name} *", [each for each in first.options if each in common], ["_file+"])
+    yield _table(f"{parent.name} *", parent.shared, ["_file+"])
     for job in parent.commands:
-        yield _table(f"{parent.name} {job.name}", [each for each in job.options if each not in common], ())
-    for engine, options in first.on_engines:
+        yield _table(f"{parent.name} {job.name}", parent.own(job), ())
+    for engine, options in parent.commands[0].on_engines:
         yield _table(f"-r {engine}", options, ())
 
 

@@ -40,16 +40,13 @@ def script(root: Command, crawls: list[str]) -> str:
 def _jobs(parent: Command) -> Iterable[str]:
     if not parent.commands:
         return
-    common = set.intersection(*(set(job.options) for job in parent.commands))
-    first = parent.commands[0]
     any_job = f"__crawlmill_is {parent.name} any"
-    yield from _options(any_job, (each for each in first.options if each in common))
+    yield from _options(any_job, parent.shared)
     yield _line(any_job, "-F")
     for job in parent.commands:
         yield _line(f"__crawlmill_is {parent.name}", f"-a {job.name}", job.help)
-        own = (each for each in job.options if each not in common)
-        yield from _options(f"__crawlmill_is {parent.name} {job.name}", own)
-    for engine, options in first.on_engines:
+        yield from _options(f"__crawlmill_is {parent.name} {job.name}", parent.own(job))
+    for engine, options in parent.commands[0].on_engines:
         yield from _options(f"{any_job}; and __crawlmill_runs_on {engine}", options)
 
 

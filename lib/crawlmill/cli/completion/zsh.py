@@ -39,13 +39,12 @@ def _case(command: Command) -> str:
 
 def _jobs(parent: Command) -> str:
     """What completes a job and what follows it; what all jobs have in common is written once."""
-    common = set.intersection(*(set(job.options) for job in parent.commands))
     first = parent.commands[0]
-    shared = _specs([*(_option(each) for each in first.options if each in common), *_arguments(first.arguments)], 8)
+    shared = _specs([*map(_option, parent.shared), *_arguments(first.arguments)], 8)
     cases = "\n".join(
         f"        {job.name})\n            specs+=(\n{_specs(own, 16)}\n            ) ;;"
         for job in parent.commands
-        if (own := [_option(each) for each in job.options if each not in common])
+        if (own := list(map(_option, parent.own(job))))
     )
     engines = "\n".join(
         f"        {name})\n            specs+=(\n{_specs(map(_option, options), 16)}\n            ) ;;"

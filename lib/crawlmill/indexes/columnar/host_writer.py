@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import islice
 from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from crawlmill.indexes.columnar.host_layout import HOST_COLUMNS
+from crawlmill.indexes.columnar.writer import open_writer, write_rows
 from crawlmill.urls.suffixes import list_version
 
 __all__ = ["write_host_rows"]
 
-_GROUP: Final = 100_000
-_LEVELS: Final = {"gzip": 6, "zstd": 3}
 _TYPES: Final = {"string": pa.string(), "int32": pa.int32(), "double": pa.float64()}
 _SCHEMA: Final = pa.schema([pa.field(each.name, _TYPES[each.type], each.nullable) for each in HOST_COLUMNS])
 _MAX_INT32: Final = 0x7FFFFFFF
@@ -29,15 +26,9 @@ def write_host_rows(file: BinaryIO, rows: Iterable[dict[str, Any]], *, compressi
         rows: Values by the names of columns; what is missing is null.
         compression: One of `layout.CODECS`.
     """
-    left = iter(rows)
-    with pq.ParquetWriter(
-        file, _SCHEMA, version="1.0", compression=compression, compression_level=_LEVELS[compression],
-        store_schema=False,
-    ) as writer:  # fmt: skip
+    with open_writer(file, _SCHEMA, version="1.0", compression=compression) as writer:
         writer.add_key_value_metadata({"public_suffix_list": list_version()})
-        while some := list(islice(left, _GROUP)):
-            columns = [pa.array([_fitting(row.get(each.name)) for row in some], each.type) for each in _SCHEMA]
-            writer.write_table(pa.table(columns, schema=_SCHEMA), row_group_size=_GROUP)
+        write_rows(writer, rows, lambda row, name: _fitting(row.get(name)))
 
 
 def _fitting(value: Any) -> Any:

@@ -12,18 +12,15 @@ import json
 import uuid
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from itertools import islice
 from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from crawlmill.indexes.columnar.layout import SIBLINGS
+from crawlmill.indexes.columnar.writer import open_writer, write_rows
 
 __all__ = ["sibling_fields", "write_sibling_rows"]
 
-_GROUP: Final = 100_000
-_LEVELS: Final = {"gzip": 6, "zstd": 3}
 _TIME: Final = pa.timestamp("ms", tz="UTC")
 _SCHEMA: Final = pa.schema([
     pa.field("url_surtkey", pa.string(), nullable=False),
@@ -49,15 +46,8 @@ def sibling_fields(kind: str) -> dict[str, str]:
 
 def write_sibling_rows(file: BinaryIO, lines: Iterable[bytes], *, compression: str) -> None:
     """Write a whole file of the lines of `extraction.beside`, without line ends, in order. It is left open."""
-    left = iter(lines)
-    with pq.ParquetWriter(
-        file, _SCHEMA, version="2.6", compression=compression, compression_level=_LEVELS[compression],
-        store_schema=False,
-    ) as writer:  # fmt: skip
-        while some := list(islice(left, _GROUP)):
-            rows = [_row(line) for line in some]
-            columns = [pa.array([row.get(each.name) for row in rows], each.type) for each in _SCHEMA]
-            writer.write_table(pa.table(columns, schema=_SCHEMA), row_group_size=_GROUP)
+    with open_writer(file, _SCHEMA, version="2.6", compression=compression) as writer:
+        write_rows(writer, map(_row, lines), dict.get)
 
 
 def _row(line: bytes) -> dict[str, Any]:

@@ -9,7 +9,8 @@ version of the Public Suffix List that hosts were cut by.
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import accumulate
+from collections.abc import Callable, Iterable
+from itertools import accumulate, islice
 from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
@@ -18,11 +19,41 @@ import pyarrow.parquet as pq
 from crawlmill.indexes.columnar.rows import schema_of, table_of
 from crawlmill.urls.suffixes import list_version
 
-__all__ = ["PartWriter"]
+__all__ = ["PartWriter", "open_writer", "write_rows"]
 
 _BATCH: Final = 20_000
 _BATCH_BYTES: Final = 32 << 20
+_GROUP: Final = 100_000
 _LEVELS: Final = {"gzip": 6, "zstd": 3}
+
+
+def open_writer(file: BinaryIO, schema: Any, *, version: str, compression: str) -> Any:
+    """A `ParquetWriter` to a file that is left open, without metadata of Arrow's.
+
+    Args:
+        file: Takes the Parquet file.
+        schema: Its columns.
+        version: Of Parquet: `1.0` or `2.6`.
+        compression: One of `layout.CODECS`.
+    """
+    level = _LEVELS[compression]
+    return pq.ParquetWriter(
+        file, schema, version=version, compression=compression, compression_level=level, store_schema=False
+    )
+
+
+def write_rows(writer: Any, rows: Iterable[Any], value: Callable[[Any, str], Any]) -> None:
+    """Write rows, in the order in which they come; memory is that of a row group.
+
+    Args:
+        writer: Of `open_writer`.
+        rows: Any objects.
+        value: What a row has in the column of a name; None for null.
+    """
+    schema, left = writer.schema, iter(rows)
+    while some := list(islice(left, _GROUP)):
+        columns = [pa.array([value(row, each.name) for row in some], each.type) for each in schema]
+        writer.write_table(pa.table(columns, schema=schema), row_group_size=_GROUP)
 
 
 class PartWriter:
@@ -41,10 +72,8 @@ class PartWriter:
         self._bytes = 0  # of lines
         self._tables: list[pa.Table] = []
         self._held = 0  # rows in tables
-        self._writer: Any = pq.ParquetWriter(
-            file, schema_of(record_ids=record_ids), version="1.0", compression=compression,
-            compression_level=_LEVELS[compression], store_schema=False,
-        )  # fmt: skip
+        schema = schema_of(record_ids=record_ids)
+        self._writer = open_writer(file, schema, version="1.0", compression=compression)
         self._writer.add_key_value_metadata({"public_suffix_list": list_version()})
 
     def write(self, lines: list[bytes]) -> None:
