@@ -1,9 +1,9 @@
-"""The counters alone, over pages and texts that are in memory: MB/s of CPU time on each core, best of several.
+"""Measures the counters alone, over pages and texts in memory: MB/s of CPU time on each core, best of several runs.
 
     python bench/alone.py tags FILE.warc.gz…
     python bench/alone.py words FILE.warc.wet.gz…
 
-Goals of the native core: 900 MB/s of pages, 90 MB/s of texts whose words and documents are counted.
+Goals for the native core: 900 MB/s of pages, 90 MB/s of texts whose words and documents are counted.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def texts(paths: list[str]) -> list[bytes]:
 
 
 def reading(path: str, kind: str) -> Reading:
-    """The records of a type."""
+    """The records of one type."""
     return Reading(Input(path, path), Storage(), selection=Selection(types=frozenset([kind])))
 
 
@@ -49,7 +49,7 @@ def tags(data: list[bytes]) -> Any:
 
 
 def words(data: list[bytes]) -> Any:
-    """Count words, and the texts they stand in."""
+    """Count words, and the texts that contain them."""
     counter = WordCounter(document_frequency=True)
     for text in data:
         counter.add_utf8(text)
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def seconds(count: Callable[[list[bytes]], Any], data: list[bytes]) -> float:
-    """CPU seconds that counting takes."""
+    """CPU seconds needed for counting."""
     start = time.process_time()
     counter = count(data)
     taken = time.process_time() - start

@@ -1,9 +1,10 @@
-"""CDXJ as an index job gets it: lines of made-up captures that are as long and as varied as Common Crawl's.
+"""CDXJ as input of an index job: lines of generated captures, as long and as varied as Common Crawl's.
 
     python -m bench.captures FOLDER LINES FILES
 
-Each file is gzipped and holds the captures of its share of archives, in the order of no key, as `crawlmill index` gives
-them: hosts are Zipf-like (most captures are of few hosts), digests are random, names of archives are long.
+Each file is gzipped and contains the captures of its share of archives, not sorted by key, like the output of
+`crawlmill index`: hosts follow a Zipf distribution (most captures are of few hosts), digests are random, names of
+archives are long.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _WORDS = (
 
 
 def make_captures(folder: Path, lines: int, files: int, archive: str = _ARCHIVE) -> list[Path]:
-    """Write the files, whose captures are in archives of such names; returns their paths."""
+    """Write the files, whose captures have archives with such names; returns their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for number in range(files):

@@ -1,13 +1,13 @@
-"""The input of all benchmarks: one sample crawl, made once, and of each of its kinds as many files as make the size.
+"""The input of all benchmarks: one sample crawl, generated once, and for each kind as many of its files as needed.
 
-    bench/.data/SCALE-PAGES-FILES-EDITION/crawl-data/…      what `crawlmill sample` writes
+    bench/.data/SCALE-PAGES-FILES-EDITION/crawl-data/…      the output of `crawlmill sample`
                                           FILE.members      lengths of a file's gzip members, see loops/inflate_loop.py
-                                          sizes.json        of each file: bytes, inflated bytes, members
+                                          sizes.json        for each file: bytes, inflated bytes, members
                                           lists/NAME.paths  input lists, one absolute path a line
                                           pairs-N           the pairs that counting the words of N WET files gives
                 lines-N                                     lines to be sorted
 
-Sizes and lengths are found by zlib alone. `sizes.json` is written last: a folder without it is made anew.
+Sizes and lengths are determined by zlib alone. `sizes.json` is written last: a folder without it is generated again.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from crawlmill.sample import write_sample
 
 __all__ = ["LINE_BYTES", "SCALES", "Corpus", "Scale", "Workload", "member_lengths", "whole_files"]
 
-_CHUNK = 1 << 16  # what follows a member is copied at its end: small chunks, small copies
+_CHUNK = 1 << 16  # data after a member is copied at its end: small chunks, small copies
 _SEED = 20260101
 LINE_BYTES = 250
-_EDITION = 2  # raised when the sample crawl changes, so that it is made anew
+_EDITION = 2  # incremented when the sample crawl changes, so that it is generated again
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How large the inputs are: the crawl, the compressed megabytes wanted of each kind, and the lines to be sorted."""
+    """The size of the inputs: the crawl, the compressed megabytes of each kind, and the lines to sort."""
 
     name: str
     pages: int
@@ -46,9 +46,9 @@ class Scale:
 
 
 # A page of the realistic sample makes about 32 KB of WARC, 6.7 KB of WAT and 11 KB of WET: some 105 records per MB of
-# WARC, and 43,000 different words per MB of WET in the first 8 MB, as real crawls have. The sizes of `full` are those
-# that the goals are about; `medium` takes a third of the time to make, and only its WAT is smaller; `small` is for
-# trying the benchmark out, and its ratios say little.
+# WARC, and 43,000 different words per MB of WET in the first 8 MB, as in real crawls. The sizes of `full` are those of
+# the goals; `medium` takes a third of the time to generate, and only its WAT is smaller; `small` is for trying out the
+# benchmark, and its ratios mean little.
 SCALES = {
     "full": Scale("full", 38_000, 32, {"warc": 400, "wat": 250, "wet": 70}, 10_000_000),
     "medium": Scale("medium", 13_600, 32, {"warc": 400, "wat": 88, "wet": 74}, 10_000_000),
@@ -58,7 +58,7 @@ SCALES = {
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Some files of one kind, and their sizes in bytes; a record is a member in them."""
+    """Some files of one kind, and their sizes in bytes; records are counted as members."""
 
     kind: str
     paths: tuple[str, ...]
@@ -75,7 +75,7 @@ class Workload:
 
 
 class Corpus:
-    """The crawl of a scale, below the folder `data`; made on first use."""
+    """The crawl of a scale, in the folder `data`; generated on first use."""
 
     def __init__(self, data: Path, scale: Scale) -> None:
         self.data, self.scale = data, scale
@@ -83,9 +83,9 @@ class Corpus:
         self._sizes: dict[str, dict[str, int]] | None = None
 
     def workload(self, kind: str, *, megabytes: float | None = None) -> Workload:
-        """The files of one kind that come nearest to the size the scale wants: an even number, for two cores.
+        """The files of one kind with about the total size that the scale asks for: an even number, for two cores.
 
-        `megabytes` wants another size, if that is less.
+        `megabytes` asks for another size, if that is less.
         """
         sizes = self._made()
         paths = [path for path in sizes if f"/{kind}/" in path]
@@ -93,18 +93,18 @@ class Corpus:
         return self._workload(kind, paths[: whole_files([sizes[path]["compressed"] for path in paths], wanted * 1e6)])
 
     def samples_file(self, name: str) -> Path:
-        """Where the samples of a profile are written."""
+        """The path for the samples of a profile."""
         return self._folder / f"{name}.samples.json"
 
     def lines(self) -> Path:
-        """A file of lines as those of a CDXJ file, of `LINE_BYTES` each, in no order."""
+        """A file of unsorted lines like those of a CDXJ file, of `LINE_BYTES` each."""
         file = self._folder.parent / f"lines-{self.scale.lines}"
         if not file.exists():
             _write_whole(file, _lines(self.scale.lines))
         return file
 
     def made_by(self, name: str, command: list[str]) -> Path:
-        """What a command writes to stdout, kept under a name."""
+        """The stdout of a command, cached under a name."""
         file = self._folder / name
         if not file.exists():
             sys.stderr.write(f"making {file}, once\n")
@@ -114,14 +114,18 @@ class Corpus:
         return file
 
     def tiny(self) -> Workload:
-        """One WARC file of a few pages."""
+        """A WARC file with a few pages."""
         folder = self._folder.parent / "tiny"
         if not (folder / "answers.json").exists():
             shutil.rmtree(folder, ignore_errors=True)
             write_sample(folder, pages=5, files=1, seed=_SEED, formats=("warc",))
-        path = next(folder.rglob("*.warc.gz"))
+        return self.of_file(next(folder.rglob("*.warc.gz")), "tiny")
+
+    def of_file(self, path: Path, name: str) -> Workload:
+        """One WARC file, whose input list has this name."""
         lengths, inflated = member_lengths(path)
-        return Workload("warc", (str(path),), self._list("tiny", [str(path)]), sum(lengths), inflated, len(lengths))
+        Path(f"{path}.members").write_bytes(lengths.tobytes())
+        return Workload("warc", (str(path),), self._list(name, [str(path)]), sum(lengths), inflated, len(lengths))
 
     def _workload(self, kind: str, names: list[str]) -> Workload:
         sizes = [self._made()[name] for name in names]
@@ -164,7 +168,7 @@ class Corpus:
 
 
 def _write_whole(file: Path, pieces: Iterable[bytes], ended: Callable[[], int] = lambda: 0) -> None:
-    """Write a file that is there only if it is whole and what makes it has `ended` with 0."""
+    """Write a file that exists only if it is complete and the process that makes it has `ended` with 0."""
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_suffix(".part")
     with unfinished.open("wb") as target:
@@ -175,7 +179,7 @@ def _write_whole(file: Path, pieces: Iterable[bytes], ended: Callable[[], int] =
 
 
 def _lines(count: int) -> Iterator[bytes]:
-    """Lines of `LINE_BYTES`: a urlkey of one of many hosts, a time, and something of which no two are alike."""
+    """Lines of `LINE_BYTES`: a urlkey with one of many hosts, a time, and a unique part."""
     dice = random.Random(_SEED)
     for _ in range(count):
         number = dice.getrandbits(60)
@@ -185,13 +189,13 @@ def _lines(count: int) -> Iterator[bytes]:
 
 
 def whole_files(sizes: list[int], wanted: float) -> int:
-    """How many of the files, counted from the first, come nearest to the wanted sum: an even number, at least two."""
+    """How many of the files, from the first, come nearest to the wanted total size: an even number, at least two."""
     sums = {number: sum(sizes[:number]) for number in range(2, len(sizes) + 1, 2)}
     return min(sums, key=lambda number: abs(sums[number] - wanted))
 
 
 def member_lengths(path: Path) -> tuple[array[int], int]:
-    """The compressed length of each gzip member of a file, by zlib alone, and the inflated bytes of all."""
+    """The compressed length of each gzip member of a file, by zlib alone, and the inflated size of all."""
     lengths = array("Q")
     inflated = 0
     with path.open("rb") as stream:

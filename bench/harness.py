@@ -1,8 +1,8 @@
 """Runs contenders over the same input, in turn and each in a fresh process, and compares the medians.
 
-A comparison is a table: rows are contenders, columns what `measure.py` measured of them. All contenders run once, then
-all again (A B C, A B C, …), so that a machine that gets slower or busier does so for all of them. A goal is a ratio
-of two rows, or what one row may take beyond another; it is printed as met or missed, and nothing depends on it.
+A comparison is a table with a row for each contender and the quantities of `measure.py` as columns. All contenders run
+once, then all again (A B C, A B C, …), so that a machine that slows down affects all of them. A goal is a ratio of two
+rows, or the most that one row may take beyond another; it is printed as met or missed, and has no other effect.
 """
 
 from __future__ import annotations
@@ -35,20 +35,21 @@ __all__ = [
     "Verdict",
     "compare",
     "json_answer",
+    "lines_answer",
     "run_once",
 ]
 
 Quantity = Literal["cpu", "wall", "memory"]
 
 _MEASURE = Path(__file__).with_name("measure.py")
-# Settings of the user's shell must not decide what is measured.
+# Settings of the user's shell must not affect measurements.
 _SHED = ("PYTHON", "CRAWLMILL_", "SPARK_", "PYSPARK_", "MRJOB_", "HADOOP_", "JAVA_TOOL_OPTIONS")
 _SHOWN_ERROR_LINES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a contender found: distinct keys, and the sum of their counts. It shows whether the work is the same."""
+    """What a contender found: distinct keys, and the sum of their counts; shows whether all did the same work."""
 
     keys: int
     total: int
@@ -59,15 +60,22 @@ def json_answer(scratch: Path) -> Answer:
     return Answer(**json.loads((scratch / "stdout").read_bytes()))
 
 
+def lines_answer(scratch: Path) -> Answer:
+    """The number of lines that a contender prints, both as keys and as their sum."""
+    with (scratch / "stdout").open("rb") as lines:
+        number = sum(1 for _ in lines)
+    return Answer(number, number)
+
+
 @dataclass(frozen=True, slots=True)
 class Contender:
     """A command to be measured.
 
     Args:
-        name: The row's name.
-        command: What is run, in an empty folder.
-        env: Set beside the environment.
-        answer: Reads what it found, from that folder; its output lies there as `stdout` and `stderr`.
+        name: The name of the row.
+        command: The command to run, in an empty folder.
+        env: Additional environment variables.
+        answer: Reads the answer from that folder, which contains the output as `stdout` and `stderr`.
     """
 
     name: str
@@ -78,7 +86,7 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of one contender; memory is None where it cannot be known."""
+    """One run of a contender; memory is None if it cannot be measured."""
 
     wall_s: float
     cpu_s: float
@@ -109,7 +117,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a goal; `met` is None where it was not measured."""
+    """The result for a goal; `met` is None if it was not measured."""
 
     text: str
     met: bool | None
@@ -117,7 +125,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class AtLeast:
-    """`peer` takes at least `factor` times what `ours` takes."""
+    """A goal: `peer` takes at least `factor` times what `ours` takes."""
 
     ours: str
     peer: str
@@ -125,7 +133,7 @@ class AtLeast:
     factor: float
 
     def judge(self, rows: Mapping[str, Row]) -> Verdict:
-        """The ratio of the medians, beside what it should be."""
+        """The ratio of the medians, with the goal."""
         what = f"{self.quantity}: {self.peer} / {self.ours}"
         ours, peer = _value(rows, self.ours, self.quantity), _value(rows, self.peer, self.quantity)
         if not ours or peer is None:
@@ -135,7 +143,7 @@ class AtLeast:
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """`ours` takes at most `seconds` more than `base`."""
+    """A goal: `ours` takes at most `seconds` more than `base`."""
 
     ours: str
     base: str
@@ -143,7 +151,7 @@ class AtMost:
     seconds: float
 
     def judge(self, rows: Mapping[str, Row]) -> Verdict:
-        """The difference of the medians, beside what it may be."""
+        """The difference of the medians, with the goal."""
         what = f"{self.quantity}: {self.ours} - {self.base}"
         ours, base = _value(rows, self.ours, self.quantity), _value(rows, self.base, self.quantity)
         if ours is None or base is None:
@@ -153,9 +161,9 @@ class AtMost:
 
 @dataclass(frozen=True, slots=True)
 class AtMostBeyond:
-    """`ours` takes at most `factor` times what `peer` takes, each beyond its own start.
+    """A goal: `ours` takes at most `factor` times what `peer` takes, each without its own start.
 
-    The start of a row is the row whose name has `start` at its end.
+    The start of a row is the row with the same name followed by `start`.
     """
 
     ours: str
@@ -165,7 +173,7 @@ class AtMostBeyond:
     factor: float
 
     def judge(self, rows: Mapping[str, Row]) -> Verdict:
-        """The ratio of the differences, beside what it may be."""
+        """The ratio of the differences, with the goal."""
         what = f"{self.quantity} beyond the start: {self.ours} / {self.peer}"
         ours, peer, our_start, peer_start = (
             _value(rows, name, self.quantity)
@@ -179,9 +187,9 @@ class AtMostBeyond:
 
 @dataclass(frozen=True, slots=True)
 class PairsASecond:
-    """`ours` deals with so many million pairs a second of the CPU that it takes beyond `base`.
+    """A goal: `ours` handles this many million pairs per second of the CPU time that it takes beyond `base`.
 
-    The total of its answer is the number of pairs. Next to it stands the speed of `peer`, all of its CPU counted.
+    The total of its answer is the number of pairs. The speed of `peer` is shown too, counting all of its CPU time.
     """
 
     ours: str
@@ -190,7 +198,7 @@ class PairsASecond:
     millions: float
 
     def judge(self, rows: Mapping[str, Row]) -> Verdict:
-        """The speed, beside what it should be."""
+        """The speed, with the goal."""
         what = f"million pairs a second of CPU: {self.ours}"
         ours, base = _value(rows, self.ours, "cpu"), _value(rows, self.base, "cpu")
         answer = rows[self.ours].answer if self.ours in rows else None
@@ -211,7 +219,7 @@ def _value(rows: Mapping[str, Row], name: str, quantity: Quantity) -> float | No
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A table, its input and its goals. `limit` names the row that the CPU of all others is divided by."""
+    """A table, its input and its goals. `limit` names the row whose CPU time all others are divided by."""
 
     section: str
     title: str
@@ -221,11 +229,11 @@ class Comparison:
     limit: str | None = None
 
     def row(self, name: str) -> Row | None:
-        """The row of that name; None if there is none."""
+        """The row with that name; None if there is none."""
         return next((row for row in self.rows if row.name == name), None)
 
     def verdicts(self) -> list[Verdict]:
-        """What became of the goals."""
+        """The results for the goals."""
         rows = {row.name: row for row in self.rows}
         return [goal.judge(rows) for goal in self.goals]
 
@@ -235,7 +243,7 @@ def compare(
 ) -> tuple[Row, ...]:
     """Run every contender `repeat` times, in turn. One that fails is not run again, and its row says why."""
     for path in workload.paths if workload else ():
-        with Path(path).open("rb") as stream:  # everybody finds the input in the page cache
+        with Path(path).open("rb") as stream:  # read the input into the page cache for all
             while stream.read(1 << 20):
                 pass
     rows = {contender.name: Row(contender.name, ()) for contender in contenders}
@@ -263,7 +271,7 @@ def _once_more(row: Row, contender: Contender) -> Row:
 
 
 def run_once(contender: Contender, scratch: Path) -> dict[str, Any]:
-    """Run a contender in an empty folder; what `measure.py` says of it."""
+    """Run a contender in an empty folder; returns the result of `measure.py`."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(_SHED)} | dict(contender.env)
     work, result = scratch / "work", scratch / "result.json"
     work.mkdir()

@@ -1,8 +1,8 @@
-"""What a section of the benchmark works with: inputs, contenders by name, and `compare`.
+"""What sections of the benchmark use: inputs, contenders by name, and `compare`.
 
-A section is a module of bench/sections with a function `measure(lab)` that yields comparisons. Contenders of Crawlmill
-come once per core that is installed: `crawlmill` is pure Python, `crawlmill-native` has the native core; both read
-through the same libraries.
+A section is a module in bench/sections with a function `measure(lab)` that yields comparisons. Contenders of Crawlmill
+are run once per installed core: `crawlmill` is pure Python, `crawlmill-native` has the native core; both use the same
+decompression libraries.
 """
 
 from __future__ import annotations
@@ -38,22 +38,27 @@ def ours(suffix: str = "") -> list[str]:
 
 @dataclass(frozen=True)
 class Lab:
-    """Settings of a run; `cc_pyspark` is the folder of that project, `venvs` where environments of peers are made."""
+    """Settings of a run.
+
+    `cc_pyspark` and `cc_crawl_statistics` are folders of these projects, None to leave them out; `venvs` is the folder
+    for the peers' environments.
+    """
 
     corpus: Corpus
     repeat: int
     venvs: Path
     cc_pyspark: Path | None
     tell: Callable[[str], None]
+    cc_crawl_statistics: Path | None = None
 
     @cached_property
     def readers(self) -> Path:
-        """The interpreter that the loops of warcio and FastWARC run on."""
+        """The interpreter for the loops of warcio and FastWARC."""
         return environment(self.venvs, "readers")
 
     @cached_property
     def spark(self) -> Path | None:
-        """The interpreter that cc-pyspark runs on; None where it is not to be run, or cannot be."""
+        """The interpreter for cc-pyspark; None if it is left out, or cannot run."""
         if self.cc_pyspark is None:
             return None
         if java_version() is None:
@@ -62,7 +67,7 @@ class Lab:
         return environment(self.venvs, "cc-pyspark")
 
     def interpreters(self) -> dict[str, Path]:
-        """All interpreters that contenders run on, by name."""
+        """All interpreters of contenders, by name."""
         found = {"crawlmill": Path(sys.executable), "readers": self.readers, "cc-pyspark": self.spark}
         return {name: python for name, python in found.items() if python is not None}
 
@@ -101,7 +106,7 @@ class Lab:
         return Contender(reader, command, answer=json_answer)
 
     def inflating(self, library: str, workload: Workload) -> Contender:
-        """Inflating every member once and nothing else."""
+        """A loop that only inflates every member once."""
         command = [str(self.readers), str(_BENCH / "loops/inflate_loop.py"), library, *workload.paths]
         return Contender(f"inflate, {library}", command, answer=json_answer)
 

@@ -1,4 +1,4 @@
-"""Measures one command with everything it starts: CPU, wall time, peak memory. Writes one JSON object to a file.
+"""Measures one command with all its child processes: CPU, wall time, peak memory. Writes one JSON object to a file.
 
     python bench/measure.py RESULT.json COMMAND [ARGUMENT…]
 
@@ -11,11 +11,11 @@
 | `load` | load average of the last minute, before the start |
 | `exit_code` | of the command; negative: the signal that ended it |
 
-The tree is looked at 20 times a second; the peak of a single process, which the kernel keeps, counts where it is more.
+Memory is sampled 20 times a second; the peak of a single process, as recorded by the kernel, is used if it is larger.
 
-It is a process of its own, so that what it waits for is nothing but the command's tree. On Linux orphans come to it
-(PR_SET_CHILD_SUBREAPER), and have ten seconds to end. Elsewhere there is no such thing: CPU is that of the descendants
-that were waited for, and memory is null.
+This is a separate process, so that it waits for the command's processes only. On Linux it adopts orphans
+(PR_SET_CHILD_SUBREAPER), which have ten seconds to end. Other systems lack this: CPU is that of the descendants that
+were waited for, and memory is null.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ __all__ = ["ProcessTree", "measure"]
 
 _INTERVAL_S = 0.05
 _GRACE_S = 10.0
-_NOTABLE = 1.02  # proportional memory is dear to read: only when the resident memory has grown so much
+_NOTABLE = 1.02  # proportional memory is slow to read: only if resident memory has grown by this factor
 _PR_SET_CHILD_SUBREAPER = 36
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _LINUX = sys.platform.startswith("linux")
 
 
 class ProcessTree:
-    """The descendants of a process, by /proc. Whose child a process is, is looked up once for each."""
+    """The descendants of a process, from /proc. The parent of each process is looked up once."""
 
     def __init__(self, root: int) -> None:
         self._root = root
@@ -51,7 +51,7 @@ class ProcessTree:
         self._others: set[int] = {0}
 
     def members(self) -> frozenset[int]:
-        """The pids of all descendants there are now, zombies included."""
+        """The pids of all current descendants, including zombies."""
         names = os.listdir("/proc")  # noqa: PTH208  20 times a second: no objects for a hundred other processes
         there = {int(name) for name in names if name.isdigit()} - {self._root}
         self._ours &= there
@@ -64,7 +64,7 @@ class ProcessTree:
             self._ours |= ours
             self._others |= others
             known = bool(ours or others)
-            # A process whose parent was started while /proc was listed stays unknown until the next time.
+            # A process whose parent was started while /proc was listed is found next time.
             unknown = {pid: parent for pid, parent in unknown.items() if pid not in ours | others}
         return frozenset(self._ours)
 
@@ -91,12 +91,12 @@ def _parent(pid: int) -> int:
 def _read(pid: int, name: str) -> bytes:
     try:
         return Path(f"/proc/{pid}/{name}").read_bytes()
-    except OSError:  # it has ended meanwhile
+    except OSError:  # it has ended in the meantime
         return b""
 
 
 class _Watch(threading.Thread):
-    """Looks at the tree's memory from time to time, and ends what outlives the command too long."""
+    """Samples the memory of the process tree, and kills processes that outlive the command for too long."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -133,7 +133,7 @@ class _Watch(threading.Thread):
 
 
 def measure(command: list[str]) -> dict[str, Any]:
-    """Run a command to its end and say what it took. All children of this process are taken to be the command's."""
+    """Run a command to its end and return its measurements. All children of this process count as the command's."""
     load = os.getloadavg()[0]
     watch = None
     if _LINUX:
@@ -156,7 +156,7 @@ def measure(command: list[str]) -> dict[str, Any]:
             exit_code = os.waitstatus_to_exitcode(status)
             if watch is not None:
                 watch.command_ended()
-    process.returncode = exit_code  # it was waited for here, not by subprocess
+    process.returncode = exit_code  # waited for here, not by subprocess
     result: dict[str, Any] = {"exit_code": exit_code, "wall_s": wall_s, "cpu_s": cpu_s, "load": load}
     if watch is not None:
         watch.stop()
@@ -165,7 +165,7 @@ def measure(command: list[str]) -> dict[str, Any]:
 
 
 def _end_with_us(process: subprocess.Popen[bytes], watch: _Watch | None) -> None:
-    """If somebody stops the measuring, the command and what it started must not go on."""
+    """If measuring is interrupted, end the command and its children too."""
 
     def end(number: int, _frame: FrameType | None) -> None:
         process.kill()

@@ -1,7 +1,7 @@
-"""Where the CPU of a job goes: inflating, counting, everything between, and what the runner adds, for the docs.
+"""Where the CPU time of a job goes: inflating, counting, everything in between, and the runner; for the docs.
 
-The bare loop is sampled (`sampler.py`); the whole job and the inflating of its input are measured beside it. What the
-job takes beyond the loop is the launcher, two worker processes with their imports, sorting, reducing, writing.
+The bare loop is sampled (`sampler.py`); the whole job and the inflating of its input are measured too. The time of the
+job beyond the loop is for the launcher, two worker processes with their imports, sorting, reducing and writing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WORTH = 0.005
 
 
 def profile(lab: Lab, job: str) -> str:
-    """The profile of a job's loop as text, behind it the parts of the whole job."""
+    """The profile of a job's loop as text, followed by the parts of the whole job."""
     kind, script, options = JOBS[job]
     workload = lab.corpus.workload(kind)
     loop = [str(_BENCH / "loops/crawlmill_loop.py"), job, *workload.paths]
@@ -62,7 +62,7 @@ def _cpu(row: Row) -> float:
 
 
 def _shares(samples: list[tuple[str, str, float]]) -> list[str]:
-    """The loop by module, then its dearest functions."""
+    """The time of the loop by module, then by its most expensive functions."""
     total = sum(seconds for _, _, seconds in samples)
     modules: dict[str, float] = {}
     for module, _, seconds in samples:

@@ -1,6 +1,6 @@
-"""Shows comparisons as tables, and keeps them: results.json with every single run, results.md to be read.
+"""Prints comparisons as tables, and saves them: results.json with every run, results.md for readers.
 
-Each value is a median; behind a value stands in parentheses how many times that of the table's first row it is.
+Each value is a median, followed in parentheses by its ratio to the table's first row.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _compared(row: Row, first: Row, quantity: Quantity) -> str:
 
 
 def results_folder(runs: Path, machine: dict[str, Any], scale: str) -> Path:
-    """Where the results of a run go, a folder not there yet: runs/DATE-HOST[-SCALE][-NUMBER]; `full` is not named."""
+    """The new folder for the results of a run: runs/DATE-HOST[-SCALE][-NUMBER]; the scale `full` is not named."""
     name = f"{date.today().isoformat()}-{machine['host']}" + ("" if scale == "full" else f"-{scale}")
     number = 1
     while (folder := runs / (name if number == 1 else f"{name}-{number}")).exists():
@@ -86,7 +86,7 @@ def results_folder(runs: Path, machine: dict[str, Any], scale: str) -> Path:
 
 
 def save(folder: Path, facts: dict[str, Any], comparisons: Sequence[Comparison]) -> None:
-    """Write both files, in place of those of fewer comparisons."""
+    """Write both files, replacing those of fewer comparisons."""
     tables = [_without_paths(asdict(comparison)) | {"goals": [asdict(verdict) for verdict in comparison.verdicts()]}
               for comparison in comparisons]  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
@@ -96,7 +96,7 @@ def save(folder: Path, facts: dict[str, Any], comparisons: Sequence[Comparison])
 
 
 def _without_paths(table: dict[str, Any]) -> dict[str, Any]:
-    """Where the input lay on the machine tells nobody anything; how many files it was does."""
+    """The input without its paths, which only matter on this machine; keeps the number of files."""
     if table["workload"]:
         table["workload"]["files"] = len(table["workload"].pop("paths"))
         del table["workload"]["input_list"]

@@ -1,10 +1,12 @@
 """Benchmarks beside the peers: the same generated files, the same machine, one run; medians, printed as ratios.
 
-    python bench/run.py [SECTION…] [--scale small|full] [--repeat N] [--cc-pyspark FOLDER] [--data DIR]
+    python bench/run.py [SECTION…] [--scale small|full] [--repeat N] [--data DIR]
+                        [--cc-pyspark FOLDER] [--cc-crawl-statistics FOLDER]
     python bench/run.py --profile tags
 
 Inputs are made once below bench/.data, environments of the peers below bench/.venvs; results go to
-bench/runs/DATE-HOST. Without --cc-pyspark (a checkout of github.com/commoncrawl/cc-pyspark), that peer is left out.
+bench/runs/DATE-HOST. Without --cc-pyspark (a checkout of github.com/commoncrawl/cc-pyspark), that peer is left out, and
+so is github.com/commoncrawl/cc-crawl-statistics without --cc-crawl-statistics.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ from bench.sections import (  # noqa: E402
     servers,
     shuffle,
     sorting,
+    statistics,
+    structured,
     tables,
     tags,
     trees,
@@ -46,12 +50,14 @@ SECTIONS: dict[str, Callable[[Lab], Iterator[Comparison]]] = {
     "servers": servers.measure,
     "words": words.measure,
     "links": links.measure,
+    "structured": structured.measure,
     "shuffle": shuffle.measure,
     "sorting": sorting.measure,
     "index": index.measure,
     "clusters": clusters.measure,
     "tables": tables.measure,
     "trees": trees.measure,
+    "statistics": statistics.measure,
     "fixed": fixed.measure,
     "network": network.measure,
 }
@@ -68,7 +74,8 @@ def main() -> int:
         parser.error("--repeat: expected 1 or more")
     corpus = Corpus(arguments.data.resolve(), SCALES[arguments.scale])
     cc_pyspark = arguments.cc_pyspark.resolve() if arguments.cc_pyspark else None
-    lab = Lab(corpus, arguments.repeat, _BENCH / ".venvs", cc_pyspark, tell)
+    statistics_peer = arguments.cc_crawl_statistics.resolve() if arguments.cc_crawl_statistics else None
+    lab = Lab(corpus, arguments.repeat, _BENCH / ".venvs", cc_pyspark, tell, statistics_peer)
     if arguments.profile:
         print(profile(lab, arguments.profile))
         return 0
@@ -102,6 +109,8 @@ def _parser() -> argparse.ArgumentParser:
                         help="size of the input; the goals are about `full` (default: full)")  # fmt: skip
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="runs of each contender (default: 3)")
     parser.add_argument("--cc-pyspark", type=Path, metavar="FOLDER", help="a checkout of cc-pyspark, to run beside")
+    parser.add_argument("--cc-crawl-statistics", type=Path, metavar="FOLDER",
+                        help="a checkout of cc-crawl-statistics, to run beside")  # fmt: skip
     parser.add_argument("--data", type=Path, default=_BENCH / ".data", metavar="DIR",
                         help="where the input is made and kept (default: bench/.data)")  # fmt: skip
     parser.add_argument("--runs", type=Path, default=_BENCH / "runs", metavar="DIR",

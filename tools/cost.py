@@ -25,6 +25,10 @@ TIB = 1 << 40
 SIZES = {"warc": 28.94, "wat": 10.35, "wet": 4.54}
 
 
+Measured = tuple[str, str, str, float]
+"""Section, kind of input, core, and CPU seconds for a compressed byte."""
+
+
 @dataclass(frozen=True)
 class Instance:
     """A type of machine: virtual processors, and dollars an hour for the machine and for EMR."""
@@ -70,15 +74,17 @@ def main() -> int:
         help="share of the paid time in which processors work (default: 0.8)")  # fmt: skip
     add("--files", type=int, default=30_374, metavar="N", help="files of each kind")
     add("--bytes", action="append", default=[], metavar="KIND=TIB", help="compressed size, as warc=28.94")
-    add("--results", type=Path, help="results.json of a benchmark (default: the latest)")
+    add(
+        "--results", type=Path, help="results.json of a benchmark (default: the latest of one that measured whole jobs)"
+    )
     options = parser.parse_args()
     sizes = {**SIZES, **{kind: float(size) for kind, _, size in (each.partition("=") for each in options.bytes)}}
-    results = options.results or max(RUNS.glob("*/results.json"))
+    rows = measured(options.results) if options.results else latest()
     instances = options.instance or EXAMPLES
     print("| job | input | core | CPU seconds per GB | processor hours |",
           *(f"{each.name} |" for each in instances), f"one file, {instances[0].name} |")  # fmt: skip
     print("|---" * (6 + len(instances)) + "|")
-    for section, kind, core, per_byte in measured(json.loads(results.read_bytes())):
+    for section, kind, core, per_byte in rows:
         cpu_s = per_byte * sizes[kind] * TIB / options.busy
         prices = [f"${each.dollars(cpu_s, options.spot):,.2f} |" for each in instances]
         one_file = instances[0].dollars(cpu_s, options.spot) / options.files
@@ -87,8 +93,14 @@ def main() -> int:
     return 0
 
 
-def measured(results: dict[str, Any]) -> list[tuple[str, str, str, float]]:
-    """(section, kind of input, core, CPU seconds for a compressed byte) of whole jobs."""
+def latest() -> list[Measured]:
+    """What the latest benchmark says that measured whole jobs: others may have run a few sections only."""
+    return next(filter(None, map(measured, sorted(RUNS.glob("*/results.json"), reverse=True))), [])
+
+
+def measured(path: Path) -> list[Measured]:
+    """The whole jobs among the results of a benchmark."""
+    results: dict[str, Any] = json.loads(path.read_bytes())
     return [
         (table["section"], table["workload"]["kind"], CORES[row["name"]],
          median(run["cpu_s"] for run in row["runs"]) / table["workload"]["compressed"])

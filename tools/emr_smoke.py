@@ -38,7 +38,7 @@ LIMIT_S: Final = 3600.0
 
 
 class Smoke:
-    """The parts of the run, and how each ended."""
+    """The parts of the run, and their outcomes."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -51,7 +51,7 @@ class Smoke:
         self.results: list[tuple[str, str, float]] = []
 
     def run(self, lists: Path) -> None:
-        """Do it all; whatever happens, end the cluster."""
+        """Run all parts; ends the cluster in any case."""
         self.began_s = time.time()
         self.cluster = start(self.runner, self.request)
         say(f"cluster {self.cluster}: two machines of {MACHINE}; it is ready in five to ten minutes")
@@ -64,7 +64,7 @@ class Smoke:
             self.end()
 
     def request(self) -> dict[str, Any]:
-        """The recipe, with one master and one core node on demand."""
+        """The request for a cluster with one master and one core node, on demand."""
         request = self.runner.waiting_cluster(IDLE_S)
         instances = request["Instances"]
         for name in ("InstanceFleets", "InstanceGroups"):
@@ -78,7 +78,7 @@ class Smoke:
         return {**request, "Name": "crawlmill smoke"}
 
     def part(self, name: str, do: Callable[[], str]) -> None:
-        """One part of the run, with its time; the others go on if it fails."""
+        """Run one part, and record its time; a failure does not stop the others."""
         began = time.monotonic()
         say(f"{name} …")
         try:
@@ -89,7 +89,7 @@ class Smoke:
         say(f"{name}: {said}")
 
     def command(self, job: str, lst: Path, output: str) -> list[str]:
-        """A job on the cluster."""
+        """The command for a job on the cluster."""
         paths = [word for path in self.options.conf_paths or () for word in ("-c", path)]
         where = ["--region", self.options.region] if self.options.region else []
         every = ["--check-cluster-every", str(self.options.every)]
@@ -143,7 +143,7 @@ class Smoke:
         return f"ok: {next(counted, last_line(done.stderr))}"
 
     def started(self, job: str, lst: Path, name: str) -> subprocess.Popen[str]:
-        """A job that runs."""
+        """Start a job."""
         command = self.command(job, lst, f"{self.folder}/{name}")
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -169,7 +169,7 @@ class Smoke:
             say(f"END CLUSTER {self.cluster} YOURSELF, it costs money: {error}")
 
     def report(self) -> int:
-        """What came out, and what it cost; the exit code."""
+        """Print the results and the cost; returns the exit code."""
         print()
         for name, said, seconds in self.results:
             print(f"{name:14} {seconds:7.0f} s  {said}")
@@ -182,23 +182,23 @@ class Smoke:
 
 
 def check(well: bool, what: str) -> None:
-    """Raises: ValueError if it is not well."""
+    """Raises: ValueError: The check failed."""
     if not well:
         raise ValueError(what)
 
 
 def last_line(text: str) -> str:
-    """The last line of what a program has said."""
+    """The last line of a program's output."""
     return text.rstrip("\n").rpartition("\n")[2]
 
 
 def inputs_in(lst: Path) -> int:
-    """How many inputs a list has."""
+    """The number of inputs in a list."""
     return len(lst.read_text("utf-8").split())
 
 
 def say(what: str) -> None:
-    """Say how far it is."""
+    """Print the progress."""
     print(time.strftime("%H:%M:%S"), what, file=sys.stderr, flush=True)
 
 
@@ -211,7 +211,7 @@ def make_lists(folder: Path, crawl: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what the command line says; the exit code."""
+    """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bucket", metavar="BUCKET", help="a bucket of yours in the cluster's region")
     parser.add_argument("-c", "--conf-path", action="append", dest="conf_paths", metavar="FILE")

@@ -1,4 +1,4 @@
-"""What the matrix runs: jobs, kinds of lists, their inputs; and what is compared of a run."""
+"""The cases of the matrix: jobs, kinds of lists, their inputs; and what is compared of a run."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ JOBS: Final = {
     "url_table": "warc",
     "host_index": "warc",
     "sibling_index": "warc",
+    "crawl_statistics": "warc",
+    "host_statistics": "wat",
     "prefix_tree": "metadata",
     "server_addresses": "warc",
     "sitemaps": "robots",
@@ -65,7 +67,8 @@ _OPTIONS: Final = {
 _NOT_OK: Final = ("damaged", COMBINED)
 _CUT_BY_THEMSELVES: Final = ("find_captures", "extract_records")
 """Jobs that say themselves what a task is."""
-_COUNTING: Final = ("tag_count", "server_count", "word_count", "metadata_statistics", "server_addresses")
+_COUNTING: Final = ("tag_count", "server_count", "word_count", "metadata_statistics", "server_addresses",
+                    "crawl_statistics", "host_statistics")  # fmt: skip
 _MORE: Final = {
     "extract_records": ("--max-size", "100KB", "--prefix", "r"),
     "word_count": ("--document-frequency",),
@@ -88,8 +91,8 @@ _FILES: Final = {
 }
 """Jobs whose results are files: those by which they are compared."""
 _ONLY: Final = {
-    "crawl_statistics": ("damaged",),
-    "host_statistics": ("damaged",),
+    "crawl_statistics": ("damaged", "top"),
+    "host_statistics": ("damaged", "top"),
     "host_index": ("damaged",),
     "sibling_index": ("damaged",),
 }
@@ -117,7 +120,7 @@ class Case:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Beside the list."""
+        """Its options, besides the list."""
         per_task = ("--inputs-per-task", str(self.inputs_per_task)) if self.inputs_per_task else ()
         given = () if self.job in _CUT_BY_THEMSELVES else (*_OPTIONS.get(self.kind, ()), *per_task)
         index = ("--index", str(self.path.parent / "index")) if self.job == "find_captures" else ()
@@ -125,13 +128,13 @@ class Case:
 
 
 def code_of(kind: str) -> int:
-    """The exit code that a list of this kind ends with."""
+    """The expected exit code for a list of this kind."""
     return 2 if kind in _NOT_OK else 0
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended, with the lines of its results, and digests of those and of its ledger."""
+    """The outcome of a run, with the lines of its results, and digests of those and of its ledger."""
 
     code: int
     lines: int
@@ -140,11 +143,11 @@ class Outcome:
     wall_s: float
 
     def agrees(self, other: Outcome) -> bool:
-        """Whether both are the same, but for the time they took."""
+        """Whether both are the same, except for the time they took."""
         return replace(self, wall_s=0) == replace(other, wall_s=0)
 
     def is_as_expected(self, kind: str) -> bool:
-        """Whether it is how a job over a list of this kind ends: each has results on each."""
+        """Whether it is as expected for a list of this kind; every job must have results."""
         return self.code == code_of(kind) and self.lines > 0
 
 
@@ -209,7 +212,7 @@ def _write_record_lists(warc: Path, home: Path) -> None:
 
 
 def cases(folder: Path) -> Iterator[Case]:
-    """All cases over the inputs in this folder, but for the combined list."""
+    """All cases over the inputs in this folder, except the combined list."""
     for job, kind in JOBS.items():
         for name in LISTS:
             if name in _ONLY.get(job, LISTS) and (name != "top" or job in _COUNTING):
@@ -217,7 +220,7 @@ def cases(folder: Path) -> Iterator[Case]:
 
 
 def measure(run_job: Run, case: Case, folder: Path) -> Outcome:
-    """Run a case; what it says is left in the folder."""
+    """Run a case; its output is kept in the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     ledger = folder / "ledger"
     ledger.unlink(missing_ok=True)
@@ -309,7 +312,7 @@ def _bounds(data: bytes) -> list[int]:
 
 
 def _essence(row: dict[str, Any]) -> list[Any]:
-    """What of a row must be the same everywhere: locations need not be."""
+    """The part of a row that must be the same on every engine: locations may differ."""
     problems = [[problem["reason"], problem["offset"]] for problem in row["problems"]]
     return [row[name] for name in ("input", "format", "outcome", "records", "bytes", "lost")] + problems
 

@@ -25,7 +25,7 @@ OPTIONAL = ("fast", "legacy", "columnar", "structured")
 
 
 def main() -> int:
-    """Make the file; gives the exit code."""
+    """Make the file; returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--output", type=Path, default=PROJECT / "build" / "env.pex", help="(default: build/env.pex)")
     parser.add_argument("--no-native", action="store_true", help="leave out the native core")
@@ -74,12 +74,12 @@ def listed(text: str) -> list[str]:
 
 
 def run(*command: str | Path) -> int:
-    """Run a command; gives its exit code."""
+    """Run a command; returns its exit code."""
     return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode
 
 
 def complain(what: str) -> int:
-    """Say what went wrong; gives the exit code."""
+    """Print an error; returns the exit code."""
     sys.stderr.write(f"pex: {what}\n")
     return 1
 

@@ -50,7 +50,7 @@ def gathered(modules: Graph, room_of: Callable[[str], str | None]) -> Graph:
 
 
 def reduced(graph: Graph) -> Graph:
-    """The graph without what other ways imply. It must have no circle."""
+    """The graph without edges that are implied by others. It must have no cycles."""
 
     def reached(name: str) -> set[str]:
         return graph[name].union(*map(reached, graph[name]))

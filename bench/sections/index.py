@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.corpus import Workload
-from bench.harness import Answer, AtLeast, Comparison, Contender, Goal, json_answer
+from bench.harness import AtLeast, Comparison, Contender, Goal, json_answer, lines_answer
 from bench.lab import NATIVE, Lab, ours
 from bench.peers import environment
 
@@ -29,9 +29,11 @@ def measure(lab: Lab) -> Iterator[Comparison]:
     workload = lab.corpus.workload("warc")
     python = environment(lab.venvs, "indexers")
     peers = [
-        Contender("cdxj-indexer", [str(python.with_name("cdxj-indexer")), *workload.paths], answer=_lines),
+        Contender("cdxj-indexer", [str(python.with_name("cdxj-indexer")), *workload.paths], answer=lines_answer),
         Contender(
-            "FastWARC and surt", [str(python), str(_LOOPS / "fastwarc_index_loop.py"), *workload.paths], answer=_lines
+            "FastWARC and surt",
+            [str(python), str(_LOOPS / "fastwarc_index_loop.py"), *workload.paths],
+            answer=lines_answer,
         ),
     ]
     for title, options, factors in (
@@ -44,7 +46,7 @@ def measure(lab: Lab) -> Iterator[Comparison]:
             goals += [AtLeast(name, "cdxj-indexer", "cpu", factors[0] / share)]
             goals += [AtLeast(name, "FastWARC and surt", "cpu", factors[1] / share)]
         command = [sys.executable, "-m", "crawlmill", "index", *options, *workload.paths]
-        yield lab.compare("index", title, [*lab.each_core(command, _lines), *peers], workload, goals=goals)
+        yield lab.compare("index", title, [*lab.each_core(command, lines_answer), *peers], workload, goals=goals)
     yield _urlkeys(lab, workload, python)
 
 
@@ -65,10 +67,3 @@ def _urls(path: str) -> str:
     command = [sys.executable, "-m", "crawlmill", "index", "--heads-only", path]
     lines = subprocess.run(command, capture_output=True, check=True, encoding="ascii").stdout.splitlines()
     return "".join(json.loads(line.split(" ", 2)[2])["url"] + "\n" for line in lines)
-
-
-def _lines(scratch: Path) -> Answer:
-    """How many lines it has printed."""
-    with (scratch / "stdout").open("rb") as lines:
-        number = sum(1 for _ in lines)
-    return Answer(number, number)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.captures import make_captures
-from bench.harness import Answer, AtMost, AtMostBeyond, Comparison, Contender, Goal
+from bench.harness import AtMost, AtMostBeyond, Comparison, Contender, Goal, lines_answer
 from bench.lab import LOOPS, Lab
 
 __all__ = ["measure"]
@@ -71,20 +71,13 @@ def _query(lab: Lab, table: Path, title: str, ours: str, theirs: str, factor: fl
     command = [sys.executable, "-m", "crawlmill", "sql", "--table", str(table), "--output", "json"]
     peer = [sys.executable, str(LOOPS / "duckdb_loop.py"), str(table)]
     contenders = [
-        Contender("crawlmill sql", [*command, ours], answer=_rows),
-        Contender("crawlmill sql, SELECT 1", [*command, _NOTHING], answer=_rows),
-        Contender("DuckDB", [*peer, theirs], answer=_rows),
-        Contender("DuckDB, SELECT 1", [*peer, _NOTHING], answer=_rows),
+        Contender("crawlmill sql", [*command, ours], answer=lines_answer),
+        Contender("crawlmill sql, SELECT 1", [*command, _NOTHING], answer=lines_answer),
+        Contender("DuckDB", [*peer, theirs], answer=lines_answer),
+        Contender("DuckDB, SELECT 1", [*peer, _NOTHING], answer=lines_answer),
     ]
     goals: list[Goal] = [
         AtMostBeyond("crawlmill sql", "DuckDB", ", SELECT 1", "wall", factor),
         AtMost("crawlmill sql, SELECT 1", "DuckDB, SELECT 1", "wall", 1.0),
     ]
     return lab.compare("tables", f"the announcement's queries: {title}", contenders, None, goals=goals)
-
-
-def _rows(scratch: Path) -> Answer:
-    """How many rows it has printed."""
-    with (scratch / "stdout").open("rb") as lines:
-        number = sum(1 for _ in lines)
-    return Answer(number, number)

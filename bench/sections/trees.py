@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.captures import ARC_2012, make_captures
-from bench.harness import Answer, AtMost, Comparison, Contender, Goal
+from bench.harness import AtMost, Comparison, Contender, Goal, lines_answer
 from bench.lab import NATIVE, Lab, ours
 
 __all__ = ["measure"]
@@ -67,7 +67,9 @@ def _looking_up(lab: Lab, folder: Path, look_ups: int) -> Comparison:
     """Many look-ups, and one, which is what starting takes."""
     tree = folder / "tree/url-index.pbtree"
     contenders = [
-        Contender(f"{each.name}{what}", ["sh", "-c", f"{' '.join(each.command)} < {folder}/{file}"], each.env, _lines)
+        Contender(
+            f"{each.name}{what}", ["sh", "-c", f"{' '.join(each.command)} < {folder}/{file}"], each.env, lines_answer
+        )
         for each in lab.each_core([sys.executable, "-m", "crawlmill", "lookup", "-", "--index", str(tree)])
         for what, file in (("", "urls.txt"), (", one", "url.txt"))
     ]
@@ -75,10 +77,3 @@ def _looking_up(lab: Lab, folder: Path, look_ups: int) -> Comparison:
         AtMost(name, f"{name}, one", "cpu", look_ups / _A_SECOND.get(name, _A_SECOND_IN_PYTHON)) for name in ours()
     ]
     return lab.compare("trees", f"{look_ups:,} exact look-ups", contenders, None, goals=goals)
-
-
-def _lines(scratch: Path) -> Answer:
-    """How many lines it has printed."""
-    with (scratch / "stdout").open("rb") as lines:
-        number = sum(1 for _ in lines)
-    return Answer(number, number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as type checkers know it: importing typing would come before Ctrl-C is taken care of
+TYPE_CHECKING = False  # set by type checkers; importing typing would run before Ctrl-C is handled
 if TYPE_CHECKING:
     from typing import Any
 
@@ -43,7 +43,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for when it is: a task needs none of it."""
+    """Import a public name when it is first used: tasks need none of them."""
     home = next((module for module, names in _HOMES.items() if name in names), None)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

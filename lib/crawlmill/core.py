@@ -1,4 +1,4 @@
-"""Chooses the core for the hot loops: the native one, a separate package named `crawlmill_native`, or Python.
+"""Chooses the implementation of the hot loops: the native core (the package `crawlmill_native`) or Python.
 
 Both return the same results. The native one is used if it is installed and of the right version; `CRAWLMILL_CORE`
 chooses one explicitly. Code that has both versions asks `native()` each time.
@@ -23,10 +23,10 @@ _API_VERSION: Final = 7
 
 @cache
 def native() -> Any | None:
-    """The module `crawlmill_native`, or None where Python is to do its work.
+    """The module `crawlmill_native`, or None if the Python implementation is to be used.
 
     Raises:
-        UsageError: `CRAWLMILL_CORE` asks for what there is not.
+        UsageError: `CRAWLMILL_CORE` asks for a core that is not installed.
     """
     wanted = os.environ.get(VARIABLE) or None
     if wanted not in (None, "native", "python"):
@@ -34,7 +34,7 @@ def native() -> Any | None:
     if wanted == "python":
         return None
     try:
-        import crawlmill_native  # noqa: PLC0415 - it need not be there
+        import crawlmill_native  # noqa: PLC0415 - it is optional
     except ImportError as error:
         if wanted is None:
             return None
@@ -55,6 +55,6 @@ def name() -> str:
     """`native` or `python`.
 
     Raises:
-        UsageError: As `native` does.
+        UsageError: As for `native`.
     """
     return "python" if native() is None else "native"

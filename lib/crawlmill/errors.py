@@ -1,10 +1,10 @@
-"""The errors of Crawlmill, and the closed list of reasons under which anything lost is counted.
+"""The errors of Crawlmill, and the closed list of reasons under which losses are counted.
 
     CrawlmillError                  a message of one line that says what, expected, got, where
     ├── UsageError                  a mistake of the user: exit 1 before anything runs
-    │   └── MissingDependency       a package that this work needs is not installed
-    ├── FormatError                 damaged data: trying again cannot help
-    └── SourceError                 access: trying again may help
+    │   └── MissingDependency       a required package is not installed
+    ├── FormatError                 damaged data: a retry cannot help
+    └── SourceError                 failed access: a retry may help
 
 The low layers raise errors without a source; a caller that knows the file adds it with `located()`.
 """
@@ -36,7 +36,7 @@ ACCESS_REASONS = ("not-found", "denied", "unavailable", "changed", "unaccounted"
 
 
 class CrawlmillError(Exception):
-    """The base: `reason` (or None), `offset` in bytes of the compressed file, `expected`, `actual`, `source`."""
+    """The base class: `reason` (or None), `offset` in bytes of the compressed file, `expected`, `actual`, `source`."""
 
     reasons: tuple[str, ...] = ()
 
@@ -57,7 +57,7 @@ class CrawlmillError(Exception):
         self.expected, self.actual = expected, actual
 
     def located(self, *, source: str | None = None, offset: int | None = None) -> Self:
-        """The same error, with the source and offset filled in where the low layer did not know them."""
+        """Add the source and offset, if the low layer did not know them, and return this error."""
         self.source = self.source if self.source is not None else source
         self.offset = self.offset if self.offset is not None else offset
         return self
@@ -79,7 +79,7 @@ class UsageError(CrawlmillError):
 
 
 class MissingDependency(UsageError):  # noqa: N818 - the name says what is missing
-    """A package that this piece of work needs is not installed; the message names it and its extra."""
+    """A required package is not installed; the message names it and its extra."""
 
 
 class FormatError(CrawlmillError):
@@ -101,12 +101,12 @@ class SourceError(CrawlmillError):
 
 
 class LossWarning(UserWarning):
-    """Something that a program asked for could not be read; the rest was given."""
+    """Part of what a program asked for could not be read; the rest was returned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing lost, as the ledger shows it. `offset` is in bytes of the compressed file, or None."""
+    """One loss, as in the ledger. `offset` is in bytes of the compressed file, or None."""
 
     reason: str
     offset: int | None
@@ -116,11 +116,11 @@ class Problem:
 
     @classmethod
     def of(cls, error: CrawlmillError) -> Problem:
-        """The problem that an error with a reason stands for."""
+        """The problem for an error with a reason."""
         if error.reason is None:
             raise ValueError(f"{error!r} has no reason")
         return cls(error.reason, error.offset, error.expected, error.actual, str(error))
 
     def to_json(self) -> dict[str, Any]:
-        """The object that the ledger holds."""
+        """The object in the ledger."""
         return asdict(self)

@@ -1,13 +1,13 @@
-r"""Sorting lines by their bytes, as `LC_ALL=C sort` does, however many there are, in bounded memory.
+r"""Sorts lines by their bytes, like `LC_ALL=C sort`, any number of them, in bounded memory.
 
     with sort_lines(pieces, folder, 256 << 20) as lines:
         for line in lines:
             ...
 
-The bytes of a line are those without its line end. What does not fit into memory is sorted in runs, which are
-written to unnamed files in `folder` and then merged; nothing is left of them, even after a crash. The native core, if
-it is used, sorts one buffer while the next one fills and other threads run, and compresses runs where that is faster
-than the disk; the results are the same.
+Line ends are not part of what is compared. Lines that do not fit into memory are sorted in runs, which are written to
+unnamed files in `folder` and then merged; nothing is left of them, even after a crash. The native core, if used, sorts
+one buffer while the next one fills and other threads run, and compresses runs if that is faster than the disk; the
+results are the same.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Blocks = Iterator[list[bytes]]
 
 
 class Part(NamedTuple):
-    """A part of a file that holds whole lines: `length` bytes from `offset`."""
+    """Whole lines in part of a file: `length` bytes from `offset`."""
 
     path: str
     offset: int
@@ -46,7 +46,7 @@ class Part(NamedTuple):
 
 
 class SortedLines:
-    """Lines in order: iterate over them, each with its line end, or over `chunks` of many; once."""
+    """Sorted lines: iterate once, over lines with their line ends or over `chunks` of many."""
 
     def __init__(self, chunks: Iterator[bytes], close: Callable[[], object] = lambda: None) -> None:
         self._chunks, self._close = _then(chunks, close), close
@@ -56,11 +56,11 @@ class SortedLines:
             yield from BytesIO(chunk)
 
     def chunks(self) -> Iterator[bytes]:
-        """Bytes of whole lines, about a mebibyte at once: the fast way to write them."""
+        """Yield chunks of whole lines, of about a mebibyte: the fast way to write them."""
         return self._chunks
 
     def close(self) -> None:
-        """Release the files."""
+        """Close the files."""
         self._chunks = iter(())
         self._close()
 
@@ -74,14 +74,14 @@ class SortedLines:
 
 
 def sort_lines(source: Iterable[bytes], folder: Path, memory: int) -> SortedLines:
-    """The lines of a text in the order of their bytes.
+    """Sort the lines of a text by their bytes.
 
-    The text is what the pieces of `source` make when put together, wherever they are cut: lines, or the chunks of a
-    file. Its last line gets a line end if it has none. `memory` is what lines held may cost, in bytes; `folder` must
-    have room for all lines that do not fit, twice that if there are more than some hundred times as many.
+    The text is the concatenation of the pieces of `source`, cut anywhere: lines, or the chunks of a file. Its last line
+    gets a line end if it has none. `memory` is the limit for lines held, in bytes; `folder` must have room for all
+    lines that do not fit, and twice that if there are more than some hundred times as many.
 
     Raises:
-        OSError: The folder cannot be written, or is full. Nothing is left there.
+        OSError: The folder cannot be written, or is full. No files are left there.
         ValueError: A line has 4 GiB or more.
     """
     native = core.native()
@@ -99,7 +99,7 @@ def sort_lines(source: Iterable[bytes], folder: Path, memory: int) -> SortedLine
 
 
 def merge_parts(parts: Sequence[Part], folder: Path, memory: int) -> SortedLines:
-    """The lines of parts of files, each of which is sorted, in order; any number of them.
+    """Merge parts of files, each with sorted lines, into sorted lines; any number of parts.
 
     `memory`, in bytes, and `folder`: as in `sort_lines`.
 
@@ -116,7 +116,7 @@ def merge_parts(parts: Sequence[Part], folder: Path, memory: int) -> SortedLines
 
 
 def batches(pieces: Iterable[bytes], memory: int = 1 << 20) -> Iterator[bytes]:
-    """The same text in larger pieces, which are small beside `memory`, in bytes."""
+    """The same text in larger pieces, which are small compared with `memory`, in bytes."""
     enough = min(_BATCH, memory // 16)
     held: list[bytes] = []
     size = 0
@@ -143,7 +143,7 @@ def _native_lines(blocks: object) -> SortedLines:
 
 
 class _Sorter:
-    """`sort_lines` in Python."""
+    """The Python version of `sort_lines`."""
 
     def __init__(self, folder: Path, memory: int, files: ExitStack) -> None:
         self._folder, self._memory, self._files = folder, memory, files
@@ -174,7 +174,7 @@ class _Sorter:
 
 
 class _RunFile:
-    """A file of runs, which has no name and is gone when `files` is closed."""
+    """An unnamed file of runs, which is removed when `files` is closed."""
 
     def __init__(self, folder: Path, files: ExitStack) -> None:
         file = tempfile.TemporaryFile(dir=folder, buffering=1 << 18)  # noqa: SIM115 - `files` closes it
@@ -189,7 +189,7 @@ class _RunFile:
 
 
 def _few(runs: list[Blocks], folder: Path, files: ExitStack) -> list[Blocks]:
-    """The same lines in no more runs than are merged at once."""
+    """The same lines in at most as many runs as can be merged at once."""
     while len(runs) > _MAX_RUNS:
         file = _RunFile(folder, files)
         runs = [file.write(_merge(runs[n : n + _MAX_RUNS])) for n in range(0, len(runs), _MAX_RUNS)]
@@ -197,7 +197,7 @@ def _few(runs: list[Blocks], folder: Path, files: ExitStack) -> list[Blocks]:
 
 
 def _merge(runs: Sequence[Blocks]) -> Blocks:
-    """Merge runs: all lines that no line still unread can come before are put together, and sorted at once."""
+    """Merge runs: collect all lines that no unread line can precede, and sort them at once."""
     heads = [(block, 0, run) for run in runs if (block := next(run, None))]
     while heads:
         bound = min(block[-1] for block, _, _ in heads)
@@ -210,7 +210,7 @@ def _merge(runs: Sequence[Blocks]) -> Blocks:
                 left.append((block, end, run))
             elif following := next(run, None):
                 left.append((following, 0, run))
-        taken.sort()  # finds the sorted runs that it is made of
+        taken.sort()  # fast, since it detects the sorted runs
         yield taken
         heads = left
 
@@ -237,7 +237,7 @@ def _read_part(part: Part, size: int) -> Blocks:
 
 
 def _read_file(number: int, offset: int, length: int, size: int) -> Blocks:
-    """The lines of a part of a file, given by its descriptor."""
+    """The lines in part of a file, given by its descriptor."""
     end, rest = offset + length, b""
     while offset < end:
         data = os.pread(number, min(size, end - offset), offset)

@@ -1,6 +1,6 @@
 //! What users ask of pages, as far as it can be decided here: the twin of `crawlmill.formats.selectors.criteria`.
 
-use crate::captures::described::{fields, status, target, timestamp};
+use crate::captures::described::{fields, status, target, timestamp, Detected};
 use crate::http::Response;
 use crate::lines::graphic;
 use crate::sha1::sha1_start;
@@ -19,6 +19,10 @@ pub struct Criteria {
     pub statuses: Vec<(u16, u16)>,
     pub mimes: Vec<Vec<u8>>,
     pub detected_mimes: Vec<Vec<u8>>,
+    #[cfg_attr(feature = "python", pyo3(default))]
+    pub languages: Vec<Vec<u8>>,
+    #[cfg_attr(feature = "python", pyo3(default))]
+    pub charsets: Vec<Vec<u8>>,
     pub start: Vec<u8>,
     pub end: Vec<u8>,
     pub truncated: Option<bool>,
@@ -44,6 +48,35 @@ impl Criteria {
             Some(true) if !self.is_more => Verdict::Taken,
             _ => Verdict::Unsure,
         }
+    }
+
+    /// Whether the metadata record behind a page must answer some of it.
+    pub fn awaits_metadata(&self) -> bool {
+        !self.languages.is_empty() || !self.charsets.is_empty()
+    }
+
+    /// Whether a response is left out for what itself and the metadata record behind it say; None if that needs a
+    /// closer look, or if that record is about another one.
+    pub fn leaves_out(&self, header: &[u8], held: &[u8], found: &Detected<'_>) -> Option<bool> {
+        let [url, id, concurrent] = fields(header, ["WARC-Target-URI", "WARC-Record-ID", "WARC-Concurrent-To"])?;
+        let is_meant = if found.references.is_empty() {
+            url.is_some() && url.map(target) == found.url
+        } else {
+            id.into_iter().chain(concurrent).any(|id| found.references.contains(&id))
+        };
+        if !is_meant {
+            return None;
+        }
+        if !self.meets_detected(found) {
+            return Some(true);
+        }
+        self.meets(RESPONSE, header, held).map(|meets| !meets)
+    }
+
+    fn meets_detected(&self, found: &Detected<'_>) -> bool {
+        let is_one_of = |value: &[u8], wanted: &[Vec<u8>]| wanted.iter().any(|each| each.eq_ignore_ascii_case(value));
+        (self.languages.is_empty() || found.languages.iter().any(|code| is_one_of(code, &self.languages)))
+            && (self.charsets.is_empty() || found.charset.is_some_and(|charset| is_one_of(charset, &self.charsets)))
     }
 
     /// Whether a response or revisit that is written as nearly all are meets what is asked; None of any other.
@@ -77,6 +110,10 @@ impl Criteria {
         if self.sample.is_some_and(|most| u128::from(sha1_start(url)) >= most) {
             return Some(false);
         }
+        if self.statuses.is_empty() && self.mimes.is_empty() {
+            return Some(true);
+        }
+        let response = Response::of(held)?;
         if !self.statuses.is_empty() {
             let digits = status(held)?;
             let found = digits.iter().fold(0, |number, digit| number * 10 + u16::from(digit - b'0'));
@@ -85,7 +122,7 @@ impl Criteria {
             }
         }
         if !self.mimes.is_empty() {
-            let value = Response::of(held)?.values(b"Content-Type").next().map_or(Some(&b""[..]), graphic)?;
+            let value = response.values(b"Content-Type").next().map_or(Some(&b""[..]), graphic)?;
             if !is_one_of(value, &self.mimes) {
                 return Some(false);
             }
@@ -150,6 +187,7 @@ fn usual_host(url: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::{usual_host, Criteria, Verdict};
+    use crate::captures::described::Detected;
     use crate::warc::{METADATA, RESPONSE};
 
     const HEADER: &[u8] = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2026-01-05T10:00:09Z\r\n\
@@ -197,12 +235,39 @@ mod tests {
     }
 
     #[test]
+    fn metadata_behind_a_page_answers_for_it() {
+        let header = [&HEADER[..HEADER.len() - 2], b"WARC-Record-ID: <urn:a>\r\n\r\n"].concat();
+        let asked = Criteria {
+            languages: names("nor"),
+            charsets: names("utf-8"),
+            statuses: vec![(404, 405)],
+            ..Criteria::default()
+        };
+        let found = |charset, codes: &[&'static [u8]], references: &[&'static [u8]]| Detected {
+            charset,
+            languages: codes.to_vec(),
+            references: references.to_vec(),
+            url: Some(b"http://www.E.co.uk:80/a"),
+        };
+        let (utf8, own): (Option<&[u8]>, &[&[u8]]) = (Some(b"UTF-8"), &[b"<urn:b>", b"<urn:a>"]);
+        assert_eq!(asked.leaves_out(&header, BLOCK, &found(utf8, &[b"eng", b"nor"], own)), Some(false));
+        assert_eq!(asked.leaves_out(&header, BLOCK, &found(utf8, &[b"Nor"], &[])), Some(false));
+        assert_eq!(asked.leaves_out(&header, BLOCK, &found(utf8, &[b"eng"], own)), Some(true));
+        assert_eq!(asked.leaves_out(&header, BLOCK, &found(None, &[b"nor"], own)), Some(true));
+        assert_eq!(asked.leaves_out(&header, b"HTTP/1.1\r\n\r\n", &found(utf8, &[b"nor"], own)), None);
+        assert_eq!(asked.leaves_out(&header, b"HTTP/1.1 200 X\r\n\r\n", &found(utf8, &[b"nor"], own)), Some(true));
+        assert_eq!(asked.leaves_out(&header, BLOCK, &found(None, &[], &[b"<urn:c>"])), None);
+    }
+
+    #[test]
     fn others_are_left_to_python() {
         assert_eq!(verdict(Criteria { is_more: true, ..Criteria::default() }), Verdict::Unsure);
         assert_eq!(Criteria::default().verdict(METADATA, HEADER, BLOCK), Verdict::Unsure);
         let statuses = vec![(200, 300)];
         let criteria = Criteria { statuses, ..Criteria::default() };
-        assert_eq!(criteria.verdict(RESPONSE, HEADER, b"HTTP/1.1 2000 OK\r\n\r\n"), Verdict::Unsure);
+        for odd in [&b"HTTP/1.1 2000 OK\r\n\r\n"[..], b"HTTP/1.1\r\nX: 200 y\r\n\r\n", b"<p 200 "] {
+            assert_eq!(criteria.verdict(RESPONSE, HEADER, odd), Verdict::Unsure);
+        }
         for url in ["ftp://e.org/", "http:/e.org/", "http://u@e.org/", "http://e.org./", "http://[::1]/", "http://1.2/"]
         {
             assert_eq!(usual_host(url.as_bytes()), None, "{url}");

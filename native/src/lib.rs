@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "python"), allow(dead_code))]
 
+mod awaiting;
 mod body;
 mod captures;
 mod coding;
@@ -37,6 +38,7 @@ mod tokenizer;
 #[cfg(feature = "python")]
 mod tree_block;
 mod tree_items;
+mod tree_lines;
 mod warc;
 mod wat;
 mod words;

@@ -13,10 +13,6 @@ pub const RDFA: u8 = 2;
 pub const JSON_LD: u8 = 4;
 pub const MICROFORMATS: u8 = 8;
 
-/// Names of attributes that say something by being there, and what they say.
-const SPEAKING: [(&[u8], u8); 5] =
-    [(b"itemprop", MICRODATA), (b"itemtype", MICRODATA), (b"property", RDFA), (b"typeof", RDFA), (b"vocab", RDFA)];
-
 /// Classes that begin an item, besides those that begin with `h-`.
 const ROOTS: [&[u8]; 11] = [
     b"adr",
@@ -45,17 +41,15 @@ pub fn formats(page: &[u8]) -> u8 {
         };
         let named = |name: &[u8]| is_named(&page[..end], name);
         match last | 0x20 {
-            b'p' | b'e' | b'y' | b'f' | b'b' => {
-                for (name, format) in SPEAKING {
-                    if named(name) {
-                        found |= format;
-                    }
-                }
-                if last | 0x20 == b'e' && found & JSON_LD == 0 && named(b"type") {
-                    let value = value(&page[at + 1..]);
-                    if value.contains(&b'&') || contains(value, b"ld+json") {
-                        found |= JSON_LD;
-                    }
+            b'p' if named(b"itemprop") => found |= MICRODATA,
+            b'y' if named(b"property") => found |= RDFA,
+            b'f' if named(b"typeof") => found |= RDFA,
+            b'b' if named(b"vocab") => found |= RDFA,
+            b'e' if named(b"itemtype") => found |= MICRODATA,
+            b'e' if found & JSON_LD == 0 && named(b"type") => {
+                let value = value(&page[at + 1..]);
+                if value.contains(&b'&') || contains(value, b"ld+json") {
+                    found |= JSON_LD;
                 }
             }
             b'l' | b'v' if found & RDFA == 0 && (named(b"rel") || named(b"rev")) && relates(value(&page[at + 1..])) => {
@@ -107,8 +101,11 @@ fn relates(value: &[u8]) -> bool {
 fn begins_item(value: &[u8]) -> bool {
     value.split(|&byte| is_blank(byte)).any(|name| match name {
         [b'h' | b'H', b'-', first, ..] => first.is_ascii_alphanumeric(),
-        _ => ROOTS.iter().any(|root| root.eq_ignore_ascii_case(name)) || name.windows(2).any(|two| two == b"&#"),
-    })
+        [first, ..] if matches!(first | 0x20, b'a' | b'g' | b'h' | b'v') => {
+            ROOTS.iter().any(|root| root.eq_ignore_ascii_case(name))
+        }
+        _ => false,
+    }) || memchr::memmem::find(value, b"&#").is_some()
 }
 
 /// Takes the pages that hold none of the wanted formats, and responses that are no pages.

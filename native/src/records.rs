@@ -1,5 +1,6 @@
 //! Records read one after another from a buffer of members, as far as each member is whole and is one record.
 
+use crate::awaiting::Awaiting;
 use crate::coding::Coding;
 use crate::criteria::Verdict;
 use crate::member::Candidate;
@@ -109,6 +110,7 @@ pub enum Stop {
 pub struct Records {
     members: Coding,
     selection: Selection,
+    awaiting: Awaiting,
     heads: usize,
     most: usize,
     content: Vec<u8>,
@@ -118,7 +120,8 @@ pub struct Records {
 impl Records {
     /// `heads` is how many bytes of each are inflated, 0 for all; `most`, how many a body may have.
     pub fn new(members: Coding, selection: Selection, heads: usize, most: usize) -> Records {
-        Records { members, selection, heads, most, content: Vec::new(), unseen: 0 }
+        let awaiting = Awaiting::new(&selection, &members);
+        Records { members, selection, awaiting, heads, most, content: Vec::new(), unseen: 0 }
     }
 
     pub fn content(&self, size: usize) -> &[u8] {
@@ -133,6 +136,12 @@ impl Records {
                 Candidate::Short => return Stop::Short,
                 Candidate::No => break,
             };
+            let behind = progress.at + member.len();
+            let awaits = self.awaiting.is_on();
+            let next = if awaits { self.members.candidate(data, behind, ended) } else { Candidate::No };
+            if next == Candidate::Short {
+                return Stop::Short;
+            }
             let found = if self.heads == 0 { self.whole(member) } else { self.head(member) };
             let Some((head, size)) = found else {
                 break;
@@ -144,6 +153,15 @@ impl Records {
                 progress.passed += 1;
                 progress.at += member.len();
                 continue;
+            }
+            if awaits {
+                let page = &self.content[..size];
+                if let Some(length) = self.awaiting.left_out(&self.selection, &mut self.members, &head, page, next) {
+                    progress.deselected += 1;
+                    progress.passed += 2;
+                    progress.at = behind + length;
+                    continue;
+                }
             }
             let place = (progress.start + progress.at as u64, member.len());
             let may_count = self.unseen < MAX_UNSEEN && verdict == Some(Verdict::Taken);

@@ -23,9 +23,18 @@ impl Selection {
         self.types[head.kind]
     }
 
+    /// The criteria, if the metadata record behind a page must answer some of them.
+    pub fn awaiting(&self) -> Option<&Criteria> {
+        self.criteria.as_ref().filter(|criteria| criteria.awaits_metadata())
+    }
+
     /// Whether a record of a wanted type is chosen, by its header and what is held of its block.
     pub fn verdict(&self, head: &Head, header: &[u8], held: &[u8]) -> Verdict {
-        self.criteria.as_ref().map_or(Verdict::Taken, |criteria| criteria.verdict(head.kind, header, held))
+        match &self.criteria {
+            None => Verdict::Taken,
+            Some(criteria) if criteria.awaits_metadata() => Verdict::Unsure,
+            Some(criteria) => criteria.verdict(head.kind, header, held),
+        }
     }
 }
 

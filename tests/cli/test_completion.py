@@ -149,6 +149,18 @@ def test_crawls_of_the_package_are_offered_until_there_is_a_cached_list(home, sh
     assert OFFERS[shell](home, "crawlmill paths CC-MAIN-20", cache="no-cache") == [BUNDLED]
 
 
+@pytest.mark.parametrize(
+    ("shell", "code"),
+    [
+        ("bash", "export CRAWLMILL_CACHE={}; source {}/crawlmill.bash; _crawlmill_crawls"),
+        ("fish", "set -x CRAWLMILL_CACHE {}; source {}/crawlmill.fish; __crawlmill_crawls"),
+    ],
+)
+def test_cache_folder_of_the_user_is_looked_in(home, shell, code):
+    (home / "collinfo.json").write_text('[{"id": "CC-MAIN-2999-01"}]')
+    assert in_shell(shell, home, code.format(home, home), *LOADING[shell][0]) == "CC-MAIN-2999-01\n"
+
+
 def test_every_option_of_every_command_and_job_is_offered_by_bash(home, root):
     """One shell asks for all of them."""
     lines, wanted = [], []

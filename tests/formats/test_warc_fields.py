@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlmill.formats.record import Block
+from crawlmill.formats.selectors.facts import truncated_of
 from crawlmill.formats.warc.record import WarcRecord
 
 NAMES = ["Content-Type", "content-type", "WARC-Type", "X", "\u212a", "k", ""]
@@ -52,3 +53,39 @@ heads = st.lists(pieces, max_size=14).map(lambda found: ("WARC/1.0\r\n" + "".joi
 @given(heads, st.sampled_from(NAMES))
 def test_field_alone_is_the_same_as_among_all(head, name):
     assert fresh(head).get(name) == among_all(head, name)
+    named = fresh(head).named_fields
+    assert fresh(head).get_all(name) == [value for given, value in named if given.lower() == name.lower()]
+
+
+@pytest.mark.parametrize(
+    ("fields", "value"),
+    [
+        ("WARC-Truncated: length", "length"),
+        ("warc-TRUNCATED:time", "time"),
+        ("X: \u00e4\r\nWARC-Truncated: length", "length"),
+        ("X: WARC-Truncated: length", None),
+        ("WARC-Truncated:", None),
+        ("X: \u00e4", None),
+    ],
+)
+def test_truncation_is_told_however_it_is_written(fields, value):
+    assert truncated_of(fresh(f"WARC/1.0\r\n{fields}\r\n\r\n".encode())) == value
+
+
+def test_only_letters_of_ascii_spell_truncated():
+    """So a header in whose lower-case bytes the name is not found does not have it, in whatever letters."""
+    letters = set("WARC-Truncated".lower())
+    found = {chr(code) for code in range(0x110000) if letters.intersection(chr(code).lower())}
+    assert found == letters | {letter.upper() for letter in letters}
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray])
+@pytest.mark.parametrize("length", [0, 1, 5, 1 << 20, (1 << 20) + 1])
+def test_blocks_in_memory_are_cut_at_their_ends(kind, length):
+    content = bytes(number % 251 for number in range(length))
+    block = Block(length, kind(b"head" + content + b"\r\n\r\n"), 4)
+    pieces = list(block.pieces())
+    assert b"".join(pieces) == content
+    assert {type(piece) for piece in pieces} <= {bytes}
+    assert b"" not in pieces
+    assert [block.peek(n) for n in (0, 1, 3, length + 1)] == [content[:n] for n in (0, 1, 3, length + 1)]

@@ -278,3 +278,9 @@ def test_user_without_a_folder_has_no_cache(storage, server, tmp_path, monkeypat
     monkeypatch.setenv("HOME", home)
     assert len(load_catalogue(storage).crawls) == len(IDS)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mirror"]
+
+
+def test_list_is_cached_in_the_cache_folder_of_the_user(storage, server, tmp_path, monkeypatch):
+    monkeypatch.setenv("CRAWLMILL_CACHE", str(tmp_path / "own"))
+    assert len(load_catalogue(storage).crawls) == len(IDS)
+    assert (tmp_path / "own" / "collinfo.json").read_text() == (server / "collinfo.json").read_text()

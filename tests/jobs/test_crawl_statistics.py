@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 
 import pytest
@@ -223,3 +224,13 @@ def test_captures_are_selected_by_their_lines(tmp_path):
 def test_mistakes_are_told_before_anything_runs(tmp_path, options):
     ended = run_here(CrawlStatistics, *INLINE, *options, write(tmp_path / "a.cdxj", LINES))
     assert (ended.code, ended.out, ended.err.count("\n")) == (1, "", 1), ended.err
+
+
+def test_later_steps_read_lines_as_hadoop_hands_them_on():
+    # The key of its shuffle is two fields: lines that have no more get a TAB.
+    job = CrawlStatistics(["--no-conf", "--reducer", "--step-num", "1"])
+    lines = b'["charset","x","c"]\t[1,1]\t\n["charset","x","c"]\t[2,1]\t\n'
+    made = io.BytesIO()
+    job.sandbox(stdin=io.BytesIO(lines), stdout=made)
+    job.run_reducer(1)
+    assert b'["charset","x","c"]\t[3,2]\n' in made.getvalue()

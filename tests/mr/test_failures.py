@@ -16,6 +16,10 @@ from crawlmill.mr.task.failures import cannot_retry, task_failed
         (MissingDependency("brotli is not installed"), "brotli is not installed"),
         (SourceError("gone", reason="not-found", source="x"), "gone (x)"),
         (OSError(errno.ENOSPC, "No space left on device", "/x"), "No space left on device: /x"),
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            "No space left on device, for temporary files (their folder: --local-tmp-dir) or for results",
+        ),
         (OSError(errno.EROFS, "Read-only file system"), "Read-only file system"),
         (OSError(errno.EIO, "I/O error"), None),
         (RuntimeError("bad luck"), None),

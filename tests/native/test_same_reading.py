@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import random
+import sys
 import zlib
 from itertools import chain
 
@@ -16,6 +17,7 @@ from tests.builders import conversion, gzip_member, metadata, pack, pages, recor
 from tests.data import shared
 from tests.native.cores import using
 
+import crawlmill
 from crawlmill import core
 from crawlmill.errors import FormatError
 from crawlmill.formats.archive import read_archive
@@ -327,3 +329,29 @@ def test_record_of_another_version_and_length_is_given_by_the_python_reader(on):
     rows, problems, _, _ = assert_same(on, pack([*CONTENTS, strange, *CONTENTS]))
     assert len(rows) == 2 * len(CONTENTS) + 1
     assert problems == []
+
+
+@pytest.mark.parametrize("coding", ["gzip", "zstd"])
+def test_a_record_costs_few_calls(tmp_path, coding):
+    """What a record of the native core costs in Python is calls, and they are counted: times depend on the machine."""
+    path = tmp_path / "some.warc"
+    pack_one = gzip_member if coding == "gzip" else zstandard.ZstdCompressor(write_checksum=True).compress
+
+    def calls(count):
+        path.write_bytes(b"".join(map(pack_one, [warcinfo(), *pages(count)])))
+        counted = 0
+
+        def count_call(frame, event, argument):
+            nonlocal counted
+            counted += event == "call"
+
+        with crawlmill.open_archive(path) as archive:
+            sys.setprofile(count_call)
+            try:
+                records = sum(1 for record in archive for piece in record.block.pieces())
+            finally:
+                sys.setprofile(None)
+        return records, counted
+
+    (few, less), (many, more) = calls(100), calls(300)
+    assert (more - less) / (many - few) < 18

@@ -50,11 +50,11 @@ _STOPPED_WITHIN_S: Final = 30.0
 
 
 class ClusterError(Exception):
-    """Why there is no cluster, in one line."""
+    """The reason why there is no cluster, as one line."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what the command line says; gives the exit code."""
+    """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=("start", "stop", "status", "run"))
     parser.add_argument("--home", type=Path, default=CACHE / "cluster", help="where the cluster lies")
@@ -81,7 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 class Cluster:
-    """The cluster in one folder. What runs is written to `state.json` there."""
+    """The cluster in one folder. Its running processes are recorded in `state.json` there."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -90,14 +90,14 @@ class Cluster:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Within this block nobody else starts or stops it."""
+        """Within this block nobody else can start or stop the cluster."""
         self.home.mkdir(parents=True, exist_ok=True)
         with (self.home / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
     def start(self) -> None:
-        """Start what does not run, and wait until it is ready. Raises: ClusterError."""
+        """Start what is not running, and wait until it is ready. Raises: ClusterError."""
         state = self._state()
         missing = [name for name in _DAEMONS if not self._runs(name, state)]
         if not missing:
@@ -116,7 +116,7 @@ class Cluster:
         _say(f"ready; logs in {self.home / 'logs'}")
 
     def stop(self) -> None:
-        """Stop the daemons, give them 30 s, kill them; end what is left of their tasks; remove their data."""
+        """Stop the daemons, kill them after 30 s, end the rest of their tasks, and remove their data."""
         state = self._state()
         running = [name for name in _DAEMONS if self._runs(name, state)]
         if running:
@@ -135,7 +135,7 @@ class Cluster:
         self._remove_data()
 
     def status(self) -> int:
-        """Tell what runs; gives the exit code."""
+        """Print what is running; returns the exit code."""
         state = self._state()
         for name in _DAEMONS:
             _say(f"{name}: " + (f"process {state['pids'][name]}" if self._runs(name, state) else "not running"))
@@ -195,7 +195,7 @@ class Cluster:
             time.sleep(0.2)
 
     def _runs(self, name: str, state: dict[str, Any]) -> bool:
-        """Whether the process is there, and is still the one that was started under this number."""
+        """Whether the process exists, and is the one that was started with this pid."""
         pid = state["pids"].get(name)
         return pid is not None and f"-Dcrawlmill.cluster={self.home}" in _command(pid)
 
@@ -212,7 +212,7 @@ class Cluster:
             time.sleep(0.1)
 
     def _complaint(self, name: str) -> str:
-        """The line of a log that says most about why a daemon ended."""
+        """The line of a log that best explains why a daemon ended."""
         path = self.home / f"logs/{name}.log"
         lines = path.read_text("utf-8", "replace").splitlines()
         telling = [line for line in lines if re.search(r"Exception|Error\b", line)]
@@ -235,7 +235,7 @@ class Cluster:
 
 
 def find_java() -> Path:
-    """The `java` to run: that of JAVA_HOME, else of the PATH; a real one, not macOS' stand-in. Raises: ClusterError."""
+    """The `java` to run: in JAVA_HOME, else on the PATH; not macOS' stub. Raises: ClusterError."""
     home = os.environ.get("JAVA_HOME")
     found = f"{home}/bin/java" if home and Path(home, "bin/java").exists() else shutil.which("java")
     if not found:
@@ -251,7 +251,7 @@ def find_java() -> Path:
 
 
 def fetch_jars() -> Path:
-    """The folder of jars, fetched by Maven if it is not there. Raises: ClusterError."""
+    """The folder of jars, fetched by Maven if it does not exist. Raises: ClusterError."""
     version = re.search(r"<hadoop\.version>(.*)</", POM.read_text("utf-8"))
     jars = CACHE / f"jars-{version[1] if version else 'unknown'}"
     if jars.is_dir():
@@ -297,7 +297,7 @@ def _print_exports(cluster: Cluster) -> None:
 
 
 def _ready(web: dict[str, str]) -> bool:
-    """Whether HDFS takes files (a DataNode is there, no safe mode) and YARN takes applications."""
+    """Whether HDFS accepts files (it has a DataNode and is not in safe mode) and YARN accepts applications."""
     files = _ask(web["namenode"], "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState")
     nodes = _ask(web["resourcemanager"], "/ws/v1/cluster/metrics")
     try:
@@ -309,7 +309,7 @@ def _ready(web: dict[str, str]) -> bool:
 
 
 def _ask(address: str, path: str) -> Any:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # loopback is nobody's proxy's business
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # loopback connections must not use a proxy
     try:
         with opener.open(f"http://{address}{path}", timeout=5) as answer:
             return json.load(answer)
@@ -331,7 +331,7 @@ def _command(pid: int) -> str:
 
 
 def _mentioning(variable: str, parts: tuple[str, ...]) -> Iterator[int]:
-    """Processes of ours that have the variable in their environment, or one of the parts in their command line."""
+    """Our processes with the variable in their environment, or with one of the parts in their command line."""
     if Path("/proc/self").exists():
         for folder in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):

@@ -52,7 +52,7 @@ Properties = dict[str, object]
 
 
 def free_ports(count: int) -> list[int]:
-    """So many ports that nobody listens on."""
+    """The numbers of `count` ports that are not in use."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
@@ -61,7 +61,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def write_settings(home: Path, java: Path) -> dict[str, str]:
-    """Write `etc/hadoop` and `bin/hadoop` below `home`; gives the addresses of the web interfaces by daemon."""
+    """Write `etc/hadoop` and `bin/hadoop` in `home`; returns the addresses of the web interfaces by daemon."""
     conf, data = home / "etc/hadoop", home / "data"
     addresses = iter([f"127.0.0.1:{port}" for port in free_ports(14)])
     core, hdfs = _core(data, next(addresses)), _hdfs(data, *(next(addresses) for _ in range(4)))
@@ -72,7 +72,7 @@ def write_settings(home: Path, java: Path) -> dict[str, str]:
         (conf / f"{name}-site.xml").write_text(_xml(properties), encoding="utf-8")
     (conf / "capacity-scheduler.xml").write_text(_xml(_SCHEDULER), encoding="utf-8")
     (conf / "log4j.properties").write_text(_LOG4J, encoding="utf-8")
-    for name in _WEBAPPS:  # no jar holds the pages of HDFS, and without their folders it does not start
+    for name in _WEBAPPS:  # HDFS does not start without the folders of its web pages, which no jar contains
         page = conf / "webapps" / name / "WEB-INF" / "web.xml"
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text("<web-app/>\n", encoding="utf-8")
@@ -122,7 +122,7 @@ def _yarn(home: Path, data: Path, *addresses: str) -> Properties:
         "yarn.resourcemanager.webapp.address": manager_web,
         "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": 250,
         "yarn.nodemanager.hostname": "127.0.0.1",
-        "yarn.nodemanager.address": node,  # recovery needs it to stay the same
+        "yarn.nodemanager.address": node,  # must not change, or recovery fails
         "yarn.nodemanager.localizer.address": localizer,
         "yarn.nodemanager.webapp.address": node_web,
         "yarn.nodemanager.aux-services": "mapreduce_shuffle",

@@ -1,1 +1,1 @@
-"""Pure functions and counters: bytes or text to values."""
+"""Analysis: pure functions and counters, from bytes or text to values."""

@@ -1,17 +1,18 @@
-r"""The names of the start tags of a page, by skimming it: several times as fast as reading it tag by tag.
+r"""Finds the names of a page's start tags by skimming, several times as fast as reading it tag by tag.
 
-Most of a page is *plain*: text, and tags that hold no "<", and no quoted value with "<" or ">" in it. In plain markup
-every "<" and letter begins a start tag, which ends at the next ">", so one `findall` gives all names. What is not plain
-is found by two expressions and read by the exact rules of `html_tokenizer`, from its "<" to its end:
+Most of a page is *plain*: text, and tags that contain no "<", and no quoted value with "<" or ">" in it. In plain
+markup every "<" followed by a letter begins a start tag, which ends at the next ">", so one `findall` returns all
+names. What is not plain is found by two expressions and read by the exact rules of `html_tokenizer`, from its "<" to
+its end:
 
-* comments, and the elements whose content is no markup, with their content;
-* a construct that holds a "<" before its first ">", or is never closed;
-* a tag with a quoted value that holds "<" or ">". A quoted value begins only after "=" and spaces, so every "=" is
-  looked at, wherever it stands; one that is in no tag is text.
+* comments, and the elements whose content is not markup, with their content;
+* a construct with a "<" before its first ">", or one that is never closed;
+* a tag with a quoted value that contains "<" or ">". A quoted value begins only after "=" and spaces, so every "=" is
+  examined, wherever it is; one that is not in a tag is text.
 
-Why that is exact: skimming goes from left to right, and everything before the place it has reached was read in the
-data state. A construct that begins there and is not found by the expressions holds no "<" and, in quotes after "=",
-no ">", so that in every state of the tokenizer its first ">" ends it.
+Why this is exact: skimming goes from left to right, and everything before the current position was read in the data
+state. A construct that begins there and is not found by the expressions contains no "<" and, in quotes after "=", no
+">", so that in every state of the tokenizer its first ">" ends it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _RAW_TEXT = (
     rb"|[iI][fF][rR][aA][mM][eE]|[nN][oO](?:[eE][mM][bB][eE][dD]|[fF][rR][aA][mM][eE][sS])|[xX][mM][pP]"
     rb"|[pP][lL][aA][iI][nN][tT][eE][xX][tT]"
 )
-# Two expressions, since each begins with a byte that is sought at the speed of memory.
+# Two expressions, since each begins with a byte that can be searched for at memory speed.
 _NOT_PLAIN = re.compile(rb"<(?:!--|(?:" + _RAW_TEXT + rb")(?=[" + _SPACE + rb"/>])|[a-zA-Z/!?][^<>]*+(?:<|\Z))")
 _ODD_VALUE = re.compile(rb"=[" + _SPACE + rb"""]*+(?:"[^"<>]*+[<>]|'[^'<>]*+[<>])""")
 _NAME = re.compile(rb"<([a-zA-Z][^" + _SPACE + rb"/>]*+)")
@@ -46,14 +47,14 @@ _IN_TAG = re.compile(rb"<[a-zA-Z/][^<>]*+")
 
 
 def skim_tag_names(page: bytes) -> Iterable[bytes]:
-    """The names of the page's start tags, in no promised order, as they are spelled in the source.
+    """The names of the page's start tags, in no particular order, as spelled in the source.
 
-    The same names as `html_tokenizer.start_tag_names` gives, which also takes the pages that are too long for a list of
+    The names are the same as from `html_tokenizer.start_tag_names`, which also handles pages too long for a list of
     their tags; time is linear in the page's length.
     """
     if len(page) > AT_ONCE_BYTES:
         return start_tag_names(page)
-    plain: list[bytes] = []  # markup in which every tag is plain
+    plain: list[bytes] = []  # markup with only plain tags
     names: list[bytes] = []
     foreign, odd = _ForeignInPlain(plain), _OddConstructs(page)
     at = look_from = 0
@@ -67,11 +68,11 @@ def skim_tag_names(page: bytes) -> Iterable[bytes]:
         if construct[2] is None:
             continue
         tag = read_tag(page, construct)
-        if tag is None:  # nothing after a tag that is never closed counts
+        if tag is None:  # tags after one that is never closed do not count
             at = len(page)
             break
         slash, name, self_closing, at = tag
-        if name in foreign.depth:  # leave it in the markup, made plain: what comes after may ask for it
+        if name in foreign.depth:  # keep it in the markup, made plain, since later tags may depend on it
             plain.append(b"<" + slash + construct[2] + (b"/>" if self_closing else b">"))
         elif not slash:
             names.append(construct[2])
@@ -87,18 +88,18 @@ class _OddConstructs:
 
     def __init__(self, page: bytes) -> None:
         self._page = page
-        self._construct = self._value = -1  # where the next odd ones begin; at the end of the page if there is none
+        self._construct = self._value = -1  # the next odd ones; the page's length if there is none
         self._sought, self._tag = 0, -1  # up to `_sought`, the last "<" is at `_tag`
-        self._outside = -1  # what begins here ends before `_sought`
+        self._outside = -1  # the construct here ends before `_sought`
 
     def first(self, at: int, look_from: int) -> int:
-        """The start of the first one from `look_from` on, or the page's length; tags before `at` are read already."""
+        """The start of the first one from `look_from` on, or the page's length; tags before `at` were read already."""
         page = self._page
         if self._construct < look_from:
             self._construct = _start(_NOT_PLAIN.search(page, look_from), page)
         if self._value < look_from:
             self._value = _start(_ODD_VALUE.search(page, look_from), page)
-        while (value := self._value) < self._construct:  # which tag is it in?
+        while (value := self._value) < self._construct:  # find the tag that contains it
             self._tag = tag = max(page.rfind(b"<", max(self._sought, at), value), self._tag)
             self._sought = value
             inside = _IN_TAG.match(page, tag) if tag >= at and tag != self._outside else None
@@ -114,7 +115,7 @@ def _start(found: re.Match[bytes] | None, page: bytes) -> int:
 
 
 class _ForeignInPlain(Foreign):
-    """How many `<svg>` and `<math>` are open after plain markup, counted on demand."""
+    """The number of `<svg>` and `<math>` open after plain markup, counted on demand."""
 
     def __init__(self, plain: list[bytes]) -> None:
         super().__init__()

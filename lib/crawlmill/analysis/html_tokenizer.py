@@ -1,40 +1,40 @@
-r"""The names of the start tags in the source of an HTML page, as the WHATWG tokenizer finds them.
+r"""Finds the names of the start tags in the source of an HTML page, by the WHATWG tokenizer.
 
 Spec: HTML Living Standard, section 13.2.5 "Tokenization" (https://html.spec.whatwg.org/multipage/parsing.html).
-Pages are bytes in any ASCII-compatible encoding; the machine looks at ASCII only. "Space" is TAB, LF, FF, CR or SP.
-From the data state:
+Pages are bytes in any ASCII-compatible encoding; only ASCII is examined. "Space" is TAB, LF, FF, CR or SP. From the
+data state:
 
-    what begins         goes on until                                   counts
+    what begins         continues until                                  counts
     < letter            the tag's end                                   its name, if the page does not end before
     </ letter           the tag's end                                   no
     <!--                > or -> at once, else the first --> or --!>     no
     <!  <?  </ other    the first >                                     no
     < other             this one byte is text                           no
 
-A name runs to a space, "/" or ">". Attributes follow, parted by spaces and "/". An attribute's name begins with any
-byte but ">" (also with "=", a quote, "<") and runs to a space, "/", ">" or "="; after a "=", spaces around it skipped,
-a value in " or ' runs to that quote and holds anything, a bare one runs to a space or ">". A ">" that is in no quoted
-value ends the tag; the tag is self-closing if right before it stands a "/" that is in no value.
+A name ends at a space, "/" or ">". Attributes follow, separated by spaces and "/". An attribute's name begins with any
+byte but ">" (also with "=", a quote, "<") and ends at a space, "/", ">" or "="; after a "=", with optional spaces
+around it, a value in " or ' ends at that quote and may contain anything, an unquoted one ends at a space or ">". A ">"
+outside quoted values ends the tag; the tag is self-closing if a "/" that is not in a value is right before it.
 
-After some start tags comes text without markup, up to "</", the same name in any case, and a space, "/" or ">":
+Some start tags are followed by text without markup, up to "</", the same name in any case, and a space, "/" or ">":
 
     title textarea                           RCDATA
-    style xmp iframe noembed noframes        RAWTEXT (scripting is off: what noscript holds is markup)
+    style xmp iframe noembed noframes        RAWTEXT (scripting is off: noscript contains markup)
     script                                   script data, see below
-    plaintext                                PLAINTEXT: no end tag, all the rest of the page
+    plaintext                                PLAINTEXT: there is no end tag, it is the rest of the page
 
 In script data "<!--" begins escaped text, which ends with "-->"; its dashes may be those of "<!--". In escaped text
-"<script" and a space, "/" or ">" begins double-escaped text, where "</script" and such a byte ends the double escape
-and not the script; "-->" ends both.
+"<script" followed by a space, "/" or ">" begins double-escaped text, in which "</script" and such a byte end the double
+escape and not the script; "-->" ends both.
 
 Deviations, all because no tree is built:
-* Raw text begins wherever such a tag stands (in a `<select>`, in SVG), except that a self-closing one inside an open
-  `<svg>` or `<math>` begins none. Open: of start tags of that name, self-closing ones left out, there were more than of
-  end tags; an end tag without a start tag is ignored.
+* Raw text begins wherever such a tag is (in a `<select>`, in SVG), except after a self-closing tag inside an open
+`<svg>` or `<math>`. It is open if there were more start tags of that name (self-closing ones not counted) than end
+tags; an end tag without a start tag is ignored.
 * `<![CDATA[` begins a bogus comment, which ends at the first ">", in SVG and MathML too.
 
-Two readers give the same names: one expression, which takes a page of usual constructs in one call, and a loop. A third
-(`tag_reader`) gives the attributes of chosen tags too.
+Two implementations return the same names: one expression, which reads a page of ordinary constructs in one call, and a
+loop. A third (`tag_reader`) also returns the attributes of chosen tags.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ __all__ = [
     "tag_reader",
 ]
 
-# A page longer than this goes through the loop, which holds no list of its tags.
+# Longer pages are read by the loop, which holds no list of their tags.
 AT_ONCE_BYTES = 6 << 20
 
 _RAW_TEXT = ("script", "style", "title", "textarea", "iframe", "noembed", "noframes", "xmp", "plaintext")
 
 
 def _repeat(body: str) -> str:
-    """`body` as often as it matches, never given back, so that no page costs more than linear time.
+    """`body` as often as it matches, without backtracking, so that every page takes linear time.
 
-    The empty alternative changes nothing, but without it `re` before 3.11.5 goes on from where the last, failed
-    attempt stopped.
+    The empty alternative changes nothing, but without it `re` before 3.11.5 continues where the last, failed attempt
+    stopped.
     """
     return rf"(?:{body}|)*+"
 
@@ -79,14 +79,14 @@ _NAME_ENDS = rf"(?=[{_SPACE}/>])"
 _NAME = rf"[a-zA-Z][^{_SPACE}/>]*+"
 _ALL = r"[\s\S]*+"
 
-# The rest of a tag, exactly; the group holds what stands between the last attribute and the ">".
+# The exact rest of a tag; the group contains the text between the last attribute and the ">".
 _VALUE = rf""""[^"]*+"|'[^']*+'|(?!["'])[^{_SPACE}>]*+"""
 _ATTRIBUTE = rf"[{_SPACE}/]*+[^{_SPACE}/>][^{_SPACE}/>=]*+(?:{_SPACES}={_SPACES}(?:{_VALUE})|(?!{_SPACES}=))"
 _REST = rf"{_repeat(_ATTRIBUTE)}[{_SPACE}/]*+>"
 _REST_AND_SLASH = rf"{_repeat(_ATTRIBUTE)}([{_SPACE}/]*+)>"
 
-# The same where no attribute is odd, from inside or after a name without "=": a "=" right after a byte that is no
-# space and no "/" then ends an attribute name, and once no quotes are left, the first ">" ends the tag in every state.
+# The same if no attribute is odd, from inside or after a name without "=": a "=" right after a byte other than a space
+# or "/" then ends an attribute name, and once there are no more quotes, the first ">" ends the tag in every state.
 _USUAL_VALUE = rf""""[^"]*+"|'[^']*+'|[^{_SPACE}"'>][^{_SPACE}>]*+"""
 _USUAL_REST = rf"""{_repeat(rf'''[^>"'=]++(?<![{_SPACE}/])=(?:{_USUAL_VALUE})''')}[^>"']*+>"""
 
@@ -102,7 +102,7 @@ _BETWEEN = rf"[^<]*+{_repeat(rf'<(?:{_OTHER})[^<]*+')}"
 
 
 def _raw_text(name: str) -> str:
-    """What follows the start tag, up to its end tag or the end of the page."""
+    """The text after the start tag, up to its end tag or the end of the page."""
     if name == "plaintext":
         return _ALL
     word = _any_case(name)
@@ -115,10 +115,10 @@ def _raw_text(name: str) -> str:
 
 
 def _start_tag() -> str:
-    """A start tag, the raw text after it, and what is before the next one; its name is the group.
+    """A start tag, the raw text after it, and the text up to the next one; the group is its name.
 
-    Or, with an empty group, all the rest of the page from a tag that this expression does not judge: one that is never
-    closed, one with "=" in its name, and a raw text element that may be self-closing, which asks for the tags before.
+    Or, with an empty group, the rest of the page from a tag that this expression does not handle: one that is never
+    closed, one with "=" in its name, and a raw text element that may be self-closing, which depends on the tags before.
     """
     first, second = ("".join(sorted({name[at] + name[at].upper() for name in _RAW_TEXT})) for at in (0, 1))
     any_name = "|".join(map(_any_case, _RAW_TEXT))
@@ -134,7 +134,7 @@ def _start_tag() -> str:
 _LEAD = re.compile(_BETWEEN.encode())
 _START_TAG = re.compile(_start_tag().encode())
 
-# For the loop: the next construct, of a tag only its name; and the pieces that follow it.
+# For the loop: the next construct, for a tag only its name; and the pieces that follow it.
 CONSTRUCT = re.compile(rf"<(?:(/?)({_NAME})|{_DECLARATION}|[/?]{_BOGUS_COMMENT})".encode())
 TAG_END = re.compile(_REST_AND_SLASH.encode())
 CONTENT = {name.encode(): re.compile(_raw_text(name).encode()) for name in _RAW_TEXT}
@@ -146,7 +146,7 @@ _NAME_AND_VALUE = re.compile(
 
 
 def start_tag_names(page: bytes) -> Iterable[bytes]:
-    """The names of the page's start tags, in order, as they are spelled in the source.
+    """The names of the page's start tags, in order, as spelled in the source.
 
     `page` is in an ASCII-compatible encoding; names keep their case, NUL and undecodable bytes. Time is linear in the
     page's length.
@@ -155,7 +155,7 @@ def start_tag_names(page: bytes) -> Iterable[bytes]:
     """
     if len(page) <= AT_ONCE_BYTES:
         lead = _LEAD.match(page)
-        # Nothing after the last ">" counts; leaving it out keeps a page that was cut within a tag out of the loop.
+        # Nothing after the last ">" counts; without it, a page truncated within a tag does not need the loop.
         names: list[bytes] = _START_TAG.findall(page, lead.end() if lead else 0, page.rfind(b">") + 1)
         if not names or names[-1]:
             return names
@@ -163,9 +163,9 @@ def start_tag_names(page: bytes) -> Iterable[bytes]:
 
 
 def read_tag(page: bytes, construct: re.Match[bytes]) -> tuple[bytes, bytes, bool, int] | None:
-    """The tag that begins with a construct that has a name; None if the page ends before the tag does.
+    """The tag that begins with a construct with a name; None if the page ends before the tag does.
 
-    Returns its slash, if it is an end tag, its name in lower case, whether it is self-closing, and where it ends.
+    Returns its slash if it is an end tag, its name in lower case, whether it is self-closing, and its end offset.
     """
     end = TAG_END.match(page, construct.end())
     if end is None:
@@ -174,13 +174,13 @@ def read_tag(page: bytes, construct: re.Match[bytes]) -> tuple[bytes, bytes, boo
 
 
 def content_end(page: bytes, name: bytes, at: int) -> int:
-    """Where the raw text ends that begins at `at`, after the start tag of such an element."""
+    """The end of the raw text that begins at `at`, after the start tag of such an element."""
     raw_text = CONTENT[name].match(page, at)
     return raw_text.end() if raw_text else at
 
 
 class Foreign:
-    """How many `<svg>` and `<math>` are open."""
+    """The number of open `<svg>` and `<math>`."""
 
     def __init__(self) -> None:
         self.depth = {b"svg": 0, b"math": 0}
@@ -198,7 +198,7 @@ class Foreign:
 
 
 def _walk(page: bytes) -> Iterator[bytes]:
-    """Construct by construct, with the count of open `<svg>` and `<math>`."""
+    """Read construct by construct, counting open `<svg>` and `<math>`."""
     foreign = Foreign()
     at = 0
     while construct := CONSTRUCT.search(page, at):
@@ -218,9 +218,9 @@ def _walk(page: bytes) -> Iterator[bytes]:
 
 
 def tag_reader(names: Iterable[bytes]) -> Callable[[bytes], Iterator[tuple[bytes, bytes]]]:
-    """A reader of the start tags of these names (lower case): it yields the name and what stands between it and ">".
+    """A reader of the start tags with these names (lower case): it yields the name and the text between it and ">".
 
-    It yields them in order, and takes the pages that `start_tag_names` takes. Time is linear in the page's length.
+    It yields them in order, for the same pages as `start_tag_names`. Time is linear in the page's length.
     """
     wanted = frozenset(names)
     apart = "|".join(_any_case(name) for name in sorted({*_RAW_TEXT, "svg", "math", *(n.decode() for n in wanted)}))
@@ -261,6 +261,6 @@ def tag_reader(names: Iterable[bytes]) -> Callable[[bytes], Iterator[tuple[bytes
 
 
 def attributes_in(tag: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Names, in lower case, and values of the attributes of a tag, as `tag_reader` yields it, in order."""
+    """The attributes of a tag from `tag_reader`: names in lower case and values, in order."""
     for name, double, single, bare in _NAME_AND_VALUE.findall(tag):
         yield name.lower(), double or single or bare

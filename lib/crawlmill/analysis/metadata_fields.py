@@ -1,7 +1,7 @@
-"""Values of a metadata record of 2012 by the names that options give them: projections and conditions.
+"""Fields of a metadata record of 2012 by name: projections and conditions for options.
 
-A name is a key, or the keys of objects in one another with dots between: `http_result`, `http_headers.server`,
-`archiveInfo.arcFileOffset`. A key that has dots itself is found too. Arrays are not looked into.
+A name is a key, or the keys of nested objects joined by dots: `http_result`, `http_headers.server`,
+`archiveInfo.arcFileOffset`. Keys that contain dots are found too. Arrays are not searched.
 
     >>> matches = where(["http_result=200", "tld=fr"])
     >>> matches("http://www.example.fr/", {"http_result": 200})
@@ -20,14 +20,14 @@ from crawlmill.urls.suffixes import registered_domain
 
 __all__ = ["Predicate", "field_at", "project", "where"]
 
-# Of the URL (the record's key) and the record's fields.
+# Arguments: the URL (the record's key) and the record's fields.
 Predicate = Callable[[str, Mapping[str, Any]], bool]
 
 _ABSENT: Final = object()
 
 
 def field_at(fields: Mapping[str, Any], name: str, default: Any = None) -> Any:
-    """The value under a name, or `default` where there is none."""
+    """The value under a name, or `default` if there is none."""
     if name in fields:
         return fields[name]
     end = name.find(".")
@@ -42,16 +42,16 @@ def field_at(fields: Mapping[str, Any], name: str, default: Any = None) -> Any:
 
 
 def project(fields: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """The values under these names, each under the name as given; absent ones are left out."""
+    """The values under these names, with the names as given; absent ones are left out."""
     found = ((name, field_at(fields, name, _ABSENT)) for name in names)
     return {name: value for name, value in found if value is not _ABSENT}
 
 
 def where(conditions: Iterable[str]) -> Predicate:
-    """Whether a record meets all of the conditions, each `FIELD=VALUE`.
+    """A function that tests whether a record meets all of the conditions, each `FIELD=VALUE`.
 
-    A string is compared as it is, anything else as its JSON (`200`, `true`); an absent value equals nothing. The fields
-    `host`, `domain` (registered) and `tld` are those of the URL, and lower-case.
+    Strings are compared as they are, other values as JSON (`200`, `true`); an absent value equals nothing. The fields
+    `host`, `domain` (registered) and `tld` are those of the URL, in lower case.
 
     Raises:
         UsageError: A condition has no `=`, or no field before it.

@@ -1,4 +1,4 @@
-"""The questions of `metadata_statistics`: what one metadata record of 2012 counts for, in which table.
+"""The tables of `metadata_statistics`: what a metadata record of 2012 counts for, in which table.
 
     >>> metadata_tables("http://www.example.com/", {"disposition": "FAILURE", "failure_reason": "DNSFailure"})[:2]
     [('disposition', 'FAILURE', 1), ('failure', 'DNSFailure', 1)]
@@ -8,25 +8,25 @@
 | disposition | "SUCCESS", "FAILURE" | every record |
 | failure | reason | failures |
 | status | HTTP status | responses |
-| redirect | HTTP status of the redirect, 0 without an answer | redirected attempts |
-| server | Server header without blanks around it, null without one | responses (of the URL, not of the redirect) |
+| redirect | HTTP status of the redirect, 0 if there was no answer | redirected attempts |
+| server | Server header without surrounding blanks, null if absent | responses (of the URL, not of the redirect) |
 | host | "name", "ipv4", "ipv6"; null if the URL has no host | every record |
-| tld | last label of the host; null for addresses and no host | every record |
-| domain | registered domain (see `hosts`); null like tld, and for mere suffixes | every record |
+| tld | last label of the host; null for addresses and if there is no host | every record |
+| domain | registered domain (see `urls.suffixes`); null like tld, and for suffixes themselves | every record |
 | mime | media type | bodies of status 2xx |
 | charset | charset by Java's name | texts |
 | detector | 0 HTTP header, 1 meta tag, 2 ICU, 10 nothing found | texts |
 | parsed | "html", "rss", "atom" | parsed bodies |
 | gzip | "none", "gunzipped", "failed" | bodies of status 2xx |
-| truncated | true, false: whether the download was cut | bodies of status 2xx |
+| truncated | true, false: whether the download was truncated | bodies of status 2xx |
 | content_len | bytes downloaded, see below | responses |
 | download_size | the same | bodies of status 2xx |
-| gunzip_content_len | bytes out of gzip, see below | gunzipped bodies |
+| gunzip_content_len | bytes after decompression, see below | gunzipped bodies |
 | links | `type` of a link: the tag, or the element's own type attribute | links of HTML pages |
-| pages_with_links | the same, each once a page | HTML pages |
+| pages_with_links | the same, each once per page | HTML pages |
 | links_per_page | number of links, see below | HTML pages |
 
-Numbers are counted by powers of two: the item 4096 stands for 4096 to 8191, 1 for 1, 0 for 0.
+Numbers are grouped by powers of two: the item 4096 stands for 4096 to 8191, 1 for 1, 0 for 0.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = ["Count", "Item", "metadata_tables", "size_class"]
 Item = str | int | bool | None
 Count = tuple[str, Item, int]
 
-# (table, key of the record): the value as it is.
+# (table, key of the record): the value is used as it is.
 _AS_STORED: Final = (
     ("disposition", "disposition"),
     ("failure", "failure_reason"),
@@ -58,7 +58,7 @@ _PARSED: Final = {"html-doc": "html", "rss-feed": "rss", "atom-feed": "atom"}
 
 
 def metadata_tables(url: str, fields: Mapping[str, Any]) -> list[Count]:
-    """What a record counts for, as (table, item, how often). `fields` are those of a valid record, `url` is its key."""
+    """What a record counts for, as (table, item, number). `fields` are those of a valid record, `url` is its key."""
     found: list[Count] = [(table, fields[key], 1) for table, key in _AS_STORED if key in fields]
     if "redirect_from" in fields:
         found.append(("redirect", fields["redirect_from"].get("http_result", 0), 1))
@@ -77,7 +77,7 @@ def metadata_tables(url: str, fields: Mapping[str, Any]) -> list[Count]:
 
 
 def size_class(number: int) -> int:
-    """The largest power of two that is not larger than a number; 0 for 0."""
+    """The largest power of two that is not greater than a number; 0 for 0."""
     return 1 << number.bit_length() - 1 if number else 0
 
 

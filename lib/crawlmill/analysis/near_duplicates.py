@@ -1,25 +1,25 @@
-"""All pairs of hashes that differ in few bits, found without comparing all with all: the parts of a MapReduce job.
+"""Finds all pairs of hashes that differ in few bits, without comparing all with all: the parts of a MapReduce job.
 
-    step 1  map     each record gives (hash, URL); those without a hash, or with hash 0, take no part
-            reduce  the URLs of a hash are a `group`; its `pairs` are results, or, if it is too large, it is a result
-                    itself and goes on `by_first` URL; it goes to each of the `blocks` of the hash
+    step 1  map     each record yields (hash, URL); those without a hash, or with hash 0, are left out
+            reduce  the URLs of a hash are a `group`; its `pairs` are results or, if it is too large, the group itself
+            is a result and continues with its first URL (`by_first`); it goes to each of the `blocks` of the hash
     step 2  reduce  the `pairs_in` a block are results
-    step 3  reduce  the least distance of each two URLs: one that was fetched twice may be near another twice
+    step 3  reduce  the smallest distance of each pair of URLs: a URL that was fetched twice may be near another twice
 
-Blocks: for pairs at most d bits apart the 64 bits are cut into d + 2 chunks. d differing bits leave at least two chunks
-alike, so each choice of two chunks, with their bits, is a block, and two near hashes meet in at least one. They may
-meet in several: the pair is given only in the first.
+Blocks: for pairs at most d bits apart the 64 bits are cut into d + 2 chunks. d different bits leave at least two chunks
+equal, so each choice of two chunks, with their bits, is a block, and two near hashes meet in at least one. They may
+meet in several: the pair is reported only in the first.
 
     d                         0    1    2    3    4    5    6    7
     blocks of a hash          1    3    6   10   15   21   28   36
     bits of a block, about   64   43   32   26   21   18   16   14
 
-The bits decide how many hashes meet by chance: n hashes spread evenly put n / 2^bits into a block. Common Crawl's own
-job took three of six chunks: 20 blocks of 31 to 33 bits for d = 3. Half as many is half as much to shuffle, and what
-meets in a block is not compared all with all either.
+The bits determine how many hashes meet by chance: n evenly spread hashes put n / 2^bits into a block. Common Crawl's
+own job used three of six chunks: 20 blocks of 31 to 33 bits for d = 3. Half as many blocks are half as much to shuffle,
+and hashes within a block are not all compared with each other either.
 
-Records with one hash are a group from the first step on, so that a page stored a million times is compared once. What
-comes out does not depend on the order in which values come.
+Records with the same hash are a group from the first step on, so that a page stored a million times is compared once.
+Results do not depend on the order of values.
 """
 
 from __future__ import annotations
@@ -46,30 +46,30 @@ Pair = tuple[tuple[str, str], int]
 
 
 class Group(NamedTuple):
-    """The records that have one hash (64 bits, signed or not), by their distinct URLs in order.
+    """The records with the same hash (64 bits, signed or not), as their distinct URLs in order.
 
-    A value of the shuffle: as JSON an array, so `Group(*value)` reads it again.
+    It is a value in the shuffle, a JSON array, so `Group(*value)` parses it.
     """
 
     hash: int
     urls: Sequence[str]
 
     def pairs(self) -> Iterator[Pair]:
-        """Each two URLs of the group, at distance 0."""
+        """Yield each pair of URLs in the group, at distance 0."""
         return ((pair, 0) for pair in combinations(self.urls, 2))
 
     def by_first(self) -> Group:
-        """The group as its first URL stands for it."""
+        """The group with its first URL only, which represents it."""
         return Group(self.hash, self.urls[:1])
 
 
 def group(number: int, urls: Iterable[str]) -> Group:
-    """The group of a hash, given the URLs of its records. Holds the distinct URLs."""
+    """The group of a hash, from the URLs of its records. Holds the distinct URLs in memory."""
     return Group(number, sorted(set(urls)))
 
 
 def blocks(number: int, max_distance: int) -> Iterator[Block]:
-    """The blocks that a hash is in.
+    """Yield the blocks that a hash belongs to.
 
     Raises:
         ValueError: The distance is not in 0 to `MAX_DISTANCE`.
@@ -87,10 +87,10 @@ def pairs_in(
     max_held: int = 200_000,
     spool: Callable[[], IO[bytes]] = tempfile.TemporaryFile,
 ) -> Iterator[Pair]:
-    """The near pairs between the groups of a block, unless they have met in an earlier block.
+    """Yield the near pairs between the groups of a block, unless they have met in an earlier block.
 
     `block_index` is the first part of the block; `groups` have different hashes. Groups are held until they have
-    `max_held` URLs; the others wait in a file that `spool` opens, and are compared among themselves afterwards.
+    `max_held` URLs; further ones go to a file opened by `spool`, and are compared among themselves afterwards.
     """
     arriving: Iterable[Group] | None = groups
     while arriving is not None:
@@ -117,10 +117,10 @@ def _read_again(file: IO[bytes]) -> Iterator[Group]:
 
 
 class _Choice(NamedTuple):
-    """Two chunks: their masks, and how far the bits of each are shifted in a block; masks of what is outside them.
+    """Two chunks: their masks, how far the bits of each are shifted in a block, and masks of the bits outside them.
 
     `earlier` are the chunks before the second, without the first: two hashes that differ in each of them have met in no
-    earlier block. `pieces` are the bits that the block leaves open, in one part more than may differ.
+    earlier block. `pieces` are the bits that the block leaves open, in one more part than bits may differ.
     """
 
     first: int
@@ -131,13 +131,13 @@ class _Choice(NamedTuple):
     pieces: tuple[int, ...]
 
     def bits_of(self, number: int) -> int:
-        """The bits of a hash that are those of its block."""
+        """The bits of a hash that identify its block."""
         return (number & self.first) >> self.first_shift | (number & self.second) >> self.second_shift
 
 
 @cache
 def _choices(max_distance: int) -> list[_Choice]:
-    """All choices of two chunks, in order. Chunks count from the low end; they are as equal as can be."""
+    """All choices of two chunks, in order. Chunks count from the low end and are as equal in size as possible."""
     if not 0 <= max_distance <= MAX_DISTANCE:
         raise ValueError(f"distance: expected 0 to {MAX_DISTANCE} bits, got {max_distance}")
     bits = [1 << bit for bit in range(64)]
@@ -157,13 +157,13 @@ def _choices(max_distance: int) -> list[_Choice]:
 
 
 def _cut(bits: Sequence[int], count: int) -> tuple[int, ...]:
-    """The masks of `count` parts of these bits."""
+    """Divide these bits into `count` masks."""
     edges = [len(bits) * edge // count for edge in range(count + 1)]
     return tuple(sum(bits[start:end]) for start, end in pairwise(edges))
 
 
 class _HeldGroups:
-    """Groups of one block, found by hashes near to theirs: of the pieces of the block, one at least must be alike."""
+    """The groups of one block, found by near hashes: at least one of the block's pieces must be equal."""
 
     __slots__ = ("_choice", "_max_distance", "_tables", "url_count")
 
@@ -173,13 +173,13 @@ class _HeldGroups:
         self.url_count = 0
 
     def add(self, one: Group) -> None:
-        """Hold a group."""
+        """Add a group."""
         self.url_count += len(one.urls)
         for piece, table in zip(self._choice.pieces, self._tables, strict=True):
             table.setdefault(one.hash & piece, []).append(one)
 
     def near(self, number: int) -> Iterator[tuple[Group, int]]:
-        """The groups near a hash, with their distances, that no earlier block has brought together with it."""
+        """Yield the groups near a hash, with their distances, that did not meet it in an earlier block."""
         _, _, _, _, earlier, pieces = self._choice
         for place, (piece, table) in enumerate(zip(pieces, self._tables, strict=True)):
             for other in table.get(number & piece, ()):

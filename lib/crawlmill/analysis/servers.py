@@ -1,20 +1,19 @@
-r"""The Server headers of responses: what `server_count` asks, of HTTP headers and of the JSON of WAT records.
+r"""The Server headers of responses, for `server_count`: from HTTP headers and from the JSON of WAT records.
 
-Spec: the WAT metadata that Common Crawl publishes: one JSON object per WARC record, of which are used
-`Envelope.Payload-Metadata.HTTP-Response-Metadata.Headers`, an object {name as sent: value, or list of values where the
+Spec: the WAT metadata published by Common Crawl: one JSON object per WARC record. Used are
+`Envelope.Payload-Metadata.HTTP-Response-Metadata.Headers`, an object {name as sent: value, or list of values if the
 name is repeated}, and `Envelope.WARC-Header-Metadata.WARC-Type`. Key order differs between crawls (2014: Headers after
 the page's links); HTML metadata can make up most of the text.
 
-A WAT record is read without parsing all of it: `wat_json` says why keys may be sought for in the text. What follows
-such a key is cut out up to its `}` and parsed alone; where a key is not found like that (blanks between tokens, no
-headers), or its object holds another, everything is parsed.
+A WAT record is read without parsing all of it: `wat_json` explains why keys can be searched for in the text. The value
+of such a key is extracted up to its `}` and parsed alone; if a key is not found in this form (blanks between tokens, no
+headers), or its object contains another, the whole record is parsed.
 
 Deviations:
-* Keys written with escapes where none are needed (`"Header\u0073"`) count as other keys; no writer of WAT does so.
-* Of a record read in parts, the rest is only seen to begin with `{` and to end with `}`; of one without an HTTP
-  response, also that it has as many of the one as of the other. That the bytes are those that were written is for the
-  checksum of their gzip member to prove.
-* JSON is what `ujson` takes for it: control characters may stand in strings.
+* Keys written with unnecessary escapes (`"Header\u0073"`) count as other keys; no WAT writer does this.
+* Of a record read in parts, the rest is only checked to begin with `{` and to end with `}`; without an HTTP response,
+  also to have as many of one as of the other. The checksum of the gzip member verifies the bytes themselves.
+* JSON is what `ujson` accepts: control characters may occur in strings.
 """
 
 from __future__ import annotations
@@ -35,11 +34,10 @@ _BLANKS = " \t\r\n\v\f"
 
 
 class ServerCounter:
-    """Counts of servers, and under None of responses without one, held until they are drained.
+    """Counts of servers, with None for responses without one, held until drained.
 
     `len()` is at least the number of different keys held. `native` is a counter of the native core, which counts the
-    responses and WAT records of an archive while they are read; what it counted is drained with the rest. None in
-    Python.
+    responses and WAT records of an archive while they are read; its counts are drained with the others. None in Python.
     """
 
     __slots__ = ("_counts", "native")
@@ -50,43 +48,43 @@ class ServerCounter:
         self._counts: Counter[str | None] = Counter()
 
     def add(self, servers: Iterable[str | None]) -> None:
-        """Count one response, by what `servers_of_headers` or `wat_servers` gave."""
+        """Count one response, given the result of `servers_of_headers` or `wat_servers`."""
         self._counts.update(servers)
 
     def __len__(self) -> int:
         return len(self._counts) + (0 if self.native is None else len(self.native))
 
     def drain(self) -> Iterator[tuple[str | None, int]]:
-        """Each key once with its count, in no promised order. The counter is empty as soon as this is called."""
+        """Yield each key once with its count, in no particular order. Empties the counter as soon as it is called."""
         counts, self._counts = self._counts, Counter()
         if self.native is not None:
             counts.update(dict(self.native.drain()))
         return iter(counts.items())
 
     def drain_lines(self) -> Iterable[bytes]:
-        """What the native core counted as lines of JSON, `key TAB value`, some of them in each.
+        """The native core's counts as lines of JSON, `key TAB value`, several in each item.
 
-        What is not given here comes out of `drain`.
+        The other counts come from `drain`.
         """
         return () if self.native is None else self.native.drain_lines()
 
 
 def servers_of_headers(values: Iterable[str]) -> list[str | None]:
-    """The keys that one response counts under, given the values of its Server headers.
+    """The keys to count for one response, given the values of its Server headers.
 
-    Each distinct value once, in order, without the blanks around it; [None] where nothing is left.
+    Each distinct value once, in order, without surrounding blanks; [None] if nothing is left.
     """
     stripped = (value.strip(_BLANKS) for value in values)
     return [*dict.fromkeys(value for value in stripped if value)] or [None]
 
 
 def wat_servers(envelope: bytes) -> list[str | None] | None:
-    """The keys that one WAT record counts under: None if it does not describe an HTTP response (revisits are none).
+    """The keys to count for a WAT record: None if it does not describe an HTTP response (revisits do not count).
 
     `envelope` is the block of the record.
 
     Raises:
-        FormatError: `bad-json`, if it is not JSON, or a Server header is neither a string nor a list of strings.
+        FormatError: `bad-json`: it is not JSON, or a Server header is neither a string nor a list of strings.
 
     """
     native = core.native()
@@ -107,7 +105,7 @@ def wat_servers(envelope: bytes) -> list[str | None] | None:
 
 
 def _in_parts(text: bytes, response: int) -> tuple[Any, dict[str, Any]] | None:
-    """(WARC-Type, headers), each parsed alone; None where they are not found like that."""
+    """(WARC-Type, headers), each parsed alone; None if they are not found this way."""
     if not is_key_of_object(text, response, b'"HTTP-Response-Metadata":{'):
         return None
     headers = object_of(text, text.find, b'"Headers":{', response)
@@ -116,7 +114,7 @@ def _in_parts(text: bytes, response: int) -> tuple[Any, dict[str, Any]] | None:
 
 
 def _in_whole(text: bytes) -> tuple[Any, dict[str, Any] | None]:
-    """(WARC-Type, headers); headers are None if this is no HTTP response, no type (WAT of an ARC) is `response`."""
+    """(WARC-Type, headers); headers are None without an HTTP response; a missing type (WAT of an ARC) is `response`."""
     envelope = member(ujson.loads(text), "Envelope")
     warc = member(envelope, "WARC-Header-Metadata")
     payload = member(envelope, "Payload-Metadata")
@@ -140,5 +138,5 @@ def _server_values(headers: dict[str, Any]) -> list[str]:
 
 
 def _encodable(text: str) -> str:
-    r"""With U+FFFD for surrogates that are half of nothing: JSON can spell them ("\ud800"), UTF-8 cannot."""
+    r"""Replace lone surrogates by U+FFFD: JSON can express them ("\ud800"), UTF-8 cannot."""
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,22 +1,23 @@
-"""The 64-bit similarity hash that Common Crawl published in 2012 (`text_simhash`), and that of the package `simhash`.
+"""The 64-bit similarity hash published by Common Crawl in 2012 (`text_simhash`), and that of the package `simhash`.
 
     >>> text_simhash("abcde")
     2748145790002434242
 
-Texts that differ little have hashes that differ in few bits: a small edit moves two to six, unrelated texts are 25 to
-40 apart. `text_simhash` is defined over UTF-16 code units ("characters" in Java), nothing normalised, a byte order mark
-included:
+Texts that differ little have hashes that differ in few bits: a small edit changes two to six, unrelated texts differ in
+25 to 40. `text_simhash` is defined over UTF-16 code units ("characters" in Java), without normalisation, including a
+byte order mark:
 
-1. The text's distinct windows of four units; with fewer units than four the hash is 0.
-2. Each window, as 8 big-endian bytes, has a Rabin fingerprint: what is left of it modulo x^64 plus the polynomial
-   `0xD74307D3FD3382DB`, whose highest bit is the lowest power. The first state is not 0 but the polynomial.
-3. A bit of the hash is 1 if it is 1 in more than half of the fingerprints. It is read as a signed number.
+1. Take the text's distinct windows of four units; with fewer than four units the hash is 0.
+2. Each window, as 8 big-endian bytes, has a Rabin fingerprint: its remainder modulo x^64 plus the polynomial
+   `0xD74307D3FD3382DB`, whose highest bit is the lowest power. The initial state is not 0 but the polynomial.
+3. A bit of the hash is 1 if it is 1 in more than half of the fingerprints. The hash is a signed number.
 
-A fingerprint is linear: it is the fingerprint of eight zero bytes, xor a word for each place and value of a byte. So
-all windows of a text go through tables, place by place: with numpy where it is installed, else with `bytes.translate`;
-the hashes are the same. Memory grows with the number of distinct windows, far below the length of a long text.
+A fingerprint is linear: it is the fingerprint of eight zero bytes, xor a word for each position and value of a byte. So
+all windows of a text are looked up in tables, position by position: with numpy if it is installed, else with
+`bytes.translate`; the hashes are the same. Memory grows with the number of distinct windows, far below the length of a
+long text.
 
-Spec: none but the program (`SimHash`, `FPGenerator.std64`); the tests have what it computed. Charikar, "Similarity
+Spec: only the program (`SimHash`, `FPGenerator.std64`); the tests contain its results. Charikar, "Similarity
 Estimation Techniques from Rounding Algorithms" (2002); Rabin, "Fingerprinting by Random Polynomials" (1981).
 """
 
@@ -38,17 +39,17 @@ _UTF_16: Final = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 
 _SEEN_BY_PACKAGE: Final = re.compile(r"[\w\u4e00-\u9fcc]+")
 
-# Windows are gathered from so many units at a time, which bounds what is held besides the distinct ones.
+# Windows are collected from this many units at a time, which limits the memory besides the distinct ones.
 _PIECE_UNITS: Final = 1 << 20
 
 _SPREADING: Final = 0x9E3779B97F4A7C15  # 2^64 / golden ratio: Fibonacci hashing
 
-# Below so many units numpy takes longer to start than to work.
+# For fewer units numpy takes longer to start than to compute.
 _FEW_UNITS: Final = 200
 
 
 def text_simhash(text: str) -> int:
-    """The hash of a text as Common Crawl computed it: signed, 64 bits; 0 where there is nothing to hash."""
+    """The hash of a text as computed by Common Crawl: signed, 64 bits; 0 if there is nothing to hash."""
     units = text.encode(_UTF_16, "surrogatepass")
     count = len(units) // 2
     if count < 4:
@@ -59,10 +60,10 @@ def text_simhash(text: str) -> int:
 
 
 def package_simhash(text: str) -> int:
-    """The hash of a text as the package `simhash` defines it by default: unsigned, 64 bits.
+    """The hash of a text by the defaults of the package `simhash`: unsigned, 64 bits.
 
-    Of the text in lower case it sees letters, digits and underscores, in windows of four that count as often as they
-    occur; their hash is MD5. A text without any of these is a text with one window, the empty one.
+    It uses the letters, digits and underscores of the text in lower case, in windows of four that count as often as
+    they occur; their hash is MD5. A text without any of these has one window, the empty one.
 
     Raises:
         MissingDependency: The package is not installed.
@@ -76,8 +77,8 @@ def package_simhash(text: str) -> int:
         ) from error
     seen = "".join(_SEEN_BY_PACKAGE.findall(text.lower()))
     windows = Counter(seen[start : start + 4] for start in range(max(len(seen) - 3, 1)))
-    # The package (2.1.2) counts in bytes where numpy is 2 or later, and stops at a window that occurs more than 255
-    # times. It takes weights that are no integers too, and those it counts in doubles.
+    # With numpy 2 or later, the package (2.1.2) counts in bytes, and fails at a window that occurs more than 255 times.
+    # It also accepts weights that are not integers, and counts these in doubles.
     weights = {window: number if number <= 255 else float(number) for window, number in windows.items()}
     value: int = Simhash(weights).value
     return value
@@ -102,7 +103,7 @@ def _hash_in_arrays(units: bytes, np: Any) -> int:
 
 
 def _distinct(windows: Any, np: Any) -> Any:
-    """Each window once. Most are found by their slot in a table, so that few need sorting, which takes longer."""
+    """Each window once. Most duplicates are found by their slot in a table, so that few need slow sorting."""
     slots = (windows * np.uint64(_SPREADING) >> np.uint64(48)).astype(np.intp)
     owners, owned = np.zeros(1 << 16, np.uint64), np.zeros(1 << 16, np.bool_)
     owners[slots], owned[slots] = windows, True
@@ -117,7 +118,7 @@ def _hash_in_tables(units: bytes) -> int:
         for shift in range(0, 8, 2):
             windows.update(piece[shift : shift + (len(piece) - shift) // 8 * 8].cast("Q"))
     packed = array("Q", windows).tobytes()
-    # The windows are in memory as their units are, so each pair of bytes is turned where the machine turns them.
+    # The windows are in memory in the machine's byte order, so each pair of bytes is swapped if that is little-endian.
     turned = 1 if sys.byteorder == "little" else 0
     places = [packed[place ^ turned :: 8] for place in range(8)]
     number = 0
@@ -137,7 +138,7 @@ _BIT_OF_BYTE: Final = [bytes(byte >> bit & 1 for byte in range(256)) for bit in 
 
 @cache
 def _fingerprint_tables() -> list[list[int]]:
-    """What each value of each of eight bytes adds to a fingerprint; the first has that of zero bytes in it."""
+    """What each value of each of the eight bytes adds to a fingerprint; the first includes that of zero bytes."""
     tables, zeros = [[*map(_times_x8, range(256))]], _times_x8(_POLYNOMIAL)
     for _ in range(7):
         tables.append([*map(_times_x8, tables[-1])])
@@ -146,7 +147,7 @@ def _fingerprint_tables() -> list[list[int]]:
 
 
 def _times_x8(word: int) -> int:
-    """A remainder times x^8: what it becomes by one more byte of zeros."""
+    """A remainder times x^8: the effect of one more zero byte."""
     for _ in range(8):
         word = word >> 1 ^ (_POLYNOMIAL if word & 1 else 0)
     return word
@@ -154,7 +155,7 @@ def _times_x8(word: int) -> int:
 
 @cache
 def _byte_tables(low_bit: int) -> list[bytes]:
-    """The tables, of the eight bits from `low_bit` on."""
+    """The tables for the eight bits from `low_bit` on."""
     return [bytes(word >> low_bit & 255 for word in table) for table in _fingerprint_tables()]
 
 
@@ -166,7 +167,7 @@ def _array_tables(np: Any) -> tuple[Any, Any]:
 
 @cache
 def _numpy() -> Any:
-    """The module numpy, or None where it is not installed."""
+    """The module numpy, or None if it is not installed."""
     try:
         import numpy as np  # noqa: PLC0415 - optional
     except ImportError:

@@ -1,7 +1,7 @@
-"""Counts the start tags of HTML pages: what `tag_count` asks.
+"""Counts the start tags of HTML pages, for `tag_count`.
 
-What a start tag is, and how its name is found: see `crawlmill.analysis.html_tokenizer`. Names are folded as the WHATWG
-tokenizer does it, A-Z to a-z and nothing else, NUL to U+FFFD; then read as UTF-8, with U+FFFD for what is none.
+For what a start tag is, and how its name is found, see `crawlmill.analysis.html_tokenizer`. Names are folded as by the
+WHATWG tokenizer, A-Z to a-z and nothing else, NUL to U+FFFD; then decoded as UTF-8, with U+FFFD for invalid bytes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ __all__ = ["TagCounter", "count_tags"]
 
 
 class TagCounter:
-    """Counts over many pages, held until they are drained.
+    """Counts over many pages, held until drained.
 
-    `len()` is the number of spellings held, of which several may be one name, so at least the number of names that
-    `drain` gives. `native` is the counter of the native core that it stands for, which can also count the HTML pages
-    among the responses of an archive while they are read; None in Python.
+    `len()` is the number of spellings held, several of which may be one name, so at least the number of names from
+    `drain`. `native` is the corresponding counter of the native core, which can also count the HTML pages among the
+    responses of an archive while they are read; None in Python.
     """
 
     __slots__ = ("_counter", "native")
@@ -38,13 +38,13 @@ class TagCounter:
         return len(self._counter)
 
     def drain(self) -> Iterator[tuple[str, int]]:
-        """Each name once with its count, in no promised order. The counter is empty as soon as this is called."""
+        """Yield each name once with its count, in no particular order. Empties the counter as soon as it is called."""
         return iter(self._counter.drain())
 
     def drain_lines(self) -> Iterable[bytes]:
-        """What the native core holds, if it is in use, as lines of JSON, `key TAB value`, some of them in each.
+        """The native core's counts, if it is in use, as lines of JSON, `key TAB value`, several in each item.
 
-        What is not given here comes out of `drain`.
+        The other counts come from `drain`.
         """
         return () if self.native is None else self.native.drain_lines()
 
@@ -53,7 +53,7 @@ class _PythonCounter:
     __slots__ = ("_counts", "_names")
 
     def __init__(self) -> None:
-        from crawlmill.analysis.html_skimmer import skim_tag_names  # noqa: PLC0415 - its expressions take 8 ms to make
+        from crawlmill.analysis.html_skimmer import skim_tag_names  # noqa: PLC0415 - its expressions compile in 8 ms
 
         self._counts: Counter[bytes] = Counter()
         self._names = skim_tag_names

@@ -1,7 +1,7 @@
-"""Metadata records and texts of one URL, brought together: the reducing side of a join by key.
+"""Joins the metadata records and the texts of a URL: the reduce side of a join by key.
 
-In 2012 a URL may have been fetched several times, by way of several redirects, and only some attempts left a text: so
-records and texts of a URL are not one to one, nor in one order. Each record gets all distinct texts of its URL.
+In 2012 a URL may have been fetched several times, through several redirects, and only some attempts left a text: so
+records and texts of a URL do not correspond one to one, nor in order. Each record gets all distinct texts of its URL.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ TEXT: Final = "text"
 
 
 def with_texts(values: Iterable[tuple[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Each record of a URL as `{"metadata": {…}, "texts": ["…"]}`, in the same order whatever that of `values`.
+    """Yield each record of a URL as `{"metadata": {…}, "texts": ["…"]}`, in an order independent of that of `values`.
 
-    `values` are (METADATA, record) and (TEXT, text). Texts without any record come out once, under the record None.
-    All values of the URL are held.
+    `values` are (METADATA, record) and (TEXT, text). Texts without any record are yielded once, under the record None.
+    All values of the URL are held in memory.
     """
     records: list[Any] = []
     texts: set[str] = set()

@@ -1,10 +1,10 @@
-r"""Objects of a WAT record's JSON, without parsing all of it.
+r"""Extracts objects from a WAT record's JSON without parsing all of it.
 
-In valid JSON a `"` inside a string is written `\"`, so a `"` that no backslash precedes begins or ends a string. Take
-the bytes `"Headers":{` after a `{` or `,`. The first `"` begins or ends a string; it cannot end one, since then a
-letter would follow the string. So it begins one, the next `"` ends it, and the `:` makes it a key whose value is an
-object. No text inside a value, however nasty, can look like that. Names that come from a page (headers, attributes of
-meta tags) can, but their values are strings and lists of strings, never objects.
+In valid JSON a `"` inside a string is written `\"`, so a `"` that is not preceded by a backslash begins or ends a
+string. Take the bytes `"Headers":{` after a `{` or `,`. The first `"` begins or ends a string; it cannot end one, since
+then a letter would follow the string. So it begins one, the next `"` ends it, and the `:` makes it a key whose value is
+an object. No text inside a value, however nasty, can look like that. Names that come from a page (headers, attributes
+of meta tags) can, but their values are strings and lists of strings, never objects.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from crawlmill.errors import FormatError
 
 __all__ = ["described", "envelope_of", "is_key_of_object", "member", "object_of", "object_text"]
 
-# An object that holds no object. `|)*+`: without the empty alternative `re` before 3.11.5 stops in the wrong place.
+# An object that contains no object. `|)*+`: without the empty alternative `re` before 3.11.5 stops too early.
 _OBJECT = re.compile(rb'\{(?:"[^"\\]*+(?:\\[\s\S][^"\\]*+|)*+"[^"{}]*+|)*+\}')
 
 
 def object_text(block: bytes) -> bytes:
-    """The JSON object that the block of a WAT record is, without the blanks around it.
+    """The JSON object in the block of a WAT record, without surrounding blanks.
 
     Raises:
-        FormatError: `bad-json`: it is none, as far as its first and last byte show.
+        FormatError: `bad-json`: it is not an object, as far as its first and last byte show.
     """
     text = block.strip()
     if not (text.startswith(b"{") and text.endswith(b"}")):
@@ -53,23 +53,23 @@ def envelope_of(text: bytes) -> dict[str, Any]:
 
 
 def described(envelope: dict[str, Any]) -> dict[str, Any]:
-    """The header of the record that is described; that of an ARC has names of its own (`Target-URI`), and no type."""
+    """The header of the described record; for an ARC record it has other names (`Target-URI`), and no type."""
     return member(envelope, "WARC-Header-Metadata") or member(envelope, "ARC-Header-Metadata")
 
 
 def is_key_of_object(text: bytes, at: int, key: bytes) -> bool:
-    """Whether this key of an object, with its quotes, colon and `{`, stands here."""
+    """Whether this key of an object, with its quotes, colon and `{`, is here."""
     return at > 0 and text[at - 1] in b"{," and text.startswith(key, at)
 
 
 def object_of(text: bytes, find: Callable[[bytes, int], int], key: bytes, start: int) -> dict[str, Any] | None:
-    """The object of a key, parsed alone; None where it is not found like that, or holds another object.
+    """The object under a key, parsed alone; None if it is not found this way, or contains another object.
 
     Args:
         text: The record.
         find: `text.find` or `text.rfind`.
         key: The key with its quotes, colon and `{`.
-        start: Where to begin looking for it.
+        start: Where to begin the search.
 
     Raises:
         ValueError: The object is not JSON.
@@ -80,7 +80,7 @@ def object_of(text: bytes, find: Callable[[bytes, int], int], key: bytes, start:
     opening = at + len(key) - 1
     parsed: dict[str, Any]
     try:
-        # An object is over at the first "}" that makes it whole; mostly that is the first "}" there is.
+        # An object ends at the first "}" with which it is complete; mostly that is the first "}" at all.
         parsed = ujson.loads(text[opening : text.find(b"}", opening) + 1])
     except ValueError:
         whole = _OBJECT.match(text, opening)
@@ -91,6 +91,6 @@ def object_of(text: bytes, find: Callable[[bytes, int], int], key: bytes, start:
 
 
 def member(parent: Any, name: str) -> dict[str, Any]:
-    """The object that a member of an object is; {} if it is anything else."""
+    """The object that is a member of an object; {} if there is none."""
     value = parent.get(name) if isinstance(parent, dict) else None
     return value if isinstance(value, dict) else {}

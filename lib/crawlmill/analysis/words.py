@@ -1,10 +1,10 @@
-r"""Counts the words of documents: what `word_count` asks.
+r"""Counts the words of documents, for `word_count`.
 
 A word is a maximal run of characters that Python's `re` matches with `\w` in the text after `str.lower()`: those for
-which `str.isalnum()` holds, and "_". Combining marks, joiners and apostrophes are none of them, so they end a word.
+which `str.isalnum()` is true, and "_". Combining marks, joiners and apostrophes are not among them, so they end a word.
 There is no stemming and no segmentation: a Chinese sentence between two punctuation marks is one word.
 
-Which characters these are depends on the Unicode version of the interpreter (`unicodedata.unidata_version`).
+Which characters these are depends on the interpreter's Unicode version (`unicodedata.unidata_version`).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ __all__ = ["WordCounter", "count_words"]
 
 _WORD = re.compile(r"\w+")
 
-# A longer text is not held as a list of its words.
+# Longer texts are not held as a list of their words.
 _AT_ONCE_CHARACTERS = 4 << 20
 
 _LINES_AT_ONCE = 4096
 
-# Of so many different characters each is no longer worth a pass over the text.
+# If there are more different characters than this, one pass over the text for each is not worth it.
 _MANY = 32
 
 _ASCII = bytes(range(0x80))
@@ -36,10 +36,10 @@ _ASCII_TO_WORDS = bytes(
 
 
 class WordCounter:
-    """Counts over many documents, held until they are drained.
+    """Counts over many documents, held until drained.
 
-    `len()` is the number of distinct words held. `native` is the counter of the native core that it stands for, which
-    can also count the texts of an archive while they are read; None in Python.
+    `len()` is the number of distinct words held. `native` is the corresponding counter of the native core, which can
+    also count the texts of an archive while they are read; None in Python.
     """
 
     __slots__ = ("_counter", "native")
@@ -54,35 +54,35 @@ class WordCounter:
         self._counter.add(text)
 
     def add_utf8(self, text: bytes) -> None:
-        """Count one document that is in UTF-8; what is none counts as U+FFFD. Faster than `add` where it can be."""
+        """Count one document in UTF-8; invalid bytes count as U+FFFD. Faster than `add` with the native core."""
         self._counter.add_utf8(text)
 
     def __len__(self) -> int:
         return len(self._counter)
 
     def drain(self) -> Iterator[tuple[str, int | list[int]]]:
-        """Each word once with its count, or with [count, documents it is in]; in no promised order.
+        """Yield each word once with its count, or with [count, documents with it]; in no particular order.
 
         The counter is empty as soon as this is called.
         """
         return iter(self._counter.drain())
 
     def drain_lines(self) -> Iterable[bytes]:
-        """The same as lines of JSON, `key TAB value`, some of them in each. The counter is empty then."""
+        """The same as lines of JSON, `key TAB value`, several in each item. The counter is then empty."""
         return self._counter.drain_lines()
 
 
 class _PythonCounter:
-    """Holds the texts that contain each word, and how often words were repeated within a text.
+    """The number of texts that contain each word, and how often words were repeated within a text.
 
-    Most words stand once in a text, so nearly all of them are looked up in one large dictionary instead of two.
+    Most words occur once in a text, so nearly all of them are looked up in one large dictionary instead of two.
     """
 
     __slots__ = ("_document_frequency", "_repeated", "_words")
 
     def __init__(self, document_frequency: bool) -> None:
         self._document_frequency = document_frequency
-        self._words: Counter[str] = Counter()  # with `document_frequency`, each counts once a text
+        self._words: Counter[str] = Counter()  # with `document_frequency`, each word counts once per text
         self._repeated: dict[str, int] = {}
 
     def add_utf8(self, text: bytes) -> None:
@@ -112,7 +112,7 @@ class _PythonCounter:
         return ((word, [documents + more(word, 0), documents]) for word, documents in words.items())
 
     def drain_lines(self) -> Iterator[bytes]:
-        # No character of a word needs an escape in JSON.
+        # The characters of words need no escapes in JSON.
         words, repeated = self._emptied()
         if self._document_frequency:
             more = repeated.get
@@ -123,7 +123,7 @@ class _PythonCounter:
             yield some.encode()
 
     def _emptied(self) -> tuple[Counter[str], dict[str, int]]:
-        """What was held; nothing is held from now on."""
+        """Return what was held, and empty the counter."""
         held = self._words, self._repeated
         self._words, self._repeated = Counter(), {}
         return held
@@ -148,13 +148,13 @@ def _words_of(text: str) -> Iterable[str]:
     usual = _without_strange(text)
     if usual is None:
         return _WORD.findall(text)
-    # What is in no word is now a blank or ASCII, and a table blanks the latter: the words that the expression finds, at
-    # twice its speed.
+    # Characters outside words are now blanks or ASCII, and a table replaces the latter by blanks: the same words as
+    # by the expression, at twice its speed.
     return _utf8(usual).translate(_ASCII_TO_WORDS).decode("utf-8", "surrogatepass").split()
 
 
 def _without_strange(text: str) -> str | None:
-    """The text with blanks for what is neither ASCII nor in a word, or None where this would not save time."""
+    """The text with blanks for characters that are neither ASCII nor in a word; None if this would not save time."""
     if text.isascii():
         return text
     encoded = _utf8(text)

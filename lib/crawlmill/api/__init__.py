@@ -1,1 +1,1 @@
-"""What `import crawlmill` offers to programs and notebooks; imported when it is first used."""
+"""What `import crawlmill` offers to programs and notebooks, imported on first use."""

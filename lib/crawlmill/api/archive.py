@@ -23,7 +23,7 @@ Errors = Literal["warn", "raise", "collect"]
 
 
 class Archive:
-    """The records of one archive, as `open_archive` returns them; each iteration reads it from its beginning."""
+    """The records of one archive, as returned by `open_archive`; each iteration reads it from the beginning."""
 
     def __init__(self, item: Input, errors: Errors, storage: Storage) -> None:
         self._item, self._errors, self._storage = item, errors, storage
@@ -39,21 +39,21 @@ class Archive:
 
     @property
     def outcome(self) -> str | None:
-        """`ok`, `partial` or `failed`, as in the ledger; None until it has been read to its end."""
+        """`ok`, `partial` or `failed`, as in the ledger; None until the archive has been read to the end."""
         return self._outcome
 
     @property
     def problems(self) -> list[Problem]:
-        """What was lost so far, the first hundred: `reason`, `offset` (bytes of the file), `message` and more."""
+        """The first hundred losses so far: `reason`, `offset` (bytes of the file), `message` and more."""
         return self._row.problems
 
     @property
     def records(self) -> int:
-        """Whole records that were read so far."""
+        """The number of whole records read so far."""
         return self._row.records
 
     def close(self) -> None:
-        """Close it; a reading that has not come to its end warns of nothing."""
+        """Close the archive; an iteration that has not reached the end issues no warning."""
         self._closed = True
         if self._reading is not None:
             self._reading.close()
@@ -76,13 +76,13 @@ class Archive:
     def _records(self) -> Generator[Record]:
         reading = Reading(self._item, self._storage)
         self._row, self._outcome = reading.row, None
+        raises = self._errors == "raise"
         for record in reading:
-            error = reading.first_loss
-            # Members are read ahead: what comes before the damage is given before it is reported.
-            if self._errors == "raise" and error is not None and not record.offset < (error.offset or 0):
+            # Members are read ahead: yield the records before the damage first.
+            if raises and (error := reading.first_loss) is not None and not record.offset < (error.offset or 0):
                 raise error
             yield record
-        self._storage.close()  # idle connections; it can be used again
+        self._storage.close()  # closes idle connections; it can be used again
         self._outcome = self._row.outcome
         error = reading.first_loss
         if error is None or self._errors == "collect":
@@ -113,7 +113,7 @@ def open_archive(
     >>> archive.outcome, archive.records
     ('ok', 3)
 
-    One record of it, as an index names it:
+    To read a single record, as named by an index:
 
     >>> [capture] = crawlmill.lookup("http://example.com/a", index="captures.cdxj")
     >>> offset, length = int(capture["offset"]), int(capture["length"])
@@ -122,25 +122,25 @@ def open_archive(
     '<p>'
 
     A record has `type`, `uri`, `date`, `offset` and `length` (bytes of its member in the file), `http` (`status`,
-    `get(name)`), `body()` (bytes, decoded) and `text()`. Large archives are streamed. Damage costs what it hits, and no
-    more: records after it are still given.
+    `get(name)`), `body()` (bytes, decoded) and `text()`. Large archives are streamed. Damage costs only the records
+    that it hits: records after it are still yielded.
 
     Args:
         location: A path, or a location of any kind: https, s3, hdfs, file. A key of Common Crawl (`crawl-data/…`) that
             is not a file here is read from `base_url`.
-        offset: Where to begin, in bytes of the file: where a member begins; None: at its beginning.
-        length: How many bytes to read; None: up to its end.
-        errors: What becomes of data that is lost. `warn`: one LossWarning at the end, and an error if nothing can be
+        offset: Where to start, in bytes of the file; must be the beginning of a member. None: at the beginning.
+        length: How many bytes to read; None: to the end.
+        errors: What to do about data that is lost. `warn`: one LossWarning at the end, and an error if nothing can be
             read; `raise`: an error, after the records before the damage; `collect`: neither, see `Archive.problems`.
-        base_url: Where keys are; None: at Common Crawl.
+        base_url: Where to find keys; None: at Common Crawl.
         storage: How locations are opened.
 
     Returns:
-        An iterable, and a context manager, with `outcome`, `problems` and `records`. Nothing is read before the first
-        record is asked for.
+        An iterable, which is also a context manager, with `outcome`, `problems` and `records`. Nothing is read before
+        the first record is requested.
 
     Raises:
-        ValueError: An argument means nothing. Raised by the call, the others while reading.
+        ValueError: An argument is invalid. Raised by the call; the errors below are raised while reading.
         FormatError: Damaged data; `reason` and `offset` say which.
         SourceError: The location cannot be read; `reason` is `not-found`, `denied`, `unavailable` or `changed`.
 
@@ -157,7 +157,7 @@ def open_archive(
 
 
 def _resolved(name: str, base_url: str | None) -> str:
-    """Where a location is: of a relative one here, or else below the base URL, if there is one or it is a key."""
+    """Resolve a location: an existing path as it is, others against the base URL (of Common Crawl for its keys)."""
     if is_absolute(name) or "\0" in name or Path(name).exists():
         return name
     if base_url is None and name.startswith(KEYS):

@@ -36,41 +36,41 @@ def lookup(
     index_url: str | None = None,
     storage: StorageOptions | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """The captures of URLs, as `crawlmill lookup --output json` prints them, one after another.
+    """Yield the captures of URLs, as `crawlmill lookup --output json` prints them.
 
     >>> for capture in crawlmill.lookup("*.example.com", index="captures.cdxj", filter="=status:200"):
     ...     print(capture["timestamp"], capture["url"])
     20240102030405 http://example.com/
     20240102030405 http://example.com/a
 
-    Memory does not grow with the answer. Arguments mean what the options of their names mean.
+    Memory does not grow with the number of captures. Arguments work like the command-line options of the same name.
 
     Args:
-        patterns: URLs, with or without wildcards; they are answered in their order.
-        index: A file, a cluster or a crawl, or several of them, which are merged.
-        match: `exact`, `prefix`, `host` or `domain`; None: as wildcards say, or exact.
-        key: Patterns are urlkeys.
+        patterns: URLs, with or without wildcards; answered in this order.
+        index: A file, a cluster or a crawl; several are merged.
+        match: `exact`, `prefix`, `host` or `domain`; None: according to the wildcards, else exact.
+        key: Whether patterns are urlkeys.
         from_: Captures from this time on, 1 to 14 digits.
         to: Captures up to this time, inclusive.
-        filter: `[!][=|~]FIELD:VALUE`, one or several.
-        fields: Only these fields, by their names on disk or in an API; absent ones are left out.
+        filter: One or several `[!][=|~]FIELD:VALUE`.
+        fields: Return only these fields, named as on disk or in an API; absent ones are left out.
         newest: Only the newest capture of each key.
         distinct: Only the first capture of each value of this field, per key.
         sort: `key`, `reverse` or `closest`.
         closest: The time for `closest`.
-        limit: The most captures of each pattern.
-        base_url: Where the clusters of crawls are; None: Common Crawl's.
-        index_url: Where their catalogue is; None: Common Crawl's.
+        limit: At most this many captures of each pattern.
+        base_url: Where to find the clusters of crawls; None: at Common Crawl.
+        index_url: Where to find the catalogue of crawls; None: at Common Crawl.
         storage: How locations are opened.
 
     Yields:
         Objects with `urlkey`, `timestamp`, `url` and so on; values are strings.
 
     Raises:
-        UsageError: A pattern, an option or an index means nothing. Raised by the call.
+        UsageError: A pattern, an option or an index is invalid. Raised by the call.
 
     Warns:
-        LossWarning: Something could not be read; the rest is given.
+        LossWarning: Something could not be read; the rest is still yielded.
     """
     filters = tuple(map(parse_filter, [filter] if isinstance(filter, str) else filter))
     queries = [

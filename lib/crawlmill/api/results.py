@@ -17,9 +17,9 @@ __all__ = ["RunResults", "read_results"]
 
 
 class RunResults:
-    """The output folder of a run, as `read_results` returns it; each iteration reads the results from their beginning.
+    """The output folder of a run, as returned by `read_results`; each iteration reads the results from the beginning.
 
-    `location` is where it is, without secrets.
+    `location` is the folder's location, without secrets.
     """
 
     def __init__(self, folder: ResultFolder, storage: Storage) -> None:
@@ -28,7 +28,7 @@ class RunResults:
 
     @property
     def run(self) -> dict[str, Any] | None:
-        """What `_run.json` says: `job`, `arguments`, `began`, `versions` and more; None if it is not there.
+        """The content of `_run.json`: `job`, `arguments`, `began`, `versions` and more; None if there is no such file.
 
         Raises:
             FormatError, SourceError: It cannot be read.
@@ -37,7 +37,7 @@ class RunResults:
 
     @cached_property
     def ledger(self) -> list[dict[str, Any]]:
-        """A row per input: `input`, `outcome`, `records`, `lost` and more; empty if the ledger is not there.
+        """A row for each input: `input`, `outcome`, `records`, `lost` and more; empty if there is no ledger.
 
         Raises:
             FormatError, SourceError: It cannot be read.
@@ -51,21 +51,21 @@ class RunResults:
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         yield from self._folder.pairs()
-        self._storage.close()  # idle connections; it can be used again
+        self._storage.close()  # closes idle connections; it can be used again
 
     def losses(self) -> str | None:
-        """How many inputs were partial or failed, in words; None if all were read whole."""
+        """How many inputs were partial or failed, as a sentence; None if all were read whole."""
         ends: Counter[str] = Counter()
         if self._folder.has_ledger:
             ends.update(row.outcome for row in self._folder.ledger())
-        else:  # it was wanted elsewhere
+        else:  # the results went elsewhere
             ends.update({name: int(n) for name, n in (self.run or {}).get("inputs", {}).items() if name != "all"})
         lost = [f"{ends[outcome]:,} {outcome}" for outcome in ("partial", "failed") if ends[outcome]]
         return f"{', '.join(lost)} of {ends.total():,} inputs" if lost else None
 
 
 def read_results(out: str | os.PathLike[str], *, storage: StorageOptions | None = None) -> RunResults:
-    """The results of a run as pairs of key and value, from its output folder, whatever format it has.
+    """Return the results of a run as pairs of key and value, from its output folder, in whatever format they are.
 
     >>> results = crawlmill.read_results("out")
     >>> sorted(results)
@@ -73,21 +73,21 @@ def read_results(out: str | os.PathLike[str], *, storage: StorageOptions | None 
     >>> results.run["job"], [row["outcome"] for row in results.ledger]
     ('tag_count', ['ok'])
 
-    Keys and values are what the job has yielded: strings, numbers, None, lists, dictionaries. Where a format has
-    columns for the items of a list, the list is put together again. Results are streamed.
+    Keys and values are what the job yielded: strings, numbers, None, lists, dictionaries. Lists that a format stores in
+    several columns are put together again. Results are streamed.
 
     Args:
-        out: A folder at any location that can be listed: local, s3, hdfs.
-        storage: How it is opened.
+        out: The output folder, at any location that can be listed: local, s3, hdfs.
+        storage: How the location is opened.
 
     Returns:
         An iterable of pairs, with `run` and `ledger`.
 
     Raises:
-        SourceError: It cannot be read; `not-found` if there is no such folder, or none of a run.
-        FormatError: A part is damaged: the message names the file and the line. Raised while reading; the ledger's and
-            `_run.json`'s by the call.
-        MissingDependency: Parquet needs pyarrow.
+        SourceError: The folder cannot be read; `not-found` if it does not exist or is not the folder of a run.
+        FormatError: A part is damaged; the message names the file and the line. Raised while reading, but by the call
+            for the ledger and `_run.json`.
+        MissingDependency: The results are Parquet files and pyarrow is not installed.
 
     Warns:
         LossWarning: Inputs of the run were partial or failed, or it has not finished.

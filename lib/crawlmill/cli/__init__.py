@@ -1,10 +1,10 @@
-"""The `crawlmill` command: parse arguments, call the layers below, print: data to stdout, all else to stderr."""
+"""The `crawlmill` command: parses arguments, calls the layers below, prints data to stdout and all else to stderr."""
 
 import sys
 
 from crawlmill.terminal.starting import Lasting, begin, wrong_python
 
-begin()  # before anything that takes time is imported
+begin()  # before any slow import
 _WRONG = wrong_python()
 if _WRONG is not None:
     sys.exit(_WRONG)

@@ -1,4 +1,4 @@
-"""What the arguments of all commands have in common."""
+"""The common part of the arguments of all commands."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["Parser", "add_storage_options", "make_storage"]
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser without abbreviations; a mistake is one line on stderr and exit code 1."""
+    """An argument parser without abbreviations; mistakes end in one line on stderr and exit code 1."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{**options, "allow_abbrev": False})
 
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
-        """Print the help; argparse would keep it to itself that this failed."""
+        """Print the help; unlike argparse's own, raises an error if that fails."""
         (file or sys.stdout).write(self.format_help())
 
     def error(self, message: str) -> NoReturn:
@@ -33,16 +33,16 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_storage_options(parser: argparse.ArgumentParser) -> None:
-    """The options that say how locations are opened."""
+    """Declare the options for opening locations."""
     group = parser.add_argument_group("reading from the network")
     add_storage(group.add_argument)
     add_s3(group.add_argument)
 
 
 def make_storage(options: argparse.Namespace) -> Storage:
-    """The storage that the options describe.
+    """The storage for the parsed options.
 
     Raises:
-        UsageError: A value that cannot be.
+        UsageError: A value is not valid.
     """
     return Storage(storage_options(options))

@@ -1,7 +1,7 @@
-"""What can be typed after `crawlmill`, as its parsers declare it: for completion in shells, and for the man page.
+"""What can be typed after `crawlmill`, according to its parsers: for shell completion, and for the man page.
 
-A `Command` is a tree: `crawlmill`, its commands, and below `run` the jobs. Nothing is kept by hand besides what the
-placeholder of a value (`FILE`, `CRAWL`) says of it, so that a new option is completed and documented by being declared.
+A `Command` is a tree: `crawlmill`, its commands, and below `run` the jobs. Only the meaning of placeholders (`FILE`,
+`CRAWL`) is maintained by hand, so a new option is completed and documented once it is declared.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Argument", "Command", "Kind", "Option", "Value", "describe"]
 
 
 class Kind(Enum):
-    """What a value is, for whoever completes it."""
+    """The kind of a value, for completion."""
 
     WORDS = "words"
     """One of a few words."""
@@ -39,7 +39,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What follows an option, or stands by itself: its placeholder, what it is, and the words of Kind.WORDS."""
+    """The value of an option, or an argument: its placeholder, its kind, and the words for Kind.WORDS."""
 
     name: str
     kind: Kind
@@ -48,7 +48,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option: all its names, its help on one line, its value if it takes one, and whether it may be repeated."""
+    """An option: all its names, its help on one line, its value if any, and whether it may be repeated."""
 
     names: tuple[str, ...]
     help: str
@@ -58,7 +58,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What is given without the name of an option; `several`: once or more often."""
+    """A positional argument; `several`: may be repeated."""
 
     value: Value
     help: str
@@ -70,8 +70,7 @@ class Argument:
 class Command:
     """A command, a job, or `crawlmill` itself.
 
-    `about` is its help above the options, as it is printed; `on_engines` are further options, by the engine (`-r`) that
-    they are of.
+    `about` is its printed help above the options; `on_engines` are additional options, by engine (`-r`).
     """
 
     name: str
@@ -84,7 +83,7 @@ class Command:
 
     @property
     def shared(self) -> tuple[Option, ...]:
-        """The options that all its commands have, in the order of the first of these."""
+        """The options that all of its commands share, in the order of the first command."""
         first, *others = self.commands
         common = set(first.options).intersection(*(each.options for each in others))
         return tuple(each for each in first.options if each in common)
@@ -104,7 +103,7 @@ _WORDS: Final[dict[str, tuple[str, ...]]] = {"KIND": (*KINDS, *LEGACY_KINDS)}
 
 
 def describe() -> Command:
-    """The whole tree. All commands and jobs are imported for it: a second, or less."""
+    """The whole tree. Imports all commands and jobs, which takes up to a second."""
     parser = make_parser()
     (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001
     return Command(
@@ -176,7 +175,7 @@ def _value(action: argparse.Action) -> Value:
     if action.choices is not None:
         words = tuple(map(str, action.choices))
         name = action.metavar if isinstance(action.metavar, str) else "{" + ",".join(words) + "}"
-    elif "|" in name and name not in _INDEXES:  # such as host|domain|path:N
+    elif "|" in name and name not in _INDEXES:  # for example host|domain|path:N
         words = tuple(word for word in name.split("|") if re.fullmatch(r"[a-z][a-z0-9-]*", word))
     if words:
         return Value(name, Kind.WORDS, words)
@@ -187,6 +186,6 @@ def _value(action: argparse.Action) -> Value:
 
 
 def _help(action: argparse.Action) -> str:
-    """The help of an option, as argparse would fill it in, on one line."""
+    """The help of an option on one line, formatted as by argparse."""
     known = {name: value for name, value in vars(action).items() if value is not argparse.SUPPRESS}
     return " ".join(((action.help or "") % known).split())

@@ -1,4 +1,4 @@
-"""The jobs that come with Crawlmill: their names, what each is for, and their classes."""
+"""The jobs that come with Crawlmill: their names, summaries and classes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from crawlmill import jobs
 from crawlmill.errors import UsageError
 
-if TYPE_CHECKING:  # `crawlmill --help` does without mrjob
+if TYPE_CHECKING:  # `crawlmill --help` must not import mrjob
     from crawlmill.mr import CrawlJob
 
 __all__ = ["job_names", "load_job", "summary_of"]
@@ -24,7 +24,7 @@ def job_names() -> list[str]:
 
 
 def summary_of(name: str) -> str:
-    """What a job is for: the first line of its module, which is not imported for it."""
+    """The summary of a job: the first line of its module, read without importing it."""
     for folder in jobs.__path__:
         path = Path(folder, f"{name}.py")
         if path.exists():
@@ -36,7 +36,7 @@ def load_job(name: str) -> type[CrawlJob]:
     """The class of a job, shown in its help as `crawlmill run NAME`.
 
     Raises:
-        UsageError: No job has this name; the message names one that is near, or all.
+        UsageError: There is no such job; the message suggests a similar name, or lists all.
     """
     if name not in job_names():
         near = difflib.get_close_matches(name, job_names(), n=1)

@@ -1,4 +1,4 @@
-"""Finds and runs the command, and turns the way it ends into an exit code and at most one line.
+"""Finds and runs the command, and converts its end to an exit code and at most one line.
 
 0: success; 1: usage error, or output that cannot be written; 2: something was lost, partial or failed; 130: Ctrl-C;
 143: SIGTERM.
@@ -26,7 +26,7 @@ __all__ = ["COMMANDS", "Command", "main"]
 
 
 class Command(NamedTuple):
-    """Where a command is, and what it is for."""
+    """The place of a command, and its summary."""
 
     room: str  # its package in `cli/commands/`
     help: str
@@ -60,7 +60,7 @@ class _Version(argparse.Action):
     """`--version`: the version, the core and the decoders in use."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print and end."""
+        """Print the version and exit."""
         chosen = ", ".join(f"{library} for {use}" for use, library in decoders().items())
         print(f"crawlmill {__version__} (core: {core.name()}; decoders: {chosen})")
         parser.exit()
@@ -88,7 +88,7 @@ def make_parser(only: str | None = None) -> Parser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; the exit code."""
+    """Run the command line; returns the exit code."""
     signal.signal(signal.SIGTERM, _terminated)
     prepare_streams()
     code = 0
@@ -96,7 +96,7 @@ def main(arguments: list[str] | None = None) -> int:
         code = _run(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
     except OSError as error:
-        if not isinstance(error, BrokenPipeError):  # whoever reads our output has seen enough
+        if not isinstance(error, BrokenPipeError):  # the reader of our output has closed the pipe
             code = 1
             _say(f"{error.strerror}: {error.filename}" if error.filename else f"{error.strerror or error}")
     drop_output()
@@ -111,7 +111,7 @@ def _run(arguments: list[str]) -> int:
             raise UsageError(f"no command given: one of {', '.join(COMMANDS)}")
         code: int = options.run(options)
         sys.stdout.flush()
-    except SystemExit as end:  # of --help, of --version, by the parser, and by SIGTERM
+    except SystemExit as end:  # raised by --help, --version, the parser, and on SIGTERM
         return int(end.code or 0)
     except KeyboardInterrupt:
         return 130
@@ -127,5 +127,5 @@ def _say(text: str) -> None:
 
 
 def _terminated(number: int, _frame: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_IGN)  # `timeout` sends two
+    signal.signal(number, signal.SIG_IGN)  # `timeout` sends a second one
     raise SystemExit(143)

@@ -1,6 +1,6 @@
-"""The manual page, crawlmill(1), made from what the parsers declare; `tools/help_pages.py` writes it.
+"""The manual page, crawlmill(1), generated from the parsers; `tools/help_pages.py` writes it.
 
-Spec: man(7). Options that most commands have, and those that all jobs have, are listed once.
+Spec: man(7). Options shared by most commands, and those shared by all jobs, are listed once.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ or
 which core does the work.
 .TP
 .B CRAWLMILL_CACHE
-Where pieces of indexes are kept, in place of ~/.cache/crawlmill.
+The cache folder, for pieces of indexes and the list of crawls, in place of ~/.cache/crawlmill.
 .TP
 .B HADOOP_CONF_DIR
 Where Hadoop's configuration is, which says where HDFS is.
@@ -101,7 +101,7 @@ def _jobs(parent: Command) -> Iterator[str]:
 
 
 def _command(command: Command, called: str, elsewhere: Iterable[Option]) -> Iterator[str]:
-    """The section of a command, or of a job; options that are `elsewhere` are left out."""
+    """The section of a command or a job, without the options listed `elsewhere`."""
     known = set(elsewhere)
     options = [option for option in command.options if option not in known and _HELP not in option.names]
     placeholders = " JOB [options]" if command.commands else "".join(map(_placeholder, command.arguments))
@@ -131,7 +131,7 @@ def _shown(value: Value | None) -> str:
 
 
 def _about(text: str) -> Iterator[str]:
-    """Paragraphs; lines that begin with a space, such as examples, stay lines."""
+    """Paragraphs; lines that begin with a space, such as examples, stay separate lines."""
     for paragraph in text.strip().split("\n\n"):
         for indented, lines in groupby(paragraph.splitlines(), lambda line: line.startswith(" ")):
             shown = [_line(line) for line in lines]
@@ -140,12 +140,12 @@ def _about(text: str) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """A line of text; one that begins like a request to troff is none."""
+    """A line of text, protected if it would begin a troff request."""
     escaped = _text(text.strip())
     return rf"\&{escaped}" if escaped.startswith((".", "'")) else escaped
 
 
 def _text(text: str) -> str:
-    """The text as troff writes it: every troff reads ASCII."""
+    """The text escaped for troff, in ASCII, which every troff reads."""
     escaped = text.replace("\\", r"\e").replace("-", r"\-")
     return "".join(each if each.isascii() else f"\\[u{ord(each):04X}]" for each in escaped)

@@ -1,4 +1,4 @@
-"""A job to begin with, and its test: what `crawlmill new` writes."""
+"""Writes the files of `crawlmill new`: a first job, and its test."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def check_name(name: str) -> None:
-    """Check that a job can be called so.
+    """Check the name of a job.
 
-    A script's folder comes first when Python imports, so a job called `json` would be imported in place of Python's
-    module by all that needs it.
+    A script's folder is first on Python's import path, so a job called `json` would be imported instead of Python's
+    module everywhere.
 
     Raises:
-        UsageError: It cannot; the message says why.
+        UsageError: The name is not possible; the message says why.
     """
     if not _NAME.fullmatch(name):
         raise UsageError(f"no name for a job: {name!r}", expected="a lower-case identifier such as link_counts")
@@ -48,10 +48,10 @@ def check_name(name: str) -> None:
 
 
 def write_job(name: str, folder: Path) -> list[Path]:
-    """Write NAME.py and test_NAME.py into a folder; their paths. Nothing is overwritten.
+    """Write NAME.py and test_NAME.py to a folder; returns their paths. Nothing is overwritten.
 
     Raises:
-        UsageError: The name cannot be, or one of the files exists; neither is written then.
+        UsageError: The name is not possible, or one of the files exists; then neither is written.
         OSError: A file cannot be written.
     """
     check_name(name)
@@ -66,7 +66,7 @@ def write_job(name: str, folder: Path) -> list[Path]:
             with path.open("x", encoding="utf-8") as file:
                 written.append(path)
                 file.write(template.replace("NAME", name).replace("CLASS", class_name))
-    except OSError:  # a job without its test is not what was asked for
+    except OSError:  # a job without its test is not wanted
         for path in written:
             path.unlink()
         raise

@@ -1,4 +1,4 @@
-"""Prints results of SQL: as a table, CSV, JSON lines or an input list."""
+"""Prints SQL results as a table, CSV, JSON lines or an input list."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Rows = Iterable[list[Any]]
 
 
 def check_columns(output: str, names: list[str]) -> None:
-    """Let only pass results that can be printed so. Raises: UsageError."""
+    """Check that a result can be printed in this form. Raises: UsageError."""
     missing = [name for name in PLACE if name not in names]
     if output == "list" and missing:
         raise UsageError("--output list", expected=f"the columns {', '.join(PLACE)}", actual=f"no {', '.join(missing)}")
@@ -69,7 +69,7 @@ def _line(location: Any, offset: Any, length: Any) -> str:
 
 
 def _table(names: list[str], rows: Rows) -> Iterator[str]:
-    """Columns as wide as the first thousand rows want them."""
+    """A table with columns as wide as the first thousand rows need."""
     names = [visible_field(name) for name in names]
     rest = ([visible_field(str(_cell(value, "NULL"))) for value in row] for row in rows)
     first = list(islice(rest, _MEASURED))

@@ -1,4 +1,4 @@
-"""JSON as commands print it."""
+"""JSON output of commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["json_line"]
 
 
 def json_line(value: Any) -> str:
-    """The line of a JSON value; a byte of a name that is no UTF-8 is JSON's escape of a surrogate."""
+    """The line for a JSON value; bytes of names that are not UTF-8 are written as JSON escapes of surrogates."""
     text = json.dumps(value, ensure_ascii=False)
-    # The escape that this error handler writes is, for surrogates, the very one of JSON.
+    # For surrogates, this error handler writes exactly JSON's escape.
     return json_visible(text.encode("utf-8", "backslashreplace").decode()) + "\n"

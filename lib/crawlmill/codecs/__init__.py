@@ -1,1 +1,1 @@
-"""Bytes to verified bytes: gzip members and Hadoop codecs."""
+"""Codecs: from bytes to verified bytes, for gzip members, Zstandard frames and Hadoop's codecs."""

@@ -1,11 +1,11 @@
-"""Gzip members, each proven to its end: RFC 1952, section 2.3.
+"""Gzip members, each verified to its end: RFC 1952, section 2.3.
 
-How a row of members is read, `codecs.members` says. Of gzip: the end of a member is guessed, as the next place that
-looks like a member's first four bytes; a member is whole if its CRC32 and ISIZE are right and it ends there. If it does
-not (a false boundary inside the data, an empty or a large member, damage), zlib reads it from its start. Where either
-its checksum or its length is right, so is its end.
+`codecs.members` describes how a series of members is read. For gzip, the end of a member is guessed as the next place
+that looks like a member's first four bytes; a member is whole if its CRC32 and ISIZE are right and it ends there. If
+not (a false boundary in the data, an empty or a large member, damage), zlib reads it from its start. If at least one of
+its checksum and its length is right, its end is certain.
 
-Deviations: bytes between members, zeros among them, are reported; `gzip` skips zeros in silence.
+Deviations: bytes between members, even zeros, are reported; `gzip` silently skips zeros.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class GzipReader(MemberReader):
 
 
 def head_only(compressed: bytes, offset: int, head: bytes) -> Member:
-    """The member that these bytes seem to be, of which only these first bytes were inflated."""
+    """The member that these bytes seem to be, of which only the first bytes, `head`, were inflated."""
     size = int.from_bytes(compressed[-4:], "little")
     return Member(offset, len(compressed), head=head, size=size, inflate=partial(_inflated, compressed))
 

@@ -1,10 +1,10 @@
-"""One gzip member, read by zlib from its first byte to its last, with a verdict: RFC 1952, section 2.3.
+"""Reads one gzip member with zlib, from its first byte to its last, and verifies it: RFC 1952, section 2.3.
 
-| offset | size | what |
+| offset | size | content |
 |---|---|---|
 | 0 | 3 | 1f 8b, and 08 for deflate |
 | 3 | 1 | flags: 1 text, 2 header checksum, 4 extra field, 8 name, 16 comment; the rest must be 0 |
-| 4 | 6 | time, extra flags, operating system: any value |
+| 4 | 6 | time, extra flags, operating system: any values |
 | 10 | | extra field (2-byte length, bytes), name, comment (each ends with 0), CRC16 of the header, as flagged |
 | | | deflate data (RFC 1951) |
 | -8 | 4 | CRC32 of the content, little-endian |
@@ -24,17 +24,17 @@ from crawlmill.errors import FormatError
 __all__ = ["MAGIC", "MAX_HEADER", "header_length", "inflate_member"]
 
 MAGIC: Final = b"\x1f\x8b\x08"
-MAX_HEADER: Final = 1 << 17  # an extra field holds up to 64 KiB; name and comment are given as much again
+MAX_HEADER: Final = 1 << 17  # an extra field has up to 64 KiB; as much again is allowed for name and comment
 
 _PIECE = 1 << 18  # bytes inflated at a time
-_FEED = 1 << 15  # compressed bytes given to zlib at a time: it copies what it does not use
+_FEED = 1 << 15  # compressed bytes passed to zlib at a time: it copies what it does not use
 
 
 def header_length(data: bytes) -> int | None:
-    """Bytes of the gzip header that `data` begins with; None if `data` ends before it does.
+    """The size of the gzip header at the beginning of `data`; None if `data` is too short for it.
 
     Raises:
-        FormatError: These are no header of a gzip member.
+        FormatError: The bytes are not the header of a gzip member.
 
     Spec: RFC 1952 section 2.3.
     """
@@ -63,12 +63,12 @@ def header_length(data: bytes) -> int | None:
 
 
 def inflate_member(window: Window) -> Iterator[bytes]:
-    """The content of the member at hand, in pieces; the window moves along, in the end after the member.
+    """Yield the content of the current member; moves the window along, at the end past the member.
 
     Raises:
-        FormatError: `truncated`, `bad-compression` or `bad-checksum`, with the member's offset; a `ContentError` if the
-            window is past the member all the same. That is so where either the checksum or the length is right; where
-            neither is, the deflate data may be those of another member, into which damage has led.
+        FormatError: `truncated`, `bad-compression` or `bad-checksum`, with the member's offset. It is a `ContentError`
+        if the window is past the member nevertheless, because either the checksum or the length is right; if neither
+        is, the deflate data may be those of another member, which was reached through damage.
     """
     offset = window.offset
     length = _read_header(window)
@@ -109,7 +109,7 @@ def inflate_member(window: Window) -> Iterator[bytes]:
 
 
 def _read_header(window: Window) -> int:
-    """Bytes of the header at hand, which is held then."""
+    """The size of the current header, which is then in memory."""
     window.hold(MAX_HEADER)
     try:
         length = header_length(window.data[window.at : window.at + MAX_HEADER])

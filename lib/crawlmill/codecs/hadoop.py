@@ -1,6 +1,6 @@
-"""Hadoop's compression codecs, one whole buffer at a time: decoded to its end, proven, and bounded.
+"""Hadoop's compression codecs, applied to whole buffers: decoded to the end, verified, and bounded.
 
-| class (`org.apache.hadoop.io.compress.`) | a compressed buffer is | proof of its content |
+| class (`org.apache.hadoop.io.compress.`) | a compressed buffer is | verified by |
 |---|---|---|
 | DefaultCodec, DeflateCodec | one zlib stream (RFC 1950) | Adler-32 |
 | GzipCodec | gzip members (RFC 1952), usually one | CRC-32 and length |
@@ -9,13 +9,13 @@
 | SnappyCodec, Lz4Codec | Hadoop's block framing, below | none: lengths only |
 
 Block framing: {uint32 BE length N, then chunks {uint32 BE compressed length, raw snappy or LZ4 block} until N bytes
-were produced}, again and again. One N may cover several chunks, and Hadoop ends large writes with an N of 0.
+were produced}, repeated. One N may cover several chunks, and Hadoop ends large writes with an N of 0.
 
 zlib streams and gzip members are inflated by a fast library (`codecs.inflate`), which only says whether a buffer is
-whole; where it is not, zlib reads the buffer again, and zlib's verdict is the one that is reported.
+whole; if not, zlib reads the buffer again, and zlib's error is the one reported.
 
-A compressed buffer of 0 stored bytes stands for 0 bytes, whatever the codec: some of Hadoop's streams write nothing
-where nothing is given to them, and what reads them there is not asked for anything.
+A compressed buffer of 0 bytes stands for 0 bytes with every codec: some of Hadoop's streams write nothing if they are
+given nothing, and are not read from in that case.
 
 Deviations from Hadoop: bytes after the compressed data, which Hadoop ignores, are an error.
 """
@@ -41,7 +41,7 @@ Deflate = Callable[[bytes], bytes]
 
 
 class _Inflater(Protocol):
-    """What zlib's and bz2's decompressors have in common."""
+    """The common interface of zlib's and bz2's decompressors."""
 
     @property
     def eof(self) -> bool: ...
@@ -54,17 +54,17 @@ class _Inflater(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """One of Hadoop's codecs, by the name of its Java class."""
+    """One of Hadoop's codecs, with the name of its Java class."""
 
     class_name: str
     _inflate: Inflate
     _deflate: Deflate | None = None
 
     def decode(self, data: bytes, limit: int) -> bytes:
-        """The content of a whole compressed buffer, of at most `limit` bytes; more is never made.
+        """Decode a whole compressed buffer to at most `limit` bytes; more is never produced.
 
         Raises:
-            FormatError: `bad-compression`, `bad-checksum`, `bad-length` (of something within it), or `too-large`.
+            FormatError: `bad-compression`, `bad-checksum`, `bad-length` (of a part of it), or `too-large`.
         """
         content = self._inflate(data, limit) if data else data
         if content is None:
@@ -72,10 +72,10 @@ class Codec:
         return content
 
     def decode_exactly(self, data: bytes, size: int) -> bytes:
-        """The content of a whole compressed buffer that must be `size` bytes; more is never made.
+        """Decode a whole compressed buffer, which must contain `size` bytes; more is never produced.
 
         Raises:
-            FormatError: as `decode`; `bad-length` if the content has another size.
+            FormatError: As for `decode`; `bad-length` if the content has another size.
         """
         content = self._inflate(data, size) if data else data
         if content is None or len(content) != size:
@@ -84,10 +84,10 @@ class Codec:
         return content
 
     def encode(self, data: bytes) -> bytes:
-        """One compressed buffer of this content.
+        """Compress this content to one buffer.
 
         Raises:
-            ValueError: this codec is only read.
+            ValueError: The codec can only decode.
         """
         if self._deflate is None:
             raise ValueError(f"{self.class_name} is read, but not written")
@@ -95,11 +95,11 @@ class Codec:
 
 
 def codec_named(class_name: str) -> Codec:
-    """The codec of a Java class.
+    """The codec for a Java class.
 
     Raises:
-        FormatError: `unsupported-format`: no codec that is known here.
-        MissingDependency: the library for it is not installed.
+        FormatError: `unsupported-format`: an unknown codec.
+        MissingDependency: The library for it is not installed.
     """
     make = _CODECS.get(class_name)
     if make is None:
@@ -109,7 +109,7 @@ def codec_named(class_name: str) -> Codec:
     return Codec(class_name, *make())
 
 
-_PIECE = 1 << 16  # bytes given to a decompressor at once, so that what is after a stream is not copied as a whole
+_PIECE = 1 << 16  # bytes passed to a decompressor at once, so that data after a stream is not copied as a whole
 
 
 def _zlib_streams(name: str, wbits: int, *, several: bool) -> Inflate:
@@ -157,7 +157,7 @@ def _inflate_streams(
             raise FormatError(f"bytes after the {name} data", reason="bad-length", expected=0, actual=len(view) - at)
 
 
-_ZSTD_BLOCK = 1 << 17  # what a block holds at most
+_ZSTD_BLOCK = 1 << 17  # the largest block
 
 
 def _zstandard() -> tuple[Inflate, None]:
@@ -180,9 +180,9 @@ def _zstandard() -> tuple[Inflate, None]:
 
 
 def _prove_zstd_frame(data: bytes) -> None:
-    """Prove that the data are one frame from its first to its last block, neither cut nor followed by anything.
+    """Check that the data is one frame from its first to its last block, not truncated and with nothing after it.
 
-    The library's reader ends without a word where its input ends. Spec: RFC 8878 section 3.1.1.
+    The library's reader silently ends where its input ends. Spec: RFC 8878 section 3.1.1.
     """
     if data[:4] != b"\x28\xb5\x2f\xfd" or len(data) < 6:
         raise FormatError("Zstandard data", reason="bad-compression", expected="a frame", actual=repr(data[:6])[2:-1])
@@ -195,14 +195,14 @@ def _prove_zstd_frame(data: bytes) -> None:
             raise FormatError("Zstandard frame without its last block", reason="bad-compression")
         head = int.from_bytes(data[at : at + 3], "little")
         last, kind, size = head & 1, head >> 1 & 3, head >> 3
-        at += 3 + (1 if kind == 1 else size)  # 1: a run of one byte
+        at += 3 + (1 if kind == 1 else size)  # 1: a run of a single byte
     at += 4 if flags & 4 else 0  # the checksum
     if at != len(data):
         raise FormatError("Zstandard frame", reason="bad-length", expected=f"{at} bytes", actual=len(data))
 
 
 def _framed(name: str, decode_chunk: Callable[[bytes, int], bytes]) -> Inflate:
-    """Hadoop's block framing around `decode_chunk(chunk, most bytes it may make)`."""
+    """Hadoop's block framing around `decode_chunk(chunk, maximum size)`."""
 
     def number(data: bytes, at: int) -> int:
         if at + 4 > len(data):
@@ -232,7 +232,7 @@ def _framed(name: str, decode_chunk: Callable[[bytes, int], bytes]) -> Inflate:
     return inflate
 
 
-_MAX_RATIO = 255  # LZ4 and snappy cannot expand further
+_MAX_RATIO = 255  # the highest ratio of LZ4 and snappy
 
 
 def _cramjam(name: str) -> Any:
@@ -261,7 +261,7 @@ def _lz4() -> tuple[Inflate, None]:
     cramjam = _cramjam("Lz4Codec")
 
     def chunk(data: bytes, most: int) -> bytes:
-        # A chunk does not say how much it makes; one N may cover several.
+        # A chunk does not state its decoded size; one N may cover several.
         content = bytearray(min(most, (len(data) + 1) * _MAX_RATIO))
         try:
             made = cramjam.lz4.decompress_block_into(data, content)
@@ -278,7 +278,7 @@ def _default() -> tuple[Inflate, Deflate]:
 
 def _gzip() -> tuple[Inflate, Deflate]:
     def deflate(data: bytes) -> bytes:
-        # As Java writes it: no flags, no time, operating system 0.
+        # As written by Java: no flags, no time, operating system 0.
         deflater = zlib.compressobj(wbits=-zlib.MAX_WBITS)
         body = deflater.compress(data) + deflater.flush()
         return b"\x1f\x8b\x08\0\0\0\0\0\0\0" + body + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)

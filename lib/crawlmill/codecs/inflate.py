@@ -1,12 +1,12 @@
-"""Which library inflates, and the proof that what it was given is whole: gzip members, and zlib streams.
+"""Chooses the library that inflates, and checks that its input is whole: gzip members, and zlib streams.
 
-The fast libraries answer one question only: are these bytes exactly one whole member or stream, and what does it hold?
-Where the answer is no, plain zlib (`codecs.gzip`, `codecs.hadoop`) reads the bytes again, and its verdict is the one
-that is reported; so results and reasons never depend on what is installed.
+The fast libraries answer only one question: are these bytes exactly one whole member or stream, and what is its
+content? If not, plain zlib (`codecs.gzip`, `codecs.hadoop`) reads the bytes again, and its error is the one reported;
+so results and reasons never depend on what is installed.
 
-The order for whole members is libdeflate (`deflate`), `isal`, `zlib-ng`, `zlib`; for streams, whose length nobody
-declares, it is the same without libdeflate; for the first bytes of members it is `zlib-ng`, `zlib` (ISA-L is slow to
-start). `CRAWLMILL_DECODER` names one of them to be used, where it can be, instead of the first found.
+The order for whole members is libdeflate (`deflate`), `isal`, `zlib-ng`, `zlib`; for streams, whose size is not known
+in advance, the same without libdeflate; for the first bytes of members `zlib-ng`, `zlib` (ISA-L is slow to start).
+`CRAWLMILL_DECODER` names the one to use, where possible, instead of the first one found.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Content = bytes | bytearray
 MAX_WHOLE: Final = 16 << 20
 """Bytes that a member may inflate to and be held whole; a larger one is streamed."""
 
-_MAX_RATIO: Final = 1032  # deflate cannot expand further: a length code of 258 bytes takes at least two bits
-_FHCRC_AND_RESERVED: Final = 0xE2  # flags of a gzip header that not every library proves as zlib does
+_MAX_RATIO: Final = 1032  # the highest ratio of deflate: a length code for 258 bytes takes at least two bits
+_FHCRC_AND_RESERVED: Final = 0xE2  # flags of a gzip header that not every library checks as zlib does
 
-_LEAST: Final = 1 << 10  # compressed bytes that are given for the first bytes of a member, however few are wanted
+_LEAST: Final = 1 << 10  # minimum input for the first bytes of a member, however few are wanted
 
 _MODULES: Final = {"deflate": "deflate", "isal": "isal.isal_zlib", "zlib-ng": "zlib_ng.zlib_ng", "zlib": "zlib"}
 _ORDER: Final = {
@@ -56,18 +56,18 @@ def _library(use: str) -> tuple[str, Any]:
 
 
 def decoders() -> dict[str, str]:
-    """The libraries in use: for whole `members`, for `streams`, and for the first bytes of members, their `heads`.
+    """The libraries in use: for whole `members`, for `streams`, and for `heads`, the first bytes of members.
 
     Raises:
-        UsageError: `CRAWLMILL_DECODER` asks for what there is not.
+        UsageError: `CRAWLMILL_DECODER` names a library that is not available.
     """
     return {use: _library(use)[0] for use in _ORDER}
 
 
 def inflate_whole(member: bytes) -> Content | None:
-    """The content of these bytes if they are exactly one whole gzip member of a sane size, else None.
+    """The content of these bytes if they are exactly one whole gzip member of ordinary size, else None.
 
-    None says nothing about damage: an empty member, a header checksum or a large member are left to the zlib reader.
+    None does not mean damage: an empty member, a header checksum or a large member are left to the zlib reader.
     """
     size = len(member)
     if size < 20 or member[3] & _FHCRC_AND_RESERVED:
@@ -77,17 +77,16 @@ def inflate_whole(member: bytes) -> Content | None:
         return None
     name, module = _library("members")
     if name == "deflate" and isinstance(member, bytes) and (native := core.native()) is not None:
-        whole: bytes | None = native.inflate_whole(member)  # libdeflate, too, but into bytes
+        whole: bytes | None = native.inflate_whole(member)  # libdeflate as well, but to bytes
         return whole
     content = _by_libdeflate(module, member) if name == "deflate" else _stream(module, member, 31, expected)
     return content if content is not None and len(content) == expected else None
 
 
 def inflate_stream(data: bytes, wbits: int, limit: int) -> bytes | None:
-    """The content of these bytes if they are exactly one stream, of at most `limit` bytes inflated, else None.
+    """The content of these bytes if they are exactly one stream with at most `limit` bytes of content, else None.
 
-    `wbits` says what a stream is here, as zlib has it: 15, a zlib stream; 31, a gzip member. None says nothing about
-    damage.
+    `wbits` is the kind of stream, as in zlib: 15 for a zlib stream, 31 for a gzip member. None does not mean damage.
     """
     if wbits > zlib.MAX_WBITS and len(data) > 3 and data[3] & _FHCRC_AND_RESERVED:
         return None
@@ -95,11 +94,11 @@ def inflate_stream(data: bytes, wbits: int, limit: int) -> bytes | None:
 
 
 def inflate_head(member: bytes, size: int) -> bytes:
-    """The first bytes of a gzip member, at most `size`, of as many compressed bytes; none if these are damaged."""
+    """The first bytes of a gzip member, at most `size`, from as many compressed bytes; b"" if these are damaged."""
     module = _library("heads")[1]
     try:
         head: bytes = module.decompressobj(31).decompress(member[: max(size, _LEAST)], size)
-    except module.error:  # that of zlib-ng is not that of zlib
+    except module.error:  # zlib-ng's error is not a subclass of zlib's
         return b""
     return head
 
@@ -109,9 +108,9 @@ def _by_libdeflate(module: Any, member: bytes) -> Content | None:
         content: Content = module.gzip_decompress(member)
     except module.DeflateError:
         return None
-    # libdeflate proves CRC and length at the true end of the member, wherever that is, and ignores what follows.
-    # The length of the content stands at the true end: if these bytes end with it, and it stands nowhere earlier,
-    # they end there. (An earlier one that is chance or a trick is for the zlib reader to judge.)
+    # libdeflate verifies CRC and length at the true end of the member, wherever that is, and ignores what follows.
+    # The length of the content is stored at the true end: if these bytes end with it and it occurs nowhere earlier,
+    # they end there. (An earlier occurrence, by chance or on purpose, is left to the zlib reader.)
     return content if member.find(member[-4:], 14) == len(member) - 4 else None
 
 

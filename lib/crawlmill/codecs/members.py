@@ -1,25 +1,25 @@
-"""Files that are rows of compressed members, each proven to its end: what gzip and Zstandard have in common.
+"""Files that are series of compressed members, each verified to its end: the common part of gzip and Zstandard.
 
-`MemberReader` gives each member with its exact offset and length, inflated and proven; what is damaged is located,
-named and reported, and reading goes on at the next true member. A codec says what a member looks like.
+`MemberReader` yields each member with its exact offset and length, inflated and verified; damage is located and
+reported, and reading continues at the next valid member. A codec implements how members are recognised.
 
 How a member is read:
 
-1. Its length is found without inflating it, where that can be done. If a fast library says that these bytes are one
-   whole member, it is given out as it is.
-2. If not (a large member, damage, an end that was guessed wrongly), it is read from its start, piece by piece. A member
-   of up to 16 MiB is given out whole, after its proof; a larger one as a stream, whose proof comes at its end.
-3. If it is damaged, the next member is sought: right after it if its end is beyond doubt, otherwise at the next place
-   within or after what was read that looks like a member and inflates to something that `plausible` accepts, or is
+1. Its length is found without inflating it, if possible. If a fast library says that these bytes are one whole member,
+   it is yielded as it is.
+2. If not (a large member, damage, a wrong guess of its end), it is read from its start, piece by piece. A member of up
+   to 16 MiB is yielded whole, after verification; a larger one as a stream, which is verified at its end.
+3. If it is damaged, the next member is searched for: right after it if its end is certain, otherwise at the next place
+   within or after the data read that looks like a member and inflates to something that `plausible` accepts, or is
    itself whole.
 
-With `heads`, only the first bytes of each member are inflated, and only its length and the size that it declares are
-known; whoever reads it must compare these with what the head declares, and asks for `reread` where they disagree.
+With `heads`, only the first bytes of each member are inflated, and only its length and its declared size are known; the
+caller must compare these with what the head declares, and call `reread` if they disagree.
 
-Once `ahead` is set, it is asked first, each time a member is at hand: it may move the window past members that are
-whole, as many as it likes, and give what it makes of them. The member at which it stops is read as above.
+Once `ahead` is set, it is called first for each member: it may move the window past any number of whole members, and
+return what it makes of them. The member at which it stops is read as above.
 
-A cut exactly between two members cannot be seen.
+A file truncated exactly between two members cannot be recognised.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ REACH = 8 << 20
 
 
 class ContentError(FormatError):
-    """Damage within a member whose end is beyond doubt all the same: the next member begins there."""
+    """Damage within a member whose end is certain nevertheless: the next member begins there."""
 
 
 class Member:
     """One compressed member: `offset` and `length` in bytes of the file.
 
-    `content` is the proven whole, or None. Without it the member is streamed by `read`, `length` is None until its end,
-    and damage shows as a FormatError. In a reader of heads, `head` holds the first bytes and `size` the bytes that the
-    member declares to hold (gzip: modulo 2^32; None: it does not say); `inflate` gives the rest.
+    `content` is the whole verified content, or None. If None, the member is streamed by `read`, `length` is None until
+    its end, and damage is raised as a FormatError. In a reader of heads, `head` is the first bytes and `size` the
+    declared size of the content (gzip: modulo 2^32; None: not declared); `inflate` returns the whole content.
     """
 
     __slots__ = ("_error", "_inflate", "_pieces", "_rest", "content", "head", "length", "offset", "size")
@@ -70,14 +70,14 @@ class Member:
         self._error: FormatError | None = None
 
     def stream(self, pieces: Iterator[bytes]) -> None:
-        """Give the content in pieces, by `read`."""
+        """Set the pieces of the content that `read` returns."""
         self._pieces = pieces
 
     def read(self, n: int, /) -> bytes:
         """Read up to `n` bytes of a streamed member.
 
         Raises:
-            FormatError: The member is damaged; what was read before is not proven.
+            FormatError: The member is damaged; data read before is not verified.
         """
         if not self._rest:
             self._rest = self._next()
@@ -89,7 +89,7 @@ class Member:
         raise CannotGoBackError(offset)
 
     def peek(self) -> bytes:
-        """The next bytes of a streamed member, which `read` will give again.
+        """Return the next bytes of a streamed member without consuming them.
 
         Raises:
             FormatError: The member is damaged.
@@ -99,7 +99,7 @@ class Member:
         return self._rest
 
     def drain(self) -> None:
-        """Read a streamed member to its end, and so prove it.
+        """Read a streamed member to its end, which verifies it.
 
         Raises:
             FormatError: The member is damaged, now or when it was read before.
@@ -109,7 +109,7 @@ class Member:
             pass
 
     def inflate(self) -> Content:
-        """The proven content of a member of which only the head was inflated.
+        """The verified content of a member of which only the head was inflated.
 
         Raises:
             FormatError: The member is damaged.
@@ -133,11 +133,11 @@ class MemberReader(ABC):
 
     Args:
         source: The file, at offset `start`.
-        on_problem: Called with a FormatError, whose offset is that of the member, for everything that is lost.
-        plausible: Whether the first bytes of a member look right; used only to find the next member after damage.
-        heads: Inflate only so many bytes of each member; 0 inflates and proves everything.
-        cut: Give the beginning of a member that the end of the source cuts, too, as a stream that ends in the
-            FormatError which was reported. That is no proof of what it holds.
+        on_problem: Called with a FormatError, whose offset is that of the member, for each loss.
+        plausible: Whether the first bytes of a member look right; only used to find the next member after damage.
+        heads: Inflate only this many bytes of each member; 0: inflate and verify everything.
+        cut: Whether to yield a member truncated by the end of the source, too, as a stream that ends in the FormatError
+            which was reported. Its content is not verified.
     """
 
     what: ClassVar[str]
@@ -168,22 +168,22 @@ class MemberReader(ABC):
         self._again = False
         self.ahead: Callable[[Window], list[Any]] | None = None
 
-    # What a codec says
+    # Implemented by a codec
 
     @abstractmethod
     def _length(self) -> int | None:
-        """The length that the member at hand seems to have, all of it held; None if it shows no end in reach."""
+        """The apparent length of the current member, all of it in memory; None if no end is in reach."""
 
     @abstractmethod
     def _whole(self, compressed: bytes) -> Content | None:
-        """The content of these bytes if they are exactly one whole member, else None, which says nothing of damage."""
+        """The content of these bytes if they are exactly one whole member; None otherwise, damaged or not."""
 
     @abstractmethod
     def _pieces(self) -> Iterator[bytes]:
-        """The content of the member at hand; the window moves along, in the end after the member.
+        """Yield the content of the current member; moves the window along, at the end past the member.
 
         Raises:
-            FormatError: It is damaged; a `ContentError` if the window is past the member all the same.
+            FormatError: It is damaged; a `ContentError` if the window is past the member nevertheless.
         """
 
     @abstractmethod
@@ -192,21 +192,21 @@ class MemberReader(ABC):
 
     @abstractmethod
     def _begins_well(self) -> bool:
-        """Whether the candidate at hand begins a member whose first bytes are plausible."""
+        """Whether the current candidate begins a member whose first bytes are plausible."""
 
-    # The way through the members
+    # Stepping through the members
 
     @property
     def offset(self) -> int:
-        """The offset in the file that reading has reached."""
+        """The current offset in the file."""
         return self._window.offset
 
     def reread(self) -> None:
-        """Give the last member out once more, inflated and proven, before the one that follows it."""
+        """Yield the last member once more, inflated and verified, before the next one."""
         self._again = True
 
     def __iter__(self) -> Iterator[Any]:
-        """The members: each a `Member`, or a list of what `ahead` gave."""
+        """Yield the members: each a `Member`, or a list returned by `ahead`."""
         window, heads = self._window, self._heads
         while window.hold(4) or window.held:
             at = window.at
@@ -223,7 +223,7 @@ class MemberReader(ABC):
             seen = window.held, window.ended
             length = self._length()
             if self.ahead is not None and (window.held, window.ended) != seen:
-                continue  # it may not have been able to see the member's end
+                continue  # it may not have reached the member's end
             at = window.at
             if length is not None:
                 compressed = window.data[at : at + length]
@@ -245,10 +245,10 @@ class MemberReader(ABC):
                         continue
             yield from self._read_slowly()
 
-    # The slow way: from the member's start, piece by piece, with a verdict.
+    # The slow path: from the member's start, piece by piece, with an error if it is damaged.
 
     def _read_slowly(self) -> Iterator[Member]:
-        """The member at hand, whole or as a stream; the window is left where the next one begins."""
+        """The current member, whole or as a stream; leaves the window where the next one begins."""
         window = self._window
         offset = window.offset
         pieces = self._pieces()
@@ -287,19 +287,22 @@ class MemberReader(ABC):
         member.length = self._window.offset - member.offset
 
     def _recover(self, error: FormatError, offset: int) -> bool:
-        """Report a damaged member and move to the next true one; True if the end of the source has cut it."""
+        """Report a damaged member and move to the next valid one; returns True if the source's end truncated it."""
         window = self._window
         behind = window.offset
         if isinstance(error, ContentError) and self._at_boundary():
-            self._on_problem(error)  # the framing held: the next member begins where this one ended
+            self._on_problem(error)  # the framing is intact: the next member begins where this one ended
             return False
         window.go_to(offset + 1)
         found = self._seek_member()
         if found is not None and error.reason == "truncated":
             error = FormatError(
-                f"{self.what} runs past its end", reason="bad-compression", offset=offset,
-                expected=f"its end before the member at {found}", actual=f"none up to {behind}",
-            )  # fmt: skip
+                f"{self.what} runs past its end",
+                reason="bad-compression",
+                offset=offset,
+                expected=f"its end before the member at {found}",
+                actual=f"none up to {behind}",
+            )
         self._on_problem(error)
         return error.reason == "truncated"
 
@@ -308,7 +311,7 @@ class MemberReader(ABC):
         return not (window.hold(4) or window.held) or self.candidate.match(window.data, window.at) is not None
 
     def _skip_to_member(self) -> None:
-        """Report the bytes at hand, which begin no member, and move to the next one or to the end."""
+        """Report the current bytes, which do not begin a member, and move to the next member or to the end."""
         window = self._window
         offset, shown = window.offset, window.data[window.at : window.at + 4]
         stub = len(shown) < 4 and self.magic.startswith(shown)
@@ -319,14 +322,16 @@ class MemberReader(ABC):
         else:
             lost = found is not None or shown.startswith(self.magic)
             error = FormatError(
-                f"{window.offset - offset} bytes that are not a {self.what}", offset=offset,
+                f"{window.offset - offset} bytes that are not a {self.what}",
+                offset=offset,
                 reason="bad-compression" if lost else "trailing-bytes",
-                expected=self.begins, actual=shown.hex(),
-            )  # fmt: skip
+                expected=self.begins,
+                actual=shown.hex(),
+            )
         self._on_problem(error)
 
     def _seek_member(self) -> int | None:
-        """Move to the next true member; its offset, or None at the end of the source."""
+        """Move to the next valid member; returns its offset, or None at the end of the source."""
         window = self._window
         while True:
             found = self.candidate.search(window.data, window.at)

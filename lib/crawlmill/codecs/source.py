@@ -1,4 +1,4 @@
-"""What a codec reads from: a binary stream that can go back, and a window of it held in memory."""
+"""What codecs read from: a binary stream that can seek, and a window of it held in memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PIECE: Final = 1 << 20
 
 
 class ByteSource(Protocol):
-    """A stream of bytes. `read` may return fewer bytes than asked for, and `b""` only at the end."""
+    """A stream of bytes. `read` may return fewer bytes than requested, and `b""` only at the end."""
 
     def read(self, n: int, /) -> bytes:
         """Read up to `n` bytes."""
@@ -22,7 +22,7 @@ class ByteSource(Protocol):
 
 
 def read_up_to(source: ByteSource, length: int) -> bytes:
-    """The next bytes of a source: `length`, fewer only where it ends."""
+    """The next `length` bytes of a source; fewer only at its end."""
     piece = source.read(length)
     if len(piece) == length or not piece:
         return piece
@@ -34,11 +34,11 @@ def read_up_to(source: ByteSource, length: int) -> bytes:
 
 
 class CannotGoBackError(Exception):
-    """A source was asked to continue at an offset, and only goes forward."""
+    """A source that only reads forward was asked to seek."""
 
 
 class Replay:
-    """A source of which some bytes were read already, which are given again; no second request is made for them."""
+    """A source whose first bytes were read already and are returned again, without a second request."""
 
     def __init__(self, source: ByteSource, data: bytes) -> None:
         self._source, self._data = source, data
@@ -57,10 +57,10 @@ class Replay:
 
 
 class Window:
-    """The part of a source that is held in memory.
+    """The part of a source that is in memory.
 
-    `data` holds it, `at` is the position in `data` that reading has reached, `start` the offset of `data[0]` in the
-    source. What is before `at` may be let go whenever more is read, unless `keep` marks it.
+    `data` contains it, `at` is the current position in `data`, `start` the offset of `data[0]` in the source. Bytes
+    before `at` may be dropped whenever more is read, unless `keep` protects them.
     """
 
     __slots__ = ("_chunk", "_kept", "_source", "at", "data", "ended", "start")
@@ -72,31 +72,31 @@ class Window:
 
     @property
     def offset(self) -> int:
-        """The offset in the source that reading has reached."""
+        """The current offset in the source."""
         return self.start + self.at
 
     @property
     def held(self) -> int:
-        """Bytes held from `at` on."""
+        """The number of bytes in memory from `at` on."""
         return len(self.data) - self.at
 
     def more(self) -> bool:
-        """Hold one chunk more, letting go of what was passed; False if the source has ended."""
+        """Read one more chunk, and drop what was passed; False if the source has ended."""
         return self.hold(self.held + 1)
 
     def hold(self, count: int) -> bool:
-        """Hold at least `count` bytes from `at` on; False if the source has fewer."""
+        """Have at least `count` bytes in memory from `at` on; False if the source has fewer."""
         missing = self.at + count - len(self.data)
         if missing <= 0:
             return True
-        pieces: list[bytes] = []  # joined once: a large buffer comes in many
+        pieces: list[bytes] = []  # joined once, since a large buffer comes in many pieces
         try:
             while missing > 0 and not self.ended:
                 piece = self._source.read(self._chunk)
                 pieces.append(piece)
                 missing -= len(piece)
                 self.ended = not piece
-        finally:  # what came before an error counts
+        finally:  # bytes read before an error are kept
             if pieces:
                 cut = self.at if self._kept is None else max(self._kept - self.start, 0)
                 self.data = b"".join((self.data[cut:], *pieces))
@@ -105,11 +105,11 @@ class Window:
         return missing <= 0
 
     def keep(self, offset: int | None) -> None:
-        """Let go of nothing from this offset on, until called with None."""
+        """Drop nothing from this offset on, until called with None."""
         self._kept = offset
 
     def go_to(self, offset: int) -> None:
-        """Continue at an offset of the source, be it before or after what is held."""
+        """Move to an offset of the source, before or after the window."""
         if self.start <= offset <= self.start + len(self.data):
             self.at = offset - self.start
             return

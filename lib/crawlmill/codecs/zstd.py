@@ -1,14 +1,14 @@
-"""Zstandard frames, each proven as far as it lets itself be proven: RFC 8878, and the WARC specification for it.
+"""Zstandard frames, verified as far as possible: RFC 8878, and the WARC specification for it.
 
-A `.warc.zst` file is a row of frames, one record in each (Zstandard Compression for WARC files 1.0, of the IIPC's
-warc-specifications). How a row of members is read, `codecs.members` says. Of Zstandard:
+A `.warc.zst` file is a series of frames with one record each (Zstandard Compression for WARC files 1.0, in the IIPC's
+warc-specifications). `codecs.members` describes how a series of members is read. For Zstandard:
 
 * A frame declares the length of each of its blocks, so its end is known without inflating anything.
-* A frame is proven by the checksum of its content, by its declared size, and by its blocks; checksum and size are both
-  optional. `on_unproven` is called for a frame without a checksum: a changed byte in it need not be noticed.
-* Skippable frames hold no content. The first frame of a file may be the skippable frame 0x184D2A5D: what it holds is
-  the dictionary of all other frames, as it is or compressed by Zstandard itself.
-* A window of more than 128 MiB, which `zstd` refuses as well unless it is told otherwise, is `too-large`.
+* A frame is verified by the checksum of its content, by its declared size, and by its blocks; checksum and size are
+  optional. `on_unproven` is called for a frame without a checksum, in which a changed byte may go unnoticed.
+* Skippable frames have no content. The first frame of a file may be the skippable frame 0x184D2A5D: it contains the
+  dictionary of all other frames, plain or itself compressed by Zstandard.
+* A window of more than 128 MiB, which `zstd` refuses by default too, is `too-large`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MAX_WINDOW: Final = 1 << 27
 _MAX_HEADER: Final = 18
 _MAX_BLOCK: Final = 1 << 17
 _RESERVED, _RUN = 3, 1  # types of blocks
-_UNKNOWN: Final = (1 << 64) - 1  # how the library says that a frame does not declare its size
+_UNKNOWN: Final = (1 << 64) - 1  # the library's value for a frame without a declared size
 _PIECE: Final = 1 << 18
 
 FirstBytes = Callable[[int], bytes]
@@ -42,15 +42,15 @@ FirstBytes = Callable[[int], bytes]
 
 
 def begins_zstd(data: bytes) -> bool:
-    """Whether these first bytes begin a file of Zstandard frames."""
+    """Whether a file with these first bytes consists of Zstandard frames."""
     return data.startswith(MAGIC) or _SKIPPABLE.match(data) is not None
 
 
 def dictionary_of(first_of_file: FirstBytes) -> bytes:
-    """The dictionary that a file begins with; empty if it has none.
+    """The dictionary at the beginning of a file; empty if there is none.
 
     Raises:
-        FormatError: The file has one that cannot be read.
+        FormatError: The dictionary cannot be read.
     """
     head = first_of_file(8)
     if not head.startswith(_DICTIONARY):
@@ -79,9 +79,9 @@ class ZstdReader(MemberReader):
 
     Args:
         source: The file, at offset `start`.
-        first_of_file: Its first bytes, which are read if a frame needs a dictionary and `start` is behind that.
-        on_unproven: Called for each frame that has no checksum of its content.
-        more: As for `MemberReader`.
+        first_of_file: Returns the file's first bytes; called if a frame needs a dictionary and `start` is after it.
+        on_unproven: Called for each frame without a checksum of its content.
+        more: See `MemberReader`.
     """
 
     what = "Zstandard frame"
@@ -102,7 +102,7 @@ class ZstdReader(MemberReader):
         """The dictionary of the file, once a frame has asked for it."""
 
     def head_only(self, compressed: bytes, offset: int, head: bytes) -> Member:
-        """The member that these bytes seem to be, of which only these first bytes were inflated."""
+        """The member that these bytes seem to be, of which only the first bytes, `head`, were inflated."""
         size = self._library.get_frame_parameters(compressed).content_size
 
         def inflate() -> Content:
@@ -180,9 +180,11 @@ class ZstdReader(MemberReader):
             blocks.skip()
             is_sum = "checksum" in str(error)
             raise ContentError(
-                "wrong checksum of a Zstandard frame" if is_sum else "damaged Zstandard frame", offset=offset,
-                reason="bad-checksum" if is_sum else "bad-compression", actual=str(error).rpartition(": ")[2],
-            ) from None  # fmt: skip
+                "wrong checksum of a Zstandard frame" if is_sum else "damaged Zstandard frame",
+                offset=offset,
+                reason="bad-checksum" if is_sum else "bad-compression",
+                actual=str(error).rpartition(": ")[2],
+            ) from None
         except FormatError as error:
             raise error.located(offset=offset) from None
 
@@ -210,9 +212,9 @@ class ZstdReader(MemberReader):
             return False
 
     def _decompressor(self, *, needed: bool) -> Any:
-        """With the file's dictionary if it has one; a range does not ask for it before it is `needed`.
+        """A decompressor with the file's dictionary, if it has one; for a range it is fetched only if `needed`.
 
-        A frame need not name the dictionary by which it was compressed, so frames that cannot be read without one are
+        A frame may not name the dictionary that it was compressed with, so frames that cannot be read without one are
         tried with it.
 
         Raises:
@@ -228,10 +230,10 @@ class ZstdReader(MemberReader):
 
 
 class _Blocks:
-    """The frame at hand as a stream of its blocks, which ends where the frame does; the window moves along.
+    """The current frame as a stream of its blocks, which ends with the frame; moves the window along.
 
     Raises:
-        FormatError: `truncated` or `bad-compression`: this is no frame, or it is cut.
+        FormatError: `truncated` or `bad-compression`: it is not a frame, or it is truncated.
 
     Spec: RFC 8878 sections 3.1.1 and 3.1.2.
     """
@@ -258,7 +260,7 @@ class _Blocks:
         self._last = self.is_skippable
 
     def next_at(self, at: int) -> int | None:
-        """Bytes of what stands so far after the frame's beginning: a block, then the checksum; None after the end."""
+        """The size of the item at this distance from the frame's start: a block or the checksum; None after the end."""
         if self._last:
             size, self._skipped, self._sum = self._skipped + self._sum, 0, 0
             return size or None
@@ -274,7 +276,7 @@ class _Blocks:
         return 3 + (1 if kind == _RUN else size)
 
     def read(self, _: int, /) -> bytes:
-        """The header, then each block, then the checksum; empty after the end."""
+        """Return the header, then each block, then the checksum; b"" after the end."""
         window = self._window
         if self._left is None:
             return b""
@@ -286,9 +288,9 @@ class _Blocks:
         return piece
 
     def skip(self) -> None:
-        """Go to the end of the frame."""
+        """Move to the end of the frame."""
         while self._left is not None:
-            size = min(self._left, _PIECE)  # a skippable frame may be of any size
+            size = min(self._left, _PIECE)  # a skippable frame may have any size
             if not self._window.hold(size):
                 raise self._cut("more compressed data", f"the end of the file at {self._window.offset}")
             if size < self._left:
@@ -305,9 +307,12 @@ class _Blocks:
 
     def _damaged(self, what: str, expected: object, actual: object) -> FormatError:
         return FormatError(
-            f"Zstandard frame with a broken {what}", reason="bad-compression", offset=self._offset,
-            expected=expected, actual=actual,
-        )  # fmt: skip
+            f"Zstandard frame with a broken {what}",
+            reason="bad-compression",
+            offset=self._offset,
+            expected=expected,
+            actual=actual,
+        )
 
 
 @cache

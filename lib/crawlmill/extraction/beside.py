@@ -1,11 +1,11 @@
-"""Finds the WAT and WET records of all pages of a WARC file, in the files beside it, by their heads alone.
+"""Finds the WAT and WET records of all pages of a WARC file, in the files next to it, reading only heads.
 
-A record of WAT or WET names the WARC record that it was made of (`WARC-Refers-To`). Where it names none, a WAT record
-is found by the offset that it says, and a WET record by URL and date. What is found is added to the lines of the pages:
+A WAT or WET record names the WARC record that it was made from (`WARC-Refers-To`). If it does not, a WAT record is
+matched by the offset that it states, and a WET record by URL and date. The places are added to the lines of the pages:
 
     example,a)/ 20260101000000 {"url": …, "recordid": …, "wat": [OFFSET, LENGTH, NAME], "wet": [OFFSET, LENGTH, NAME]}
 
-WAT records of requests, metadata and warcinfo records are of no page, and are passed over.
+WAT records about requests, metadata and warcinfo records do not belong to a page, and are skipped.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ def with_siblings(
     complete: Callable[[], bool],
     lose: Callable[[Problem], None],
 ) -> Iterator[bytes]:
-    """The lines of a WARC file's pages, with the places of their WAT and WET records.
+    """Yield the lines of a WARC file's pages, with the places of their WAT and WET records.
 
     Args:
-        lines: Lines of CDXJ with `recordid`, many in each piece; all of them are held.
+        lines: Lines of CDXJ with `recordid`, in chunks; all of them are held in memory.
         location: The WARC file.
         kinds: `wat`, `wet` or both.
         storage: Opens the files.
-        options: How they are read.
-        name_of: What the lines call a file at a location.
-        watch: The records of a reading, watched while they are read.
-        complete: Whether the lines are all pages of the file, asked when they have been read.
-        lose: Called with what is lost of the files beside it: each with the name of its file.
+        options: How to read them.
+        name_of: Returns the name, in the lines, of the file at a location.
+        watch: Wraps the records of a reading, to watch the progress.
+        complete: Whether the lines are all pages of the file; called after they have been read.
+        lose: Called with each loss in the files next to it, which has the name of the file.
     """
     pages = [_Page(line) for piece in lines for line in piece.split(b"\n") if line]
     for kind in kinds if pages else ():
@@ -81,7 +81,7 @@ def with_siblings(
 
 
 def _find(kind: str, records: Iterable[Record], reading: Reading, pages: list[_Page], location: str, name: str) -> int:
-    """Add the places of a file's records to the pages that they are of; gives how many are of none, but should be."""
+    """Add the places of a file's records to their pages; returns how many records should have a page but have none."""
     by_id = {page.id: page for page in pages if page.id}
     by_place: dict[str, _Page] | None = None
     by_url: dict[tuple[str, str], list[_Page]] | None = None
@@ -115,7 +115,7 @@ def _by_url(pages: list[_Page]) -> dict[tuple[str, str], list[_Page]]:
 
 
 class _Page:
-    """A capture of the WARC file, and where its records in other files are."""
+    """A capture of the WARC file, and the places of its records in other files."""
 
     __slots__ = ("_fields", "found", "id", "key", "offset", "timestamp")
 

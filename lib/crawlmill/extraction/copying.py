@@ -1,14 +1,14 @@
 """Copies records in one process, for `crawlmill copy`, and resumes an earlier run.
 
-The work is done in a local folder: in the output folder itself, or, of one that is elsewhere, in the cache folder, from
-where each file is uploaded when it is whole. There, `plan.json` says what is copied, and of each output file
+The work is done in a local folder: the output folder itself or, if that is elsewhere, a cache folder, from which each
+file is uploaded once it is whole. There `plan.json` says what to copy, and for each output file there are
 
     NAME.part           the bytes so far of each of its archives
-    NNNNN.journal       a line per input that is done: its ledger row, its index lines, and the sizes of the archives
+    NNNNN.journal       a line per finished input: its ledger row, its index lines, and the sizes of the archives
 
-What the journal does not know of is cut off by the next run, so whatever ends a run, even kill -9, costs at most the
-input that was being written. An input that could not be read (`not-found`, `denied`, `unavailable`, `changed`) is tried
-again by the next run: its output file is written anew, and what is there is taken from it.
+Bytes that are not in the journal are cut off by the next run, so an interruption, even kill -9, costs at most the input
+that was being written. An input that could not be read (`not-found`, `denied`, `unavailable`, `changed`) is tried again
+by the next run: its output file is rewritten, using the records already in it.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ _PIECE: Final = 1 << 20
 
 
 class Copy:
-    """One copy: a list of records, and where they go.
+    """One copy: a list of records, and their destination.
 
     Args:
-        inputs: The records, in the order of the ledger.
-        folder: Where they go, at any location.
-        storage: Reads the records, writes the folder.
-        prefix, max_size, notes: As those of `plan_files` and `OutputFile`.
-        sources: What the output files name as their lists.
-        cache: The folder for the work on copies that go elsewhere.
+        inputs: The records, in ledger order.
+        folder: The destination, at any location.
+        storage: Reads the records and writes the folder.
+        prefix, max_size, notes: See `plan_files` and `OutputFile`.
+        sources: The lists, as named in the output files.
+        cache: The folder for the work if the destination is elsewhere.
 
     Raises:
-        UsageError: The folder has something else in it, another copy is at work on it, or a line is no record.
+        UsageError: The folder has other contents, another copy is using it, or a line does not name a record.
     """
 
     def __init__(
@@ -88,16 +88,16 @@ class Copy:
         self._info = self._begin({"copy": digest.hexdigest()}, RunInfo.now(sources))
 
     def close(self) -> None:
-        """Let others work on it."""
+        """Release the folder for other copies."""
         self._stack.close()
 
     def rows(self) -> Iterator[tuple[int, LedgerRow]]:
-        """Copy what is not there yet; returns the row of each input, by its place among the inputs."""
+        """Copy what is missing; yields the row of each input, with its index among the inputs."""
         for file in self._files:
             yield from self._copy(file)
 
     def _begin(self, plan: dict[str, Any], info: RunInfo) -> RunInfo:
-        """See that the folder is this copy's own, and take it; returns what its files say of the run that began it."""
+        """Check that the folder belongs to this copy, and lock it; returns the RunInfo of the run that began it."""
         place = self._work / "plan.json"
         if not place.exists() and (self._remote or self._out.exists()) and self._is_used():
             raise UsageError("the output folder has something else in it", source=redact(self._folder))
@@ -149,19 +149,19 @@ class Copy:
             begun.unlink()
             yield from ((known, done.row) for (known, _), done in zip(file.inputs, before, strict=True))
             return
-        final.unlink(missing_ok=True)  # it says where records are in the files that are replaced now
+        final.unlink(missing_ok=True)  # it has places in the files that are replaced now
         self._publish(stem)
         begun.replace(final)
 
     def _write(
         self, file: PlannedFile[int], stem: str, begun: Path, before: list[Done]
     ) -> Iterator[tuple[int, LedgerRow]]:
-        """Write the parts of an output file; `before` is what became of its inputs in the file that is there."""
+        """Write the parts of an output file; `before` are the results for its inputs in the existing file."""
         done = self._resumed(stem, [] if before else Journal.read(begun))
         there = done[-1].sizes if done else {}
         with (
             OutputFile(stem, self._open, self._info, notes=self._notes, there=there) as output,
-            # The journal is written anew: what a kill has cut off it would be in the way.
+            # Rewrite the journal, since a line cut off by a kill would be in the way.
             Journal(begun.with_suffix(".new"), done) as journal,
         ):
             begun.with_suffix(".new").replace(begun)
@@ -190,7 +190,7 @@ class Copy:
                 yield known, proven.row
 
     def _resumed(self, stem: str, done: list[Done]) -> list[Done]:
-        """What is done of an output file, whose parts are cut to that; nothing if they do not have it all."""
+        """The finished inputs of an output file, whose parts are cut to them; empty if the parts are incomplete."""
         sizes = done[-1].sizes if done else {}
         if any(_size_of(self._part(name)) < size for name, size in sizes.items()):
             done, sizes = [], {}
@@ -204,7 +204,7 @@ class Copy:
 
     @staticmethod
     def _places(inputs: list[tuple[int, Input]], before: list[Done]) -> list[tuple[str, int] | None]:
-        """Where the bytes of inputs are in the output file that is there: its name and the offset; None: nowhere."""
+        """The places of inputs in the existing output file: its name and the offset; None if it lacks them."""
         places: list[tuple[str, int] | None] = [None] * len(inputs)
         sizes: dict[str, int] = {}
         for number, done in enumerate(before):
@@ -218,7 +218,7 @@ class Copy:
         return places
 
     def _kept(self, item: Input, place: tuple[str, int]) -> bytes | None:
-        """The bytes of an input from the output file that is there, if they are a member of it."""
+        """The bytes of an input from the existing output file, if they are one of its members; else None."""
         name, offset = place
         try:
             data = self._storage.read_range(join(self._folder, name), offset, item.length or 0)
@@ -233,7 +233,7 @@ class Copy:
         return self._part(name).open("ab")
 
     def _publish(self, stem: str) -> None:
-        """Put the files where they belong, the index last."""
+        """Put the files in their places, the index last."""
         for path in sorted(self._work.glob(f"{stem}.*.part"), key=lambda path: path.name.endswith(".cdxj.part")):
             name = path.name.removesuffix(".part")
             if self._remote:
@@ -245,16 +245,16 @@ class Copy:
 
 
 class _GoneError(Exception):
-    """A record that was copied before can be read no more."""
+    """A record that was copied before can no longer be read."""
 
 
 def _may_be_there_now(done: Done) -> bool:
-    """Whether another try may read an input that could not be read."""
+    """Whether another attempt may be able to read an input that could not be read."""
     return any(reason in ACCESS_REASONS and not _is_other_page(done.row) for reason in done.row.lost)
 
 
 def _is_other_page(row: LedgerRow) -> bool:
-    """Whether it was read, and found to be another record than the listed one."""
+    """Whether it was read, and is not the listed record."""
     return any(problem.reason == "not-found" and problem.offset is not None for problem in row.problems)
 
 
@@ -267,7 +267,7 @@ def _size_of(path: Path) -> int:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that appears when the block ends."""
+    """A file that appears at the end of the block."""
     beside = path.with_suffix(".new")
     with beside.open("wb") as file:
         yield file

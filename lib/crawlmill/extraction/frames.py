@@ -1,4 +1,4 @@
-"""Takes records out of Zstandard frames, to be copied into gzip members, which every reader of WARC files knows."""
+"""Extracts records from Zstandard frames, to be copied into gzip members, which every reader of WARC files supports."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _PIECE: Final = 1 << 18
 
 
 def inflate_frames(item: Input, held: HeldRange) -> tuple[BinaryIO, dict[int, tuple[int, int]]]:
-    """The contents of the frames of a range that was proven, one after another.
+    """The contents of the frames of a verified range, one after another.
 
     Returns:
-        A file, which is closed by whoever took it, and for the offset of each frame where in it the content begins and
-        how long it is.
+        A file, which the caller must close, and for the offset of each frame the offset and the length of its content
+        in the file.
 
     Raises:
-        FormatError, SourceError: The range, or the dictionary of its file, is not what it was.
+        FormatError, SourceError: The range, or the dictionary of its file, has changed.
     """
-    file = tempfile.SpooledTemporaryFile(_PIECE)  # noqa: SIM115 - whoever takes it closes it
+    file = tempfile.SpooledTemporaryFile(_PIECE)  # noqa: SIM115 - the caller closes it
     places: dict[int, tuple[int, int]] = {}
     try:
         with held.open_stream(item.location, *item.span) as stream:
@@ -35,7 +35,7 @@ def inflate_frames(item: Input, held: HeldRange) -> tuple[BinaryIO, dict[int, tu
                 opened.from_start(),
                 start=opened.start,
                 first_of_file=opened.first_of_file,
-                on_unproven=lambda: None,  # as the row of the range says
+                on_unproven=lambda: None,  # already reported in the row of the range
                 on_problem=_fail,
                 plausible=bool,
             )

@@ -1,4 +1,4 @@
-"""The records that an output file has of its own: warcinfo, filedesc, and where each record came from.
+"""The records that an output file has of its own: warcinfo, filedesc, and the provenance of each record.
 
 Spec: WARC 1.1 (ISO 28500:2017), sections 6.2 (warcinfo) and 6.6 (metadata); ARC 1.0, section 3.
 """
@@ -33,11 +33,11 @@ _FILEDESC: Final = b"1 0 Crawlmill\nURL IP-address Archive-date Content-type Arc
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """What the output files of a run say of it.
+    """The information about a run in its output files.
 
     Args:
-        began: When it began: 14 digits, in UTC.
-        seed: What ids are made of: another one for each run, unless SOURCE_DATE_EPOCH makes runs alike.
+        began: When the run began: 14 digits, in UTC.
+        seed: The seed of record ids: different for each run, unless SOURCE_DATE_EPOCH makes runs reproducible.
         sources: The lists, or the patterns and indexes, that name the records.
     """
 
@@ -47,10 +47,10 @@ class RunInfo:
 
     @classmethod
     def now(cls, sources: Sequence[str], environment: Mapping[str, str] = os.environ) -> Self:
-        """What is to be said of a run that begins now.
+        """The information for a run that begins now.
 
         Raises:
-            UsageError: SOURCE_DATE_EPOCH is no number of seconds.
+            UsageError: SOURCE_DATE_EPOCH is not a number of seconds.
         """
         epoch = environment.get("SOURCE_DATE_EPOCH") or None
         try:
@@ -62,17 +62,17 @@ class RunInfo:
         return cls(began, epoch or uuid.uuid4().hex, (*shown, *([f"and {more} more"] if more else [])))
 
     def label(self, number: int) -> str:
-        """What a task must be told to write an output file."""
+        """The label for a task that writes an output file."""
         return json.dumps({"number": number, **asdict(self)})
 
     @classmethod
     def of_label(cls, label: str) -> tuple[int, Self]:
-        """What `label` was told."""
+        """Parse the text returned by `label`."""
         said = json.loads(label)
         return said["number"], cls(said["began"], said["seed"], tuple(said["sources"]))
 
     def warcinfo(self, name: str) -> bytes:
-        """The gzip member that begins a WARC file."""
+        """The gzip member at the beginning of a WARC file."""
         fields = [
             ("software", f"Crawlmill/{__version__}"),
             ("format", "WARC File Format 1.1"),
@@ -86,17 +86,17 @@ class RunInfo:
             ("WARC-Date", _iso(self.began)),
             ("WARC-Filename", name),
         ]
-        # Stored: so it has the same length in each run, and what follows has the same offsets.
+        # Not compressed, so that it has the same length in each run, and later records the same offsets.
         return compressed(_record(header, fields), 0)
 
     def filedesc(self, name: str) -> bytes:
-        """The gzip member that begins an ARC file."""
+        """The gzip member at the beginning of an ARC file."""
         line = f"filedesc://{name} 0.0.0.0 {self.began} text/plain {len(_FILEDESC) - 1}\n"
         return compressed(line.encode() + _FILEDESC, 0)
 
 
 def note(seen: Seen, name: str, offset: int, length: int) -> bytes:
-    """The gzip member of a metadata record that says where a record came from; the same in every run."""
+    """The gzip member of a metadata record with the provenance of a record; the same in every run."""
     uri = "".join(f"%{ord(char):02X}" if char <= " " else char for char in seen.uri or "")
     when = timestamp_of(seen.date) or "19700101000000"
     header = [
@@ -111,7 +111,7 @@ def note(seen: Seen, name: str, offset: int, length: int) -> bytes:
 
 
 def compressed(content: bytes, level: int = 6) -> bytes:
-    """A gzip member of its own: the same bytes for the same content, whatever else inflates and deflates here."""
+    """A gzip member of its own: the same bytes for the same content, whichever libraries are installed."""
     deflater = zlib.compressobj(level, zlib.DEFLATED, 31)
     return deflater.compress(content) + deflater.flush()
 
@@ -119,8 +119,11 @@ def compressed(content: bytes, level: int = 6) -> bytes:
 def _record(header: list[tuple[str, str]], fields: list[tuple[str, str]]) -> bytes:
     block = _lines(fields)
     digest = base64.b32encode(hashlib.sha1(block, usedforsecurity=False).digest()).decode("ascii")
-    ending = [("Content-Type", _WARC_FIELDS), ("WARC-Block-Digest", f"sha1:{digest}"),
-              ("Content-Length", str(len(block)))]  # fmt: skip
+    ending = [
+        ("Content-Type", _WARC_FIELDS),
+        ("WARC-Block-Digest", f"sha1:{digest}"),
+        ("Content-Length", str(len(block))),
+    ]
     return b"WARC/1.1\r\n" + _lines([*header, *ending]) + b"\r\n" + block + b"\r\n\r\n"
 
 

@@ -1,4 +1,4 @@
-"""Makes the fetched bytes of a range look like storage: opening that range reads them."""
+"""Presents the fetched bytes of a range as storage: opening that range reads them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["HeldRange"]
 
 
 class HeldRange:
-    """Opens a range from what was fetched of it, everything else from storage.
+    """Opens a range from its fetched bytes, everything else from storage.
 
     Args:
         item: The range.
-        fetched: Its bytes, perhaps too few.
+        fetched: Its bytes, possibly too few.
         storage: Opens everything else.
     """
 
@@ -52,10 +52,10 @@ class _HeldStream:
         file.seek(0)
 
     def pause(self) -> None:
-        """Nothing is held that others need."""
+        """Do nothing: there is no connection to release."""
 
     def close(self) -> None:
-        """Whoever fetched the bytes releases them."""
+        """Do nothing: the caller that fetched the bytes releases them."""
 
     def __enter__(self) -> Self:
         return self

@@ -1,4 +1,4 @@
-"""The journal of an output file: a line for the outcome of each input so far, so that a copy can be resumed."""
+"""The journal of an output file: a line for the result of each finished input, so that a copy can be resumed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Done", "Journal"]
 
 
 class Done(NamedTuple):
-    """An input that is done: its row, its index lines, and the sizes of the output's archives after it, in bytes."""
+    """A finished input: its row, its index lines, and the sizes of the output's archives after it, in bytes."""
 
     row: LedgerRow
     lines: list[bytes]
@@ -22,7 +22,7 @@ class Done(NamedTuple):
 
 
 class Journal:
-    """Adds to a journal, within a `with` block; `done` is what is in it.
+    """Appends to a journal, in a `with` block; `done` are the existing entries.
 
     Raises: OSError.
     """
@@ -33,14 +33,14 @@ class Journal:
             self.add(each)
 
     def add(self, done: Done) -> None:
-        """One more input is done, and its bytes are written."""
+        """Add a finished input, whose bytes have been written."""
         lines = [line.decode("ascii") for line in done.lines]
         self._file.write(json.dumps([done.row.to_json(), lines, done.sizes]).encode("ascii") + b"\n")
         self._file.flush()
 
     @staticmethod
     def read(path: Path) -> list[Done]:
-        """What is in a journal; nothing if there is none. A line that a kill has cut, and all after it, is left out."""
+        """The entries of a journal; empty if there is none. A line cut off by a kill, and all after it, is left out."""
         found: list[Done] = []
         try:
             with path.open("rb") as file:

@@ -1,7 +1,7 @@
-"""The index lines of records that are copied: what the records say, and where they are in the output.
+"""The index lines of copied records: what the records say, and their places in the output.
 
-A line is that of `crawlmill index` on the output file. What the index of the source knew beyond that is kept: charset
-and languages, which were said by the metadata record beside the listed one, and fields that no record says.
+A line is the same as from `crawlmill index` for the output file. Values that only the index of the source has are kept:
+charset and languages, from the metadata record next to the listed one, and fields that are not from records.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _AFTER: Final = ("truncated", "redirect")
 
 
 class QuickCapture:
-    """The line of a usual record, by the native core."""
+    """The line of an ordinary record, made by the native core."""
 
     __slots__ = ("_back", "_front", "_key", "timestamp", "url")
 
@@ -38,7 +38,7 @@ class QuickCapture:
         self._key, self._front, self._back = key, front, back
 
     def text(self, listed: Listed, filename: str, offset: int, length: int) -> str:
-        """The line, without its end."""
+        """The line, without its line end."""
         back = self._back
         if listed.more:
             back += "".join(f", {json.dumps(name)}: {json.dumps(value)}" for name, value in listed.more.items())
@@ -65,7 +65,7 @@ class CaptureLine:
         return self._capture.timestamp
 
     def text(self, listed: Listed, filename: str, offset: int, length: int) -> str:
-        """The line, without its end."""
+        """The line, without its line end."""
         capture = self._capture
         fields = {**capture.fields, "length": str(length), "offset": str(offset), "filename": filename}
         after = {name: fields.pop(name) for name in _AFTER if name in fields}
@@ -82,10 +82,10 @@ class CaptureLine:
 
 
 def line_of(record: Record) -> QuickCapture | CaptureLine | None:
-    """The line of a record that is held whole; None of one that has none, as a warcinfo.
+    """The line of a record that is in memory; None if it has none, like a warcinfo.
 
     Raises:
-        FormatError: It cannot be indexed: it has no URL, or no date.
+        FormatError: It cannot be indexed, since it has no URL or no date.
     """
     native = core.native()
     found = quick_start(record, native.capture_start) if native is not None else None
@@ -97,7 +97,7 @@ def line_of(record: Record) -> QuickCapture | CaptureLine | None:
 
 
 class _Single:
-    """One record as the records of an archive."""
+    """A single record in the form of an archive's records."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
@@ -106,10 +106,10 @@ class _Single:
         yield self._record
 
     def is_whole(self, record: Record) -> bool:
-        """As it was proven before."""
+        """Return True: it was verified before."""
         record.block.drain()
         return True
 
     def lose(self, error: FormatError, record: Any) -> None:
-        """Report to the caller. Raises: FormatError."""
+        """Raise the error for the caller. Raises: FormatError."""
         raise error.located(offset=record.offset)

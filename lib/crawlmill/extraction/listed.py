@@ -1,4 +1,4 @@
-"""What the line of an input list says about a capture, besides its place."""
+"""What a line of an input list says about its capture, besides its place."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ _OWN: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What a line says of its capture: None, or nothing, where it does not.
+    """What a line says about its capture: None or empty for what it does not say.
 
-    `detected` is what only the metadata record beside the listed one says; `more` are fields that no record says.
+    `detected` has values that only the metadata record next to the listed one has; `more` has fields that are not from
+    records.
     """
 
     url: str | None = None
@@ -37,23 +38,23 @@ class Listed:
 
     @property
     def names_page(self) -> bool:
-        """Whether it says of which page the capture is."""
+        """Whether it says which page the capture is of."""
         return self.url is not None or self.key is not None
 
     @property
     def urlkey(self) -> str | None:
-        """The urlkey of its page; of its URL, if it has both, since not all indexes make keys alike."""
+        """The urlkey of its page; computed from its URL if it has both, since indexes differ in how they make keys."""
         return self.key if self.url is None else urlkey(self.url)
 
     def is_of(self, uri: str | None) -> bool:
-        """Whether a record of this target URI may be the listed one."""
+        """Whether a record with this target URI may be the listed one."""
         if not self.names_page or uri == self.url:
             return True
         return uri is not None and urlkey(uri) == self.urlkey
 
 
 def listed_of(item: Input) -> Listed:
-    """What the line of an input says: one of CDXJ, or the JSON object of a CDX API; others say nothing."""
+    """Parse the line of an input: a CDXJ line, or the JSON object of a CDX API; other lines are empty."""
     line, key, timestamp = item.given.strip(), None, None
     if not line.startswith("{"):
         if not line.endswith("}") or not is_cdxj(line):
@@ -81,9 +82,9 @@ def listed_of(item: Input) -> Listed:
 
 
 def name_of(item: Input) -> str:
-    """The location of an input as its line has it, which is the same wherever it resolves to."""
+    """The location of an input as in its line, which is independent of how it is resolved."""
     try:
         name, _, length = parse_line(item.given)
     except ValueError:
         length = None
-    return redact(item.location if length is None else name)  # a row of CSV does not say by itself where it is
+    return redact(item.location if length is None else name)  # a CSV row does not name the location by itself

@@ -1,7 +1,7 @@
-"""Proves the bytes of a range and finds what is to be copied: members as they are, plain records, contents of frames.
+"""Verifies the bytes of a range and finds what to copy: members as they are, plain records, contents of frames.
 
-Nearly every range is one gzip member that holds one WARC record; that is decided here at once. Everything else is read
-as any job reads it, by `Reading`, whose verdict is the one reported. A range of which anything is lost is not copied.
+Nearly every range is one gzip member with one WARC record, which is handled here. Everything else is read by `Reading`,
+as in a job, which reports the errors. A range with any loss is not copied.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _EVERYTHING: Final = Selection(frozenset(FORMATS))
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a provenance record says of a record: its target URI, date as written, and id."""
+    """The facts about a record for its provenance record: target URI, date as written, and id."""
 
     uri: str | None
     date: str | None
@@ -47,17 +47,17 @@ class Seen:
 
     @classmethod
     def of(cls, record: Record) -> Seen:
-        """What a record says of itself."""
+        """The facts that a record states."""
         name = record.get("WARC-Record-ID") if isinstance(record, WarcRecord) else None
         return cls(record.uri, record.date, name)
 
 
 @dataclass(slots=True)
 class Member:
-    """What is copied: `length` bytes of the range from `start`, a gzip member as it is or a plain record.
+    """What to copy: `length` bytes of the range from `start`, a gzip member as it is or a plain record.
 
-    A plain record has its line ends added in `closing`, where the range does not have them. What a Zstandard frame
-    holds is copied as a plain record is.
+    `closing` are line ends to append to a plain record if the range lacks them. The content of a Zstandard frame is
+    copied like a plain record.
     """
 
     start: int
@@ -68,15 +68,15 @@ class Member:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is to be compressed."""
+        """Whether it must be compressed."""
         return self.closing is not None
 
 
 @dataclass(slots=True)
 class Proven:
-    """What became of a range: its row of the ledger, and what is copied of it.
+    """The result for a range: its ledger row, and what to copy from it.
 
-    `data` are the bytes that members are parts of.
+    `data` contains the bytes of the members.
     """
 
     row: LedgerRow
@@ -86,7 +86,7 @@ class Proven:
 
     @property
     def first(self) -> Seen | None:
-        """What its first record says of itself."""
+        """The facts about its first record."""
         if isinstance(self._first, Record):
             self._first = Seen.of(self._first)
         return self._first
@@ -99,7 +99,7 @@ class Proven:
         return None if self.first is None else self.first.uri
 
     def hold(self, contents: BinaryIO, places: dict[int, tuple[int, int]]) -> None:
-        """Copy the contents of members in place of their bytes; `places` are those of the offsets of members."""
+        """Copy these contents instead of the bytes of members; `places` are by the offsets of members."""
         start = self.row.offset or 0
         for member in self.members:
             member.start, member.length = places[start + member.start]
@@ -108,25 +108,25 @@ class Proven:
         self.data = contents
 
     def lose(self, error: FormatError | SourceError) -> None:
-        """Copy nothing of it, for this reason."""
+        """Copy nothing of it, because of this error."""
         self.row.lose(Problem.of(error))
         self.row.records, self.members = 0, []
 
     def close(self) -> None:
-        """Let go of the bytes."""
+        """Release the bytes."""
         if not isinstance(self.data, bytes):
             self.data.close()
 
 
 def prove(item: Input, listed: Listed, fetched: Fetched, storage: Opener, options: ReadOptions) -> Proven:
-    """What is to be copied of a range.
+    """Verify a range and find what to copy.
 
     Args:
         item: The range.
-        listed: What its line says of it.
+        listed: What its line says about it.
         fetched: Its bytes.
-        storage: Opens its file again, where the range does not say enough.
-        options: How it is read.
+        storage: Opens its file again, if the range is not enough.
+        options: How to read it.
     """
     row = LedgerRow.of(item)
     if isinstance(fetched, SourceError):
@@ -157,7 +157,7 @@ def _first_bytes(fetched: bytes | BinaryIO) -> bytes:
 
 
 def _usual(row: LedgerRow, item: Input, data: bytes) -> Proven | None:
-    """Of a range that is one member, which holds one WARC record and nothing else; None of any other."""
+    """The result for a range that is one member with one WARC record and nothing else; None for any other range."""
     content = inflate_whole(data) if data.startswith(MAGIC) else None
     head = quick_head(content) if content is not None else None
     if content is None or head is None:
@@ -170,7 +170,7 @@ def _usual(row: LedgerRow, item: Input, data: bytes) -> Proven | None:
     try:
         line = line_of(record)
     except FormatError:
-        return None  # read again, it is reported as everywhere
+        return None  # read again in the usual way, which reports it
     row.format, row.records, row.bytes = classify(record), 1, len(data)
     return Proven(row, [Member(0, len(data), is_arc=False, lines=[line] if line else [])], record)
 
@@ -194,7 +194,7 @@ def _read(item: Input, fetched: bytes | BinaryIO, storage: Opener, options: Read
 
 
 class _Passing:
-    """The records of a reading, which notes where they are; they are not held."""
+    """The records of a reading, whose places it notes; they are not kept in memory."""
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
@@ -209,7 +209,7 @@ class _Passing:
             if closing is not None or not self.members or self.members[-1].start != record.offset:
                 is_arc = not isinstance(record, WarcRecord)
                 self.members.append(Member(record.offset, -1, is_arc, closing))
-            # A streamed record knows its length once it was read.
+            # The length of a streamed record is known once it has been read.
             if record.length is not None:
                 self.members[-1].length = record.length
             else:
@@ -220,9 +220,9 @@ class _Passing:
             self.members[-1].length = record.length
 
     def is_whole(self, record: Record) -> bool:
-        """As `Reading.is_whole`."""
+        """See `Reading.is_whole`."""
         return self._reading.is_whole(record)
 
     def lose(self, error: FormatError, record: Record) -> None:
-        """As `Reading.lose`."""
+        """See `Reading.lose`."""
         self._reading.lose(error, record)

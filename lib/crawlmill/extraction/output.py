@@ -1,4 +1,4 @@
-"""Writes one output file: a WARC, an ARC, or one of each under the same number, and the CDXJ file beside."""
+"""Writes an output file: a WARC, an ARC, or one of each with the same number, and the CDXJ file next to it."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ Open = Callable[[str], AbstractContextManager[BinaryIO]]
 
 
 def check_prefix(text: str) -> str:
-    """A prefix for names of files, as it is. Raises: ValueError."""
+    """Check a prefix for file names, and return it. Raises: ValueError."""
     if not _PREFIX.fullmatch(text):
         raise ValueError(text)
     return text
 
 
 def file_stem(prefix: str, number: int) -> str:
-    """The name of an output file, without its ending."""
+    """The name of an output file, without its extension."""
     return f"{prefix}-{number:05}"
 
 
@@ -51,15 +51,15 @@ class _Archive:
 
 
 class OutputFile:
-    """One output file, within a `with` block: whole when that ends well. Without a record there is no file.
+    """One output file, in a `with` block: complete when that ends normally. Without records no file is written.
 
     Args:
-        stem: Its name without an ending.
-        open_file: Opens a file of the output by its name.
-        info: What the file says of the run.
-        kind: Of which kind its records are: one of `KINDS`.
-        notes: Write where each record came from.
-        there: Bytes of its files that are there, by name, which opened files go on after.
+        stem: Its name without an extension.
+        open_file: Opens a file of the output by name.
+        info: The information about the run for the file.
+        kind: The kind of its records: one of `KINDS`.
+        notes: Whether to write the provenance of each record.
+        there: The existing bytes of its files, by name, to which opened files append.
     """
 
     def __init__(
@@ -80,11 +80,11 @@ class OutputFile:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Bytes of each of its files, by name."""
+        """The size in bytes of each of its files, by name."""
         return {**self._there, **{archive.name: archive.size for archive in self._archives.values()}}
 
     def add(self, item: Input, listed: Listed, proven: Proven) -> list[bytes]:
-        """Write what is copied of an input; returns the lines of its captures, which `index` takes."""
+        """Write the records of an input; returns the index lines of its captures, for `index`."""
         lines: list[bytes] = []
         for member in proven.members:
             archive = self._archive(is_arc=member.is_arc)
@@ -94,7 +94,7 @@ class OutputFile:
                 archive.size += len(piece)
             length = archive.size - offset
             for line in member.lines:
-                said = listed if line.url == proven.url else Listed()  # of the first record only
+                said = listed if line.url == proven.url else Listed()  # applies to the first record only
                 lines.append(f"{line.text(said, archive.name, offset, length)}\n".encode("ascii"))
         if self._notes and proven.members and proven.first is not None:
             archive = self._archive(is_arc=False)
@@ -104,14 +104,14 @@ class OutputFile:
         return lines
 
     def index(self, lines: Sequence[bytes]) -> None:
-        """Take lines for the CDXJ file."""
+        """Add lines to the CDXJ file."""
         if self._lines is None and lines:
             self._lines = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         if self._lines is not None:
             self._lines.writelines(lines)
 
     def flush(self) -> None:
-        """Give what was written to the system."""
+        """Flush what was written to the operating system."""
         for archive in self._archives.values():
             archive.file.flush()
 
@@ -152,7 +152,7 @@ class OutputFile:
 
 
 def _pieces(proven: Proven, member: Member) -> Iterator[bytes]:
-    """The bytes of a member as they are written."""
+    """The bytes of a member in the form to be written."""
     if member.closing is None:
         yield from _stored(proven, member)
     elif member.length <= _PIECE:
@@ -165,7 +165,7 @@ def _pieces(proven: Proven, member: Member) -> Iterator[bytes]:
 
 
 def _stored(proven: Proven, member: Member) -> Iterator[bytes]:
-    """The bytes of a member as they are stored in its range."""
+    """The bytes of a member as stored in its range."""
     data, start, left = proven.data, member.start, member.length
     if isinstance(data, bytes):
         yield data if left == len(data) else data[start : start + left]

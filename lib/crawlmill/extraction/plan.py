@@ -1,10 +1,10 @@
-"""Plans which record goes into which output file, and in which order, from the list alone, before anything is read.
+"""Plans which record goes into which output file, and in which order, from the list alone, before reading anything.
 
-Records are sorted by the names of their files, as the list has them, and their offsets. An output file takes as many of
-them as fit into its size, by the lengths that the list says. So every runner, and every run, writes the same files.
+Records are sorted by the names of their files, as in the list, and by offset. An output file takes as many as fit into
+its size, going by the lengths in the list. So every runner, and every run, writes the same files.
 
-Files whose names say that they are ARC (`.arc`, `.arc.gz`) have output files of their own. What a record is its bytes
-say, in the end: where names are, a WARC and an ARC file share a number.
+Files with names of ARC files (`.arc`, `.arc.gz`) get output files of their own. In the end the bytes decide what a
+record is: if names are wrong, a WARC and an ARC file share a number.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ __all__ = ["DEFAULT_SIZE", "PlannedFile", "parse_size", "plan_files"]
 DEFAULT_SIZE: Final = 1_000_000_000
 """Bytes that an output file has at most, unless the user says otherwise or a single record is larger."""
 
-_HEADER: Final = 4096  # of the record that describes a file
-_NOTE: Final = 800  # of a provenance record, beside what it takes from its line
+_HEADER: Final = 4096  # for the record that describes a file
+_NOTE: Final = 800  # for a provenance record, in addition to its line
 _ARC: Final = re.compile(r"\.arc(\.gz)?(\?.*)?\Z", re.IGNORECASE)
 _GZIP: Final = re.compile(r"\.gz(\?.*)?\Z", re.IGNORECASE)
 _SIZE: Final = re.compile(r"(\d{1,15})(?:\.(\d{1,3}))?\s*([KMGT]?)B?", re.IGNORECASE | re.ASCII)
@@ -35,17 +35,17 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class PlannedFile(Generic[T]):
-    """An output file: its number, and what goes into it, in order."""
+    """An output file: its number, and its contents, in order."""
 
     number: int
     inputs: list[tuple[T, Input]] = field(default_factory=list)
 
 
 def parse_size(text: str) -> int:
-    """Bytes that a size such as `100KB` or `1.5GB` names, by powers of 1,000.
+    """Parse a size such as `100KB` or `1.5GB` (powers of 1,000) to bytes.
 
     Raises:
-        ValueError: It names none.
+        ValueError: It is not a size.
     """
     found = _SIZE.fullmatch(text.strip())
     if found is None:
@@ -61,15 +61,15 @@ def parse_size(text: str) -> int:
 def plan_files(
     inputs: Iterable[tuple[T, Input]], max_size: int = DEFAULT_SIZE, *, notes: bool = False
 ) -> list[PlannedFile[T]]:
-    """The output files.
+    """Plan the output files.
 
     Args:
-        inputs: All that is copied, each with what it is known by.
-        max_size: Bytes of a file; a larger record has one for itself.
-        notes: A provenance record is written for each.
+        inputs: All records to copy, each with its identification.
+        max_size: The size of a file in bytes; a larger record gets a file of its own.
+        notes: Whether a provenance record is written for each.
 
     Raises:
-        UsageError: A line names a whole file, not a record of it.
+        UsageError: A line names a whole file, not a record in it.
     """
     names: dict[str, str] = {}
     planned: list[tuple[str, str, int, int, T, Input]] = []
@@ -99,5 +99,5 @@ def plan_files(
 
 
 def _stored(length: int, name: str) -> int:
-    """Bytes that a range of a file is stored in, at most: what is not compressed yet may even grow by that."""
+    """The most bytes that a range takes when stored: one that is not compressed yet may even grow."""
     return length if _GZIP.search(name) else length + length // 1000 + 64

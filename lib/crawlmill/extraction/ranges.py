@@ -1,10 +1,10 @@
-"""Fetches the ranges of inputs, in their order, neighbours of a file by one request.
+"""Fetches the ranges of inputs, in order, with one request for neighbours in a file.
 
-A gap is fetched along with what is on its two sides if that costs less than a request of its own: up to 4 KiB, or a
-fifth of what is wanted, all gaps of a request together. So at most a fifth more is fetched, but of very small records.
+A gap is fetched too if that is cheaper than another request: up to 4 KiB, or up to a fifth of the wanted bytes for all
+gaps of a request together. So at most a fifth more is fetched, except for very small records.
 
-Over a network, the next requests are under way while what came before is worked on: two at a time, as far as the limits
-of the host allow it, and none of more than 4 MiB.
+Over a network, the next requests are sent while earlier ranges are processed: two at a time, if the limits of the host
+allow it, and none of more than 4 MiB.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Fetched = bytes | BinaryIO | SourceError
 
 
 def requests_of(inputs: Sequence[tuple[T, Input]]) -> Iterator[list[tuple[T, Input]]]:
-    """The inputs of each request: neighbours that rise, in the same file."""
+    """The inputs of each request: neighbours in ascending order, in the same file."""
     group: list[tuple[T, Input]] = []
     wanted = gaps = end = 0
     for known, item in inputs:
@@ -60,9 +60,9 @@ def requests_of(inputs: Sequence[tuple[T, Input]]) -> Iterator[list[tuple[T, Inp
 
 
 def fetch_ranges(inputs: Sequence[tuple[T, Input]], storage: Opener) -> Iterator[tuple[T, Input, Fetched]]:
-    """The bytes of each input, in order; fewer than it has where its file ends before.
+    """Yield the bytes of each input, in order; fewer than it should have if its file ends before.
 
-    A file that is returned is closed by whoever took it.
+    The caller must close files that it gets.
     """
     groups = list(requests_of(inputs))
     if len(groups) == 1 or not all(group[0][1].location.startswith(_REMOTE) for group in groups):
@@ -94,7 +94,7 @@ def _taken_ahead(
 
 
 def _pump(group: list[tuple[T, Input]], storage: Opener, into: SimpleQueue[tuple[T, Input, Fetched] | None]) -> bool:
-    """Put what a request brings into a queue, and None behind it; False, and nothing, if it is too much to be held."""
+    """Put the results of a request into a queue, and then None; returns False without doing so if it is too large."""
     try:
         first, last = group[0][1], group[-1][1]
         if (last.offset or 0) + (last.length or 0) - (first.offset or 0) > _MAX_AHEAD:
@@ -107,7 +107,7 @@ def _pump(group: list[tuple[T, Input]], storage: Opener, into: SimpleQueue[tuple
 
 
 def _fetch_group(group: list[tuple[T, Input]], storage: Opener) -> Iterator[tuple[T, Input, Fetched]]:
-    """The bytes of the inputs that one request fetches."""
+    """The bytes of the inputs of one request."""
     left = group
     while left:
         done = 0
@@ -115,7 +115,7 @@ def _fetch_group(group: list[tuple[T, Input]], storage: Opener) -> Iterator[tupl
             done += 1
             yield fetched
         rest = left[done:]
-        # What comes after a broken request is asked for once more, unless nothing came at all.
+        # The rest of a broken request is requested once more, unless nothing was received at all.
         if rest and done == 1 and isinstance(fetched[2], SourceError):
             yield from ((known, item, _again(fetched[2])) for known, item in rest)
             rest = []
@@ -123,7 +123,7 @@ def _fetch_group(group: list[tuple[T, Input]], storage: Opener) -> Iterator[tupl
 
 
 def _fetch(group: list[tuple[T, Input]], storage: Opener) -> Iterator[tuple[T, Input, Fetched]]:
-    """The bytes of a request's inputs; it ends after the first error."""
+    """The bytes of a request's inputs, up to the first error."""
     first, last = group[0][1], group[-1][1]
     start = first.offset or 0
     known, item = group[0]
@@ -152,7 +152,7 @@ def _read(stream: Stream, length: int) -> bytes | BinaryIO:
 
 
 def _read_to_file(stream: Stream, length: int) -> BinaryIO:
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever takes it closes it
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     try:
         while length and (piece := stream.read(min(length, _PIECE))):
             file.write(piece)
@@ -165,6 +165,6 @@ def _read_to_file(stream: Stream, length: int) -> BinaryIO:
 
 
 def _again(error: SourceError) -> SourceError:
-    """An error of the same file for another range of it."""
+    """The same error for another range of the file."""
     return SourceError(error.what, reason=error.reason or "unavailable", source=error.source,
                        expected=error.expected, actual=error.actual)  # fmt: skip

@@ -1,13 +1,13 @@
-"""Takes the WAT or WET records of listed pages out of the files beside the listed ones, each read once.
+"""Extracts the WAT or WET records of listed pages from the files next to the listed ones, each of which is read once.
 
-`…/warc/NAME.warc.gz` has `…/wat/NAME.warc.wat.gz` and `…/wet/NAME.warc.wet.gz` beside it; without a folder `warc`, all
-three are in one folder. The record that describes a listed one is found
+`…/warc/NAME.warc.gz` belongs to `…/wat/NAME.warc.wat.gz` and `…/wet/NAME.warc.wet.gz`; without a folder `warc`, all
+three are in the same folder. The record about a listed one is found
 
-* in a WAT file by the offset that it names, where it names the listed file; else by URL and date, if it describes a
+* in a WAT file by the offset that it states, if it names the listed file; otherwise by URL and date, if it describes a
   page (a response, a revisit or a resource);
-* in a WET file by URL and date: a conversion.
+* in a WET file by URL and date, as a conversion record.
 
-URLs are compared by their urlkeys; a date that the list does not say is not compared.
+URLs are compared by urlkey; a date that is not in the list is not compared.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _FOLDER: Final = re.compile(r"(.*/)?warc/", re.DOTALL)
 
 
 def sibling_of(location: str, kind: str) -> str | None:
-    """Where the WAT or WET file of a WARC file is; None if its name is not that of a WARC file."""
+    """The location of the WAT or WET file for a WARC file; None if its name is not that of a WARC file."""
     found = _NAME.fullmatch(location)
     if found is None:
         return None
@@ -60,17 +60,17 @@ def sibling_of(location: str, kind: str) -> str | None:
 def extract_siblings(
     task: list[tuple[int, Input]], storage: Storage, options: ReadOptions, kind: str, output: OutputFile
 ) -> Iterator[tuple[int, LedgerRow]]:
-    """Copy the records of the pages of a task's captures.
+    """Copy the records for the pages of a task's captures.
 
     Args:
-        task: The captures, by their ranks; those of a file follow each other.
+        task: The captures with their ranks; those of a file are consecutive.
         storage: Opens the files.
-        options: How they are read.
+        options: How to read them.
         kind: `wat` or `wet`.
-        output: Where the records go.
+        output: The file for the records.
 
     Returns:
-        The ledger rows: of a capture whose page has no such record, 0 records.
+        The ledger rows; that of a capture without such a record has 0 records.
     """
     for location, group in groupby(task, key=lambda pair: pair[1].location):
         captures = list(group)
@@ -99,9 +99,9 @@ def extract_siblings(
 def _known(
     captures: list[tuple[int, Input]], storage: Storage, options: ReadOptions, *, by_place: bool
 ) -> Iterator[tuple[int, Input, list[Listed], LedgerRow | None]]:
-    """What is known of the pages of each capture; where the list does not say its page, its own records do.
+    """The pages of each capture; if the list does not name its page, it is taken from its own records.
 
-    The row is that of a capture of which this cannot be learnt.
+    The row is set for a capture whose page cannot be determined.
     """
     asked: list[tuple[int, Input]] = []
     for rank, item in captures:
@@ -116,7 +116,7 @@ def _known(
             if first is None or not proven.members:
                 yield rank, item, [], proven.row
                 continue
-            # A range may hold several pages, and several records of one: its request, its response, its metadata.
+            # A range may contain several pages, and several records of one: its request, response and metadata.
             said = {(line.url, line.timestamp) for member in proven.members for line in member.lines}
             pages = [Listed(url=url, timestamp=timestamp) for url, timestamp in sorted(said)]
             yield rank, item, pages or [Listed(url=first.uri, timestamp=timestamp_of(first.date))], None
@@ -124,7 +124,7 @@ def _known(
 
 @dataclass(slots=True)
 class _Page:
-    """A page of a capture, or all pages of its range, whose records are looked for."""
+    """A page of a capture, or all pages of its range, whose records are wanted."""
 
     item: Input
     listed: Listed
@@ -133,11 +133,11 @@ class _Page:
 
     @property
     def end(self) -> int:
-        """The offset behind the range."""
+        """The offset after the range."""
         return (self.item.offset or 0) + (self.item.length or 0)
 
     def takes(self, offset: int | None = None) -> bool:
-        """Whether a record is its first: of the page, or of what lies at an offset of a range that names no page."""
+        """Whether a record is its first: of the page, or for an offset in a range that names no page."""
         place = None if self.listed.names_page else offset
         if place in self._taken:
             return False
@@ -146,7 +146,7 @@ class _Page:
 
 
 class _Wanted:
-    """The captures of one file whose records are still to be found."""
+    """The captures of one file whose records have not been found yet."""
 
     def __init__(self, kind: str, location: str) -> None:
         self.kind, self._name = kind, location.partition("?")[0].rpartition("/")[2]
@@ -157,7 +157,7 @@ class _Wanted:
         return bool(self._pages)
 
     def add(self, item: Input, listed: Listed, row: LedgerRow) -> None:
-        """Look for the record of a page of a capture, too."""
+        """Add the record for a page of a capture."""
         page = _Page(item, listed, row)
         self._pages.append(page)
         if (key := listed.urlkey) is not None:
@@ -165,12 +165,12 @@ class _Wanted:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Where the ranges begin, once all are known."""
+        """The offsets of the ranges, once all are known."""
         self._pages.sort(key=lambda page: page.item.offset or 0)
         return [page.item.offset or 0 for page in self._pages]
 
     def _at(self, offset: int) -> _Page | None:
-        """The capture in whose range a record is; a range may hold several, and each is taken once."""
+        """The capture whose range contains a record; a range may contain several, and each is used once."""
         number = bisect_right(self._starts, offset)
         while number and offset < (page := self._pages[number - 1]).end:
             if page.takes(offset):
@@ -179,13 +179,13 @@ class _Wanted:
         return None
 
     def take(self, record: Record) -> _Page | None:
-        """The capture that a record is of; it is not looked for again."""
+        """The capture that a record is for; it is then no longer wanted."""
         uri = record.uri
         same_page = self._by_key.get(urlkey(uri)) if uri else None
         date = record.date
         if self.kind == "wat":
             if not same_page and len(self._by_key) == len(self._pages):
-                return None  # all are known by their pages: spare the JSON of the others
+                return None  # all have their pages: no need to parse the JSON of other records
             described = _described(record, self._name)
             if described is None:
                 return None
@@ -197,9 +197,9 @@ class _Wanted:
 
 
 def _described(record: Record, name: str) -> tuple[int | None, str | None] | None:
-    """Offset and date of the record that a WAT record describes; None if it describes none that is looked for.
+    """Offset and date of the record that a WAT record describes; None if it cannot be a wanted one.
 
-    The offset is None where the WAT record names another file than `name`, or no offset.
+    The offset is None if the WAT record names another file than `name`, or has no offset.
     """
     try:
         said = json.loads(record.block.tail(0, record.max_body))
@@ -216,13 +216,13 @@ def _described(record: Record, name: str) -> tuple[int | None, str | None] | Non
 
 
 def described_place(record: Record, name: str) -> int | None:
-    """The offset in the file `name` of the record that a WAT record describes; None if it does not say."""
+    """The offset, in the file `name`, of the record that a WAT record describes; None if it does not state it."""
     found = _described(record, name)
     return None if found is None else found[0]
 
 
 def _copy(sibling: str, storage: Storage, options: ReadOptions, wanted: _Wanted, output: OutputFile) -> list[Problem]:
-    """Copy the wanted records of a file; gives what was lost of it."""
+    """Copy the wanted records of a file; returns the losses in it."""
     tee = Tee(storage, sibling)
     item = Input(sibling, sibling)
     selection = Selection(None, frozenset({_TYPES[wanted.kind]}))
@@ -240,8 +240,9 @@ def _copy(sibling: str, storage: Storage, options: ReadOptions, wanted: _Wanted,
         except (FormatError, SourceError) as error:
             row.lose(Problem.of(error.located(source=redact(sibling))))
             continue
-        member = Member(0, length, is_arc=False, closing=record.closing if record.is_plain else None,
-                        lines=[line] if line else [])  # fmt: skip
+        member = Member(
+            0, length, is_arc=False, closing=record.closing if record.is_plain else None, lines=[line] if line else []
+        )
         proven = Proven(row, [member], Seen.of(record), data)
         output.index(output.add(Input(sibling, sibling, record.offset, length), Listed(), proven))
         row.records, row.bytes = row.records + 1, row.bytes + length

@@ -1,4 +1,4 @@
-"""Storage that keeps what was read of a file of late, so that a record can be copied without reading it again."""
+"""Storage that keeps recently read bytes of a file, so that a record can be copied without reading it again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_KEPT: Final = 64 << 20
 
 
 class Tee:
-    """Opens one file, whose bytes it keeps until they are forgotten; everything else as `Storage` does."""
+    """Opens one file, and keeps its bytes until `forget` is called; opens everything else like `Storage`."""
 
     def __init__(self, storage: Storage, location: str) -> None:
         self._storage, self._location = storage, location
@@ -34,21 +34,21 @@ class Tee:
         return self._storage.found_at(location)
 
     def keep(self, offset: int, piece: bytes) -> None:
-        """Keep bytes that were read at an offset of the file."""
+        """Keep bytes read at an offset of the file."""
         end = self._start + len(self._kept)
         if not self._start <= offset <= end or len(self._kept) > _MAX_KEPT:
-            self._kept, self._start = bytearray(piece), offset  # it was read again from elsewhere, or nobody forgets
+            self._kept, self._start = bytearray(piece), offset  # the file was reopened elsewhere, or nobody forgets
         elif offset + len(piece) > end:
             self._kept += memoryview(piece)[end - offset :]
 
     def forget(self, offset: int) -> None:
-        """What is before this offset is not needed any more."""
+        """Drop the bytes before this offset."""
         if 0 < offset - self._start <= len(self._kept):
             del self._kept[: offset - self._start]
             self._start = offset
 
     def bytes_at(self, offset: int, length: int) -> bytes:
-        """Bytes of the file; read again if they are not kept. Raises: SourceError, FormatError."""
+        """Bytes of the file; read again if they were not kept. Raises: SourceError, FormatError."""
         at = offset - self._start
         if at >= 0 and at + length <= len(self._kept):
             return bytes(memoryview(self._kept)[at : at + length])
@@ -63,13 +63,13 @@ class _TeeStream(ForwardingStream[Stream]):
         self._tee, self._start, self._at = tee, start, 0
 
     def read(self, n: int = -1, /) -> bytes:
-        """As `Stream.read`."""
+        """See `Stream.read`."""
         piece = self._stream.read(n)
         self._tee.keep(self._start + self._at, piece)
         self._at += len(piece)
         return piece
 
     def seek(self, offset: int, /) -> int:
-        """As `Stream.seek`."""
+        """See `Stream.seek`."""
         self._at = self._stream.seek(offset)
         return self._at

@@ -1,1 +1,1 @@
-"""Streams to records to typed payloads. Nothing here opens files."""
+"""Formats: streams to records to typed payloads. Nothing here opens files."""

@@ -1,22 +1,22 @@
 """ARC records, versions 1 and 2: the Internet Archive's ARC file format of 1996, as it and Common Crawl wrote it.
 
-A record is a URL line, its block, and a line feed. The URL line is split from the right, since URLs hold spaces:
+A record is a URL line, its block, and a line feed. The URL line is split from the right, since URLs may contain spaces:
 
     version 1    URL IP-address archive-date content-type length
     version 2    URL IP-address archive-date content-type result-code checksum location offset filename length
 
-The declared length means three things (Common Crawl 2008-2010; July 2012: two body bytes and the line feed less;
-September 2012: the line feed more). In a gzip member it is ignored: the block is what the member holds after the URL
-line, less one closing line feed; this holds for the first record of a member after which no URL line follows where it
-declares its end. In a plain file, or a member of several records, the declared length is the only one there is, and is
-taken to be right if a URL line, or the end, follows within three bytes; if not, see `runs`. Some crawlers (Heritrix of
-2008) wrote no line feed between records: there the next URL line begins where the block ends, and a file may end so.
-A line feed at the declared end of a block is taken for the closing one in any case. If a damaged URL line follows it,
-only that line's record is lost: a scheme or a date is left of the line, and an HTTP header stands past it, or its
-length leads to the next URL line.
+The declared length means three things (Common Crawl 2008-2010: the exact length; July 2012: two body bytes and the line
+feed fewer; September 2012: the line feed included). In a gzip member it is ignored: the block is the rest of the member
+after the URL line, without one closing line feed; this also holds for the first record of a member if no URL line
+follows its declared end. In a plain file, or in a member of several records, the declared length is all there is, and
+is accepted if a URL line, or the end, follows within three bytes; if not, see `runs`. Some crawlers (Heritrix of 2008)
+wrote no line feed between records: then the next URL line begins where the block ends, and a file may end the same way.
+A line feed at the declared end of a block always counts as the closing one. If a damaged URL line follows it, only that
+line's record is lost: this is recognised by what is left of the line (a scheme or a date) together with an HTTP header
+after it, or a length that leads to the next URL line.
 
-Bodies of Common Crawl's ARC files are stored decoded, under the headers that say otherwise; they are never decoded on a
-header's word alone.
+Common Crawl's ARC files store bodies decoded, under headers that say otherwise; bodies are never decoded because of a
+header alone.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ __all__ = ["ArcRecord", "UrlLine", "is_arc_start", "parse_url_line", "read_membe
 MAX_LINE: Final = 1 << 16
 """Bytes in which a URL line must end."""
 
-_SLACK = 3  # July 2012 declares this much less than there is, line feed included
+_SLACK = 3  # lengths in July 2012 are this much too small, line feed included
 
-# A URL may hold anything but a line feed, so a line is taken apart from the right, with patterns that hold no URL.
+# A URL may contain anything but a line feed, so lines are parsed from the right, with patterns that contain no URL.
 _DATED = re.compile(rb" (?=(\S+) (\d{12,17}) (?:\S|\Z))")
 _V2_FIELDS = re.compile(rb"(\S+) (\d{12,17}) (\S+) \S+ \S+ \S+ \d+ \S+ (\d{1,18})")
 _ODD_FIELDS = re.compile(rb"([0-9a-fA-F.:]+) (\S+) (\S*) (\d{1,18})")
@@ -60,7 +60,7 @@ _LINE_END = re.compile(rb" \d{12,17} [^\n]{0,200} \d{1,18}\r?\n")
 
 
 class UrlLine(NamedTuple):
-    """The fields of a URL line: `date` as written, `declared` the length in bytes that it states."""
+    """The fields of a URL line: `date` as written, `declared` is the length that it states, in bytes."""
 
     url: str
     ip: str
@@ -70,7 +70,7 @@ class UrlLine(NamedTuple):
 
 
 def parse_url_line(line: bytes) -> UrlLine:
-    """The fields of a URL line, without its line feed; of a known ARC, whatever stands where the date should be.
+    """Parse a URL line, given without its line feed. The date may be invalid, since the file is known to be an ARC.
 
     Raises:
         FormatError: `bad-header`.
@@ -99,12 +99,12 @@ def _fields(line: bytes) -> tuple[bytes, ...] | None:
     dated = list(_DATED.finditer(before, 1))
     if not dated:
         return None
-    last = dated[-1]  # the others are of the URL
+    last = dated[-1]  # the others belong to the URL
     return before[: last.start()], last[1], last[2], before[last.end(2) + 1 :], length
 
 
 def _odd_fields(line: bytes) -> tuple[bytes, ...] | None:
-    """The same of a line whose date is none."""
+    """The same fields of a line without a valid date."""
     url, *fields = line.removesuffix(b"\r").rsplit(b" ", 4)
     match = _ODD_FIELDS.fullmatch(b" ".join(fields)) if _SCHEME.match(url) else None
     return (url, *match.groups()) if match else None
@@ -118,9 +118,9 @@ def _text(value: bytes) -> str:
 
 
 def is_arc_start(data: bytes, at: int = 0) -> bool:
-    """Whether a URL line begins at byte `at`; of a cut one, whether it begins with `filedesc://`.
+    """Whether a URL line begins at byte `at`; for an incomplete line, whether it begins with `filedesc://`.
 
-    A line of which the URL would hold other bytes in front of a good URL line begins there, and not at `at`.
+    If the URL would contain stray bytes before a good URL line, the line begins after them, not at `at`.
     """
     end = data.find(b"\n", at, at + MAX_LINE)
     if end < 0:
@@ -130,10 +130,10 @@ def is_arc_start(data: bytes, at: int = 0) -> bool:
 
 
 def _begin_of(fields: tuple[bytes, ...]) -> int:
-    """Where the URL line begins within a line that holds these fields: after bytes that are no part of a URL.
+    """Where the URL line begins within a line with these fields: after leading bytes that are not part of a URL.
 
-    Bytes are none where a good line follows them, and they are binary or text of a page. A URL within a URL follows
-    such as "=" or "/".
+    Leading bytes are not part of the URL if a good line follows them and they are binary, or text of a page. A URL
+    within a URL is different: it follows a character such as "=" or "/".
     """
     url = fields[0]
     good = _good_line(fields)
@@ -152,11 +152,11 @@ def _is_text(data: bytes) -> bool:
 
 
 def _good_line(fields: tuple[bytes, ...]) -> int | None:
-    """Where within a line with these fields one begins that has a known scheme, an address, a date and a type."""
+    """Where within a line with these fields a line begins that has a known scheme, an address, a date and a type."""
     url, ip, date, mime, _ = fields
     if not (_IP.fullmatch(ip) and len(date) >= 14 and mime.strip()):
         return None
-    for odd in (_NOT_IN_URL, _NOT_IN_ODD_URL):  # July 2012 has blanks in URLs
+    for odd in (_NOT_IN_URL, _NOT_IN_ODD_URL):  # URLs of July 2012 may contain blanks
         begin = max((found.end() for found in odd.finditer(url)), default=0)
         if scheme := _KNOWN_SCHEME.search(url, begin):
             return scheme.start()
@@ -219,10 +219,10 @@ class ArcRecord(Record):
 def read_members(
     members: Iterable[Member], *, reread: Callable[[], None], on_problem: OnProblem
 ) -> Iterator[ArcRecord]:
-    """The records of a gzipped ARC: one a member, or several, or all in one; see `warc_reader.read_members`."""
+    """The records of a gzipped ARC: one per member, several, or all in one; see `warc.reader.read_members`."""
     for member in members:
         if member.head is not None:
-            reread()  # nothing in an ARC's head says how long a member must be
+            reread()  # an ARC's header does not say how long a member must be
             continue
         content = member.content
         try:
@@ -251,15 +251,15 @@ def _read_member(content: Content, member: Member, on_problem: OnProblem) -> Ite
 
 
 def read_plain(source: ByteSource, *, start: int = 0, part: bool = False, on_problem: OnProblem) -> Iterator[ArcRecord]:
-    """The records of an uncompressed ARC, or of a part of it, from the offset `start` on; see `warc_reader`."""
+    """The records of an uncompressed ARC, or of a part of it, from offset `start`; see `warc.reader`."""
     return iter(ArcCutter(source, start=start, part=part, on_problem=on_problem))
 
 
 def _find_line(data: Content, at: int, end: int) -> int | None:
-    """Where the first URL line begins, at `at` or after it, that ends before `end`."""
+    """Where the first URL line at or after `at` begins that ends before `end`."""
     for match in _LINE_END.finditer(data, at, end):
         behind_feed = data.rfind(b"\n", max(at - 1, 0), match.start()) + 1
-        begin = behind_feed or at  # without a line feed in front of it, what `at` cuts may hold a line
+        begin = behind_feed or at  # without a line feed before it, the line cut at `at` may contain a URL line
         if match.end() - begin > MAX_LINE:
             begin, behind_feed = match.end() - MAX_LINE, 0
         line = bytes(data[begin : match.end() - 1])
@@ -278,11 +278,11 @@ def _find_line(data: Content, at: int, end: int) -> int | None:
 
 
 class ArcCutter(RecordCutter[UrlLine, ArcRecord]):
-    """Cuts ARC records that follow one another; a header is a URL line."""
+    """Cuts consecutive ARC records; the header of a record is its URL line."""
 
     length_field = "length in a URL line"
     behind = _SLACK + 1 + MAX_LINE
-    early = 1  # September 2012 counts the closing line feed
+    early = 1  # in September 2012 the length includes the closing line feed
     longest_start = MAX_LINE
 
     _tight = False
@@ -310,7 +310,7 @@ class ArcCutter(RecordCutter[UrlLine, ArcRecord]):
         gap = self._gap(at)
         if gap is not None:
             window.at = min(at + gap, len(data))
-            # More line feeds than one are none of the block: the Internet Archive's own files have them.
+            # Several line feeds never belong to the block: the Internet Archive's own files have them.
             more = gap - 1 if data[at : at + gap].strip(b"\n") else min(gap - 1, 0)
             return RecordEnd(max(more, -length), gap - 1, closed=at + gap <= len(data))
         gap = self._gap_to_damaged_line(at)
@@ -332,7 +332,7 @@ class ArcCutter(RecordCutter[UrlLine, ArcRecord]):
         return None
 
     def _ends_tight(self, at: int) -> bool:
-        """Whether a good URL line begins right here, or the end of such a file or of a member, without a line feed."""
+        """Whether a good URL line, or the end of such a file or member, follows directly, without a line feed."""
         data = self.window.data
         if self.window.ended and at == len(data):
             return self._tight or self.member is not None
@@ -341,7 +341,7 @@ class ArcCutter(RecordCutter[UrlLine, ArcRecord]):
         return fields is not None and _CONTROL.search(fields[0]) is None and _good_line(fields) == 0
 
     def _gap(self, at: int) -> int | None:
-        """Bytes from the declared end of a block after its line feed, where a record or the end follows; or None."""
+        """Bytes from a block's declared end to the record or end after its line feed; None if neither follows."""
         data, ended = self.window.data, self.window.ended
         for gap in (1, 0, 3, 2, 4):
             follows = at + gap
@@ -353,7 +353,7 @@ class ArcCutter(RecordCutter[UrlLine, ArcRecord]):
         return None
 
     def _gap_to_damaged_line(self, at: int) -> int | None:
-        """Bytes from the declared end of a block after its line feed, where a URL line stood before it was damaged."""
+        """Bytes from a block's declared end to the damaged URL line after its line feed; None if none follows."""
         data = self.window.data
         for gap in (1, 0, 3):
             follows = at + gap
@@ -364,7 +364,7 @@ class ArcCutter(RecordCutter[UrlLine, ArcRecord]):
             if not remains and not _KNOWN_SCHEME.match(data, follows):
                 continue
             if _find_line(data, follows, end + 1) is not None:
-                continue  # it is whole, and what is in front of it is damaged
+                continue  # this line is whole; the damage is in front of it
             if data.startswith(b"HTTP/", end + 1) or (remains and self._leads_on(end + 1 - at + int(remains[1]))):
                 return gap
         return None

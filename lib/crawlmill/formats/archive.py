@@ -1,13 +1,13 @@
-"""Finds from its bytes, never from its name, what an archive is, and reads its records: WARC, WAT, WET, ARC.
+"""Detects the format of an archive from its bytes, never from its name, and reads its records: WARC, WAT, WET, ARC.
 
 | first bytes | read as |
 |---|---|
-| `1f 8b 08` | gzip members; what the first sound one holds decides |
+| `1f 8b 08` | gzip members; the content of the first intact one decides |
 | `28 b5 2f fd`, or a skippable frame | Zstandard frames; likewise |
 | `WARC/` | plain WARC |
 | a URL line | plain ARC |
 
-Where the first bytes are damaged, the first MiB is searched for a true gzip member or Zstandard frame, or a whole WARC
+If the first bytes are damaged, the first MiB is searched for a valid gzip member or Zstandard frame, or a whole WARC
 record.
 """
 
@@ -47,7 +47,7 @@ OnProblem = Callable[[FormatError], None]
 
 
 def is_crawl_data(data: bytes) -> bool:
-    """Whether these first bytes of a file, inflated if they were gzipped, begin an archive or a SequenceFile."""
+    """Whether the first bytes of a file (decompressed, if gzipped) begin an archive or a SequenceFile."""
     return _is_record_start(data) or zstd.begins_zstd(data) or (data[:3] == b"SEQ" and data[3:4] < b"\x20")
 
 
@@ -73,28 +73,28 @@ def read_archive(
     on_problem: OnProblem,
     on_format: Callable[[str], None],
 ) -> Iterator[Record]:
-    """The records of an archive, from the offset `start` on.
+    """Yield the records of an archive, from offset `start`.
 
     Args:
         source: The archive.
-        start: Where reading begins, at a member or a record.
-        part: A part of the file was asked for; in a plain file it may end with a record's block.
-        heads_only: Prove boundaries and lengths only (of a gzipped WARC; everything else is read whole).
-        types: The types of records that are wanted; others may be left out. None for all.
-        criteria: Conditions on records that the native core may decide; what does not meet them may be left out.
-        counter: One of the native core: where that reads, what this can count is counted, and not given.
-        max_body: Bytes of a block up to which it may take it.
-        first_of_file: The first bytes of the file, where reading begins behind them: a dictionary may stand there.
-        on_left_out: Called with numbers of records that were read and are not given.
-        on_unproven: Called where content has no checksum, and a changed byte need not be noticed.
-        on_deselected: Called with numbers of records of wanted types among these that do not meet the criteria.
-        on_cut: Called with numbers of records among these that were counted, and whose payload the crawler has cut.
-        on_problem: Called for everything lost; reading goes on after it.
-        on_format: Called with `warc`, `wat`, `wet` or `arc` before the record that decides it is given. A warcinfo
+        start: Where to begin; must be the beginning of a member or a record.
+        part: Whether only part of the file was requested; in a plain file it may end with a record's block.
+        heads_only: Verify boundaries and lengths only (applies to gzipped WARC; other formats are read whole).
+        types: The types of records wanted; others may be left out. None for all.
+        criteria: Conditions that the native core may check; records that do not meet them may be left out.
+        counter: A counter of the native core: records that it can count are counted and not yielded.
+        max_body: The largest block, in bytes, that the counter may process.
+        first_of_file: Returns the first bytes of the file, if reading begins after them: a dictionary may be there.
+        on_left_out: Called with the number of records that were read and not yielded.
+        on_unproven: Called if content has no checksum, so that a changed byte may go unnoticed.
+        on_deselected: Called with the number of these that have a wanted type and do not meet the criteria.
+        on_cut: Called with the number of these that were counted and whose payload the crawler truncated.
+        on_problem: Called for each loss; reading continues after it.
+        on_format: Called with `warc`, `wat`, `wet` or `arc` before the record that decides it is yielded. A warcinfo
             decides nothing.
 
     Raises:
-        FormatError: `unknown-format`: no archive, or nothing of it could be read.
+        FormatError: `unknown-format`: not an archive, or nothing of it could be read.
     """
     window = Window(source, start=start, chunk=_SNIFFED)
     window.hold(_SNIFFED)
@@ -158,9 +158,9 @@ def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Rec
 
 
 def _begins_record(data: bytes) -> bool:
-    """Whether the bytes begin with a record, plain or in a gzip member that is sound as far as that can be seen.
+    """Whether the bytes begin with a record, plain or in a gzip member that is intact as far as it goes.
 
-    Nothing but archives is read from Zstandard frames, whatever they hold.
+    Zstandard frames are always accepted: only archives are read from them.
     """
     if not data.startswith(MAGIC):
         return _is_record_start(data) or zstd.begins_zstd(data)
@@ -190,7 +190,7 @@ def _read_members(
 
     def on_warc(name: str) -> None:
         on_format(name)
-        reader.ahead = ahead  # not before: it does not say which record came first
+        reader.ahead = ahead  # only now, since it does not report which record came first
 
     for first in members:
         head = _first_bytes(first)
@@ -214,7 +214,7 @@ def _first_bytes(member: Member) -> bytes:
     try:
         return member.peek()
     except FormatError:
-        return b""  # the member remembers it, and its reader reports it
+        return b""  # the member raises the error again for its reader, which reports it
 
 
 def _named(
@@ -238,29 +238,32 @@ def _recovers(data: bytes) -> bool:
 
 
 def _found_within(data: bytes) -> str | None:
-    """What a file is whose first bytes are damaged: what begins like a record somewhere within these bytes."""
+    """The format of a file with damaged first bytes, from the first record in these bytes; None if none is found."""
     if _holds_record(GzipReader(io.BytesIO(data), on_problem=_ignore, plausible=_is_record_start)):
         return "gzip"
     if warc_reader.holds_record(data):
         return "warc"
     if zstd.MAGIC in data:
         frames = ZstdReader(
-            io.BytesIO(data), first_of_file=lambda count: data[:count], on_unproven=lambda: None,
-            on_problem=_ignore, plausible=_is_record_start,
-        )  # fmt: skip
+            io.BytesIO(data),
+            first_of_file=lambda count: data[:count],
+            on_unproven=lambda: None,
+            on_problem=_ignore,
+            plausible=_is_record_start,
+        )
         if _holds_record(frames):
             return "zstd"
     return None
 
 
 def _holds_record(reader: MemberReader) -> bool:
-    """Whether the first true member begins like a record."""
+    """Whether the first valid member begins with a record."""
     member = next(iter(reader), None)
     return member is not None and _is_record_start(_first_bytes(member))
 
 
 def _ignore(_: FormatError) -> None:
-    """A problem of what is only tried."""
+    """Ignore a problem found while trying a format."""
 
 
 def _unknown(data: bytes, offset: int) -> FormatError:

@@ -1,10 +1,10 @@
-"""The digests that WARC records hold of their block and payload, and whether they are true: WARC 1.1 sections 5.8, 5.9.
+"""The digests in WARC records, of block and payload, and their verification: WARC 1.1 sections 5.8 and 5.9.
 
-`WARC-Block-Digest` is over the block. `WARC-Payload-Digest` of an HTTP message is over its body; writers disagree
-whether before or after its transfer and content codings are removed, so any of its forms will do. Elsewhere it is over
-the block. The digest of a revisit's payload is that of the original, and is not checked.
+`WARC-Block-Digest` covers the block. `WARC-Payload-Digest` of an HTTP message covers its body; writers disagree whether
+before or after transfer and content codings are removed, so a match with any of these forms is accepted. For other
+records it covers the block. The payload digest of a revisit is that of the original record, and is not checked.
 
-A digest is `algorithm:value`, the value in base32 or hexadecimal. An algorithm that is not known here is not checked.
+A digest is `algorithm:value`, the value in base32 or hexadecimal. Digests with unknown algorithms are not checked.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _SIZES = {"md5": 16, "sha1": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha5
 
 
 def parse_digest(text: str) -> tuple[str, bytes] | None:
-    """Algorithm (a name of hashlib) and value of a digest; None if the algorithm is not known.
+    """Parse a digest into its algorithm (a name of hashlib) and value; None if the algorithm is unknown.
 
     Raises:
-        FormatError: `bad-digest`: the value is none of that algorithm.
+        FormatError: `bad-digest`: the value is not valid for that algorithm.
     """
     name, _, value = text.strip().partition(":")
     name = name.strip().lower().replace("-", "")
@@ -53,10 +53,10 @@ def parse_digest(text: str) -> tuple[str, bytes] | None:
 
 
 def check_digests(record: Record) -> Iterator[FormatError]:
-    """What is wrong with the digests of a record, whose block is read for it: what of it is held stays readable.
+    """Yield the mismatches of a record's digests. Reads the block; the part held in memory stays readable.
 
     Raises:
-        FormatError: The block is damaged or cut.
+        FormatError: The block is damaged or truncated.
     """
     if not isinstance(record, WarcRecord):
         return
@@ -86,7 +86,7 @@ def check_digests(record: Record) -> Iterator[FormatError]:
             continue
         if what == "Payload":
             if forms is None and (forms := _forms(record, wanted)):
-                _show(record, start, [], [forms])  # of a block that is held, only now that it is needed
+                _show(record, start, [], [forms])  # only now, since it is rarely needed, and the block is in memory
             if forms is not None and expected in forms.digests():
                 continue
             if forms is not None and forms.too_large:
@@ -106,7 +106,7 @@ def check_digests(record: Record) -> Iterator[FormatError]:
 
 
 def _payload_start(record: WarcRecord) -> int:
-    """Where the payload begins in the block: after the header of an HTTP message."""
+    """The offset of the payload in the block: after the header of an HTTP message."""
     if not (record.content_type or "").lower().startswith("application/http"):
         return 0
     if record.holds_http:
@@ -118,7 +118,7 @@ def _payload_start(record: WarcRecord) -> int:
 
 
 def _forms(record: WarcRecord, wanted: dict[str, tuple[str, bytes]]) -> FormDigests | None:
-    """What digests the forms of a payload that has codings; None if it has none."""
+    """A digester of all forms of a payload with codings; None if it has no codings."""
     if "Payload" not in wanted or not record.holds_http:
         return None
     try:
@@ -129,7 +129,7 @@ def _forms(record: WarcRecord, wanted: dict[str, tuple[str, bytes]]) -> FormDige
 
 
 def _show(record: WarcRecord, start: int, block: list[Any], payload: list[Any]) -> None:
-    """Show the block to some, and what is after `start` to others."""
+    """Pass the block to the hashers in `block`, and what follows `start` to those in `payload`."""
     at = 0
     for piece in record.block.pieces():
         for each in block:

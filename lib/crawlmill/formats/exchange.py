@@ -1,14 +1,14 @@
-"""Brings together what a WARC holds of one fetch: a response, and the crawler's `metadata` record about it.
+"""Joins the records of one fetch in a WARC: a response, and the crawler's `metadata` record about it.
 
-Common Crawl writes three records for a page: `request`, `response`, and `metadata` after it, which names the charset
-and the languages that its crawler detected (`application/warc-fields`: `charset-detected`, `languages-cld2`). A
-metadata record belongs to a record
+Common Crawl writes three records for a page: `request`, `response`, and then `metadata`, which names the charset and
+the languages detected by its crawler (`application/warc-fields`: `charset-detected`, `languages-cld2`). A metadata
+record belongs to the record
 
-* that it names: a `WARC-Refers-To` or `WARC-Concurrent-To` of it is the record's id, or one of the ids that the record
-  is concurrent to (the request of both);
-* or, if it names none, that has the same target URI: the last one before it that has no metadata yet.
+* that it names: its `WARC-Refers-To` or `WARC-Concurrent-To` is that record's id, or an id that the record is
+concurrent to (the request is named by both);
+* or, if it names none, with the same target URI: the last one before it that has no metadata yet.
 
-Records are joined as they are read, and only so many are remembered: the two stand next to each other in real files.
+Records are joined as they are read, and only a limited number is remembered: in real files the two are close together.
 
     exchanges = Exchanges()
     for record in records:
@@ -40,28 +40,28 @@ DEPTH: Final = 32
 
 _MAX_METADATA: Final = 1 << 20
 _MAX_LANGUAGES: Final = 3
-_REFERENCES: Final = ("warc-refers-to", "warc-concurrent-to")
+_REFERENCES: Final = ("WARC-Refers-To", "WARC-Concurrent-To")
 
 T = TypeVar("T")
 
 
 class Detected(NamedTuple):
-    """What the crawler detected of a page: its charset, and up to three languages (ISO 639-3), the main one first."""
+    """What the crawler detected for a page: its charset, and up to three languages (ISO 639-3), the main one first."""
 
     charset: str | None
     languages: tuple[str, ...]
 
 
 def detected(record: Record) -> Detected | None:
-    """What a metadata record of Common Crawl's crawler says; None of any other record, or if it says nothing of this.
+    """Parse a metadata record of Common Crawl's crawler; None for other records, or if it has neither value.
 
-    What does not parse says nothing. A streamed record must still be proven.
+    Values that do not parse are ignored. A streamed record must still be verified by the caller.
     """
     if not (record.content_type or "").lower().startswith("application/warc-fields"):
         return None
     try:
         block = record.block.tail(0, _MAX_METADATA)
-    except (FormatError, SourceError):  # it is too large; or lost, and reported by whoever reads on
+    except (FormatError, SourceError):  # too large; or lost, which is reported when reading continues
         return None
     charset: str | None = None
     languages: bytes | None = None
@@ -75,7 +75,7 @@ def detected(record: Record) -> Detected | None:
 
 
 def detected_of(charset: str | None, languages: str | bytes | None) -> Detected | None:
-    """What the values of `charset-detected` and `languages-cld2` say; None if that is nothing."""
+    """Parse the values of `charset-detected` and `languages-cld2`; None if both are empty."""
     codes = _codes(languages) if languages else ()
     return Detected(charset or None, codes) if charset or codes else None
 
@@ -90,7 +90,7 @@ def _codes(text: str | bytes) -> tuple[str, ...]:
 
 
 class _Waiting(Generic[T]):
-    """An item, and all that its record is known by; `open` while metadata of it may come."""
+    """An item and the ids of its record; `open` while metadata for it may still come."""
 
     __slots__ = ("found", "ids", "item", "open", "uri")
 
@@ -103,23 +103,24 @@ class _Waiting(Generic[T]):
 
 
 class Exchanges(Generic[T]):
-    """Joins items, one for each record of a response, with what was detected of its page; returns them in their order.
+    """Joins items, each for one response record, with what was detected for the page; returns them in order.
 
     Args:
-        depth: Items that are held back at most; a record whose metadata is further away is given without.
+        depth: The largest number of items held back; if metadata is further away than this, an item is returned
+        without.
     """
 
     def __init__(self, depth: int = DEPTH) -> None:
         self._depth = depth
         self._waiting: deque[_Waiting[T]] = deque()
-        self._early: OrderedDict[str, Detected] = OrderedDict()  # of metadata before its record, by the id named there
+        self._early: OrderedDict[str, Detected] = OrderedDict()  # detections that precede their record, by its id
 
     def add(self, record: Record, item: T) -> None:
-        """Take in a record that metadata may follow."""
+        """Add the item of a record that metadata may follow."""
         self.wait(item, record.uri, ids_of(record))
 
     def wait(self, item: T, uri: str | None, ids: list[str]) -> None:
-        """Take in an item by the URI and ids that its record is known by: its own, and those it is concurrent to."""
+        """Add an item by its record's URI and ids: its own id, and those that the record is concurrent to."""
         waiting = _Waiting(item, uri, ids)
         if self._early:
             for each in waiting.ids:
@@ -129,17 +130,17 @@ class Exchanges(Generic[T]):
         self._waiting.append(waiting)
 
     def pass_by(self, item: T) -> None:
-        """Take in the item of a record that no metadata is about; it keeps its place."""
+        """Add an item that has no metadata; it keeps its place in the order."""
         self._waiting.append(_Waiting(item))
 
     def describe(self, record: Record) -> None:
-        """Take in a metadata record."""
+        """Add a metadata record."""
         found = detected(record)
         if found is not None:
             self.tell(found, references_of(record), record.uri)
 
     def tell(self, found: Detected, named: set[str], uri: str | None) -> None:
-        """Take in what was detected, the ids of the records it is said of, and the URI of who says it."""
+        """Add a detection, with the ids of the records that it is about, and the URI of its own record."""
         for waiting in reversed(self._waiting):
             if waiting.open and (
                 not named.isdisjoint(waiting.ids) if named else waiting.uri is not None and waiting.uri == uri
@@ -152,34 +153,27 @@ class Exchanges(Generic[T]):
             self._early.popitem(last=False)
 
     def take(self) -> Iterator[tuple[T, Detected | None]]:
-        """The items that need not wait any longer."""
+        """Yield the items that do not have to wait any longer."""
         waiting = self._waiting
         while waiting and (not waiting[0].open or len(waiting) > self._depth):
             first = waiting.popleft()
             yield first.item, first.found
 
     def rest(self) -> Iterator[tuple[T, Detected | None]]:
-        """All other items, once the last record was read."""
+        """Yield all remaining items, after the last record."""
         while self._waiting:
             first = self._waiting.popleft()
             yield first.item, first.found
 
 
 def ids_of(record: Record) -> list[str]:
-    """The record's own id, and those of the records that it was made together with."""
+    """The ids of the record and of the records that it is concurrent to."""
     if not isinstance(record, WarcRecord):
         return []
     own = record.get("WARC-Record-ID")
-    return [*([own] if own else ()), *_all(record, "warc-concurrent-to")]
+    return [*([own] if own else ()), *record.get_all("WARC-Concurrent-To")]
 
 
 def references_of(record: Record) -> set[str]:
     """The ids of the records that a metadata record names."""
-    return {each for name in _REFERENCES for each in _all(record, name)} if isinstance(record, WarcRecord) else set()
-
-
-def _all(record: WarcRecord, name: str) -> list[str]:
-    """All values of a field, which may be repeated; mostly it is not there."""
-    if record.get(name) is None:
-        return []
-    return [value for given, value in record.named_fields if given.lower() == name]
+    return {each for name in _REFERENCES for each in record.get_all(name)} if isinstance(record, WarcRecord) else set()

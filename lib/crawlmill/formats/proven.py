@@ -1,12 +1,12 @@
-"""What becomes of a record between the bytes it was cut from and the job: it is proven, counted and selected.
+"""The way of a record from its archive to the job: it is verified, counted and selected.
 
-Every reader of records passes them through `proven`. A record is given only once it is whole; of one that is larger
-than `max_body`, the block's first 64 KiB are kept; its digests are checked all the same.
+Every reader of records passes them through `proven`. A record is yielded only once it is whole; of one larger than
+`max_body`, only the first 64 KiB of the block are kept, but its digests are still checked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -25,12 +25,12 @@ _MAX_WAITING_BYTES: Final = 64 << 20
 
 
 def proven(records: Iterator[Record], request: Request, account: Account) -> Iterator[Record]:
-    """Of the records as they were cut, those that are selected and whole; all whole ones are counted.
+    """Yield the selected whole records; count all whole ones.
 
     Args:
         records: The records of one input.
-        request: What is asked for.
-        account: Told of every record, and of every problem with one.
+        request: What to read, and how.
+        account: Notified of every record and every problem.
     """
     selection = request.selection
     if selection.awaits_metadata:
@@ -44,7 +44,7 @@ def proven(records: Iterator[Record], request: Request, account: Account) -> Ite
 
 
 def _cut_counted(records: Iterator[Record], account: Account) -> Iterator[Record]:
-    """The records; those whose payload the crawler has cut are counted."""
+    """Pass records on, counting those whose payload the crawler truncated."""
     for record in records:
         if truncated_of(record) is not None:
             account.cut(1)
@@ -52,9 +52,11 @@ def _cut_counted(records: Iterator[Record], account: Account) -> Iterator[Record
 
 
 def _chosen(records: Iterator[Record], request: Request, account: Account) -> Iterator[Record]:
-    """The records that are selected by what they say themselves."""
+    """Yield the records that are selected by their own properties."""
     wants, chooses = request.selection.wants, request.selection.chooses
     choosy = request.selection.is_choosy
+    if request.selection.types is None and not choosy:
+        return _checked(records, request, account)
 
     def takes(record: Record) -> bool:
         if not wants(record):
@@ -78,26 +80,26 @@ def _checked(
     records: Iterator[Record],
     request: Request,
     account: Account,
-    takes: Callable[[Record], bool] = lambda _: True,
+    takes: Callable[[Record], bool] | None = None,
 ) -> Iterator[Record]:
     options, streamed = request.options, request.streamed
     max_body, verify = options.max_body, options.verify
     count = account.count
     for record in records:
         record.max_body = max_body
-        given = takes(record)
+        given = takes is None or takes(record)
         to_prove = record.block.streamed and not (streamed and given)
-        wrong: list[FormatError] = []
+        wrong: Sequence[FormatError] = ()
         try:
             if to_prove:
                 _hold(record)
             if verify:
-                wrong += check_digests(record)
+                wrong = list(check_digests(record))
             if to_prove:
                 record.block.drain()
         except FormatError:
-            continue  # it is not whole, which is accounted for by itself
-        count(1)  # a streamed one until it turns out not to be whole
+            continue  # it is not whole, which the block has reported
+        count(1)  # a streamed record counts until it turns out not to be whole
         for error in wrong:
             account.lose(error.located(offset=record.offset))
         if given:
@@ -105,15 +107,15 @@ def _checked(
 
 
 def _hold(record: Record) -> None:
-    """Hold of a streamed record what a job may ask for; what it declares may be less than it has."""
+    """Hold in memory what a job may need of a streamed record; its declared length may be too small."""
     most = record.max_body + HEAD_BYTES
     record.block.hold(most + 1 if record.content_length <= most else HEAD_BYTES)
 
 
 def _once_known(records: Iterator[Record], account: Account) -> Iterator[Record]:
-    """The records, held back while the format is not known: none of a format that the job cannot count is given.
+    """Hold records back until the format is known, so that none of an unwanted format is yielded.
 
-    Those are the warcinfos at the beginning of a WARC, WAT or WET.
+    These are the warcinfo records at the beginning of a WARC, WAT or WET.
     """
     waiting: list[Record] = []
     size = 0
@@ -124,10 +126,10 @@ def _once_known(records: Iterator[Record], account: Account) -> Iterator[Record]
                 size += len(record.head) + record.content_length
                 if len(waiting) < _MAX_WAITING and size < _MAX_WAITING_BYTES:
                     continue
-                account.found("warc")  # what has so many of them is none that Common Crawl has written
+                account.found("warc")  # no file written by Common Crawl has so many of them
             break
     except (FormatError, SourceError):
-        yield from waiting  # they are counted, and no other format will be found
+        yield from waiting  # they are counted already, and no other format will be found
         raise
     yield from waiting
     waiting.clear()

@@ -1,10 +1,10 @@
-"""What makes a format readable: the seam between an input that is open and the items that a job gets of it.
+"""The interface of a format: between an open input and the items that a job gets from it.
 
-A `Reader` knows a format by its first bytes and gives its items: records, or whatever else a job can ask for, such as
-the lines of an index. It tells an `Account` what it finds and what is lost, so that every format ends in the same kind
-of ledger row. A reader never opens anything: what it reads from is an `OpenInput`.
+A `Reader` recognises a format by its first bytes and yields its items: records, or anything else that a job can ask
+for, such as the lines of an index. It reports to an `Account` what it finds and what is lost, so that every format
+yields the same kind of ledger row. A reader never opens anything: it reads from an `OpenInput`.
 
-To add a format, write a `Reader` and name it in `crawlmill.inputs.readers`.
+To add a format, write a `Reader` and add it to `crawlmill.inputs.readers`.
 """
 
 from __future__ import annotations
@@ -23,44 +23,44 @@ __all__ = ["READ_OPTIONS", "Account", "Item", "OpenInput", "ReadOptions", "Reade
 
 
 class Item(Protocol):
-    """What a reader gives. Problems of an item are reported at its offset in the file, in bytes."""
+    """An item yielded by a reader. Problems with an item are reported at its offset in the file, in bytes."""
 
     @property
     def offset(self) -> int:
-        """Where in the file it begins, or what it is in."""
+        """The offset at which it, or the structure that contains it, begins."""
 
 
 class Account(Protocol):
-    """Hears what becomes of an input while it is read."""
+    """Receives reports about an input while it is read."""
 
     @property
     def format(self) -> str | None:
-        """The input's format, once it is known."""
+        """The input's format, once known."""
 
     def found(self, name: str, kinds: frozenset[str] = frozenset()) -> None:
-        """The input is of this format and may hold these kinds of records.
+        """Report that the input has this format and may hold these kinds of records.
 
-        Call it before the first item that depends on it is given. If the job cannot take this format, it ends the
-        reading by an exception, which a reader lets through.
+        Call it before yielding the first item that depends on it. If the job cannot process this format, it raises an
+        exception that ends the reading; a reader must not catch it.
         """
 
     def count(self, items: int) -> None:
-        """So many more whole items were read, whether they are given or not."""
+        """Count whole items that were read, whether or not they are yielded."""
 
     def leave_unproven(self) -> None:
-        """Some content has no checksum, so that a changed byte in it need not be noticed."""
+        """Report content without a checksum, in which a changed byte may go unnoticed."""
 
     def leave_out(self, items: int) -> None:
-        """So many of these are not given, since they do not meet what the user asks for."""
+        """Count items that are not yielded because they do not meet the user's selection."""
 
     def cut(self, items: int) -> None:
-        """So many of those that are given, or counted, have a payload that the crawler has cut."""
+        """Count yielded or counted items whose payload the crawler truncated."""
 
     def lose(self, error: FormatError) -> None:
-        """Something is lost; reading goes on after it."""
+        """Report a loss; reading continues after it."""
 
     def refuse(self, error: FormatError) -> NoReturn:
-        """End the reading: nothing of the input is taken, for this reason."""
+        """End the reading: nothing of the input can be processed, for this reason."""
 
 
 class OpenInput(Protocol):
@@ -83,19 +83,19 @@ class OpenInput(Protocol):
 
     @property
     def data(self) -> bytes:
-        """Its first bytes: 64 KiB, or all there are."""
+        """Its first bytes: 64 KiB, or all if there are fewer."""
 
     def first_of_file(self, count: int) -> bytes:
         """The first bytes of the file that the input is, or is a range of."""
 
     def from_start(self) -> ByteSource:
-        """The input from its beginning, by the offsets of the file. Ask for it once."""
+        """The input from its beginning, with the file's offsets. Call it once only."""
 
     def whole_file(self) -> AbstractContextManager[tuple[ByteSource, int | None]]:
-        """The file that a range is in, from its beginning, and its size.
+        """The file that contains the range, from its beginning, and its size.
 
-        While it is open, it is what counts as read: a range is covered as far as the file was read beyond its start,
-        and wholly once the block ends well.
+        While it is open, it counts as the input: the range is covered as far as the file was read beyond the range's
+        start, and completely once the block ends normally.
         """
 
 
@@ -104,9 +104,9 @@ class ReadOptions:
     """How inputs are read.
 
     Args:
-        heads_only: Prove boundaries and lengths only, and inflate bodies only when they are asked for.
-        verify: Check the digests that records hold, besides the checksums of their gzip members.
-        max_body: Bytes, after decoding, that are taken of one body.
+        heads_only: Verify boundaries and lengths only, and decompress bodies only on request.
+        verify: Check the digests in records, besides the checksums of their gzip members.
+        max_body: The largest body that is read, in bytes after decoding.
     """
 
     heads_only: bool = False
@@ -120,14 +120,14 @@ READ_OPTIONS: Final = ReadOptions()
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a reader is asked for.
+    """What a reader is asked to read.
 
     Args:
         options: How the input is read.
-        selection: Which records are given.
-        streamed: Give large records before they are read to their end.
-        counter: A counter of the native core: records that it can count it may count, and they are not given.
-        is_range: A range of a file was asked for, in which what belongs to a record may not be.
+        selection: Which records to yield.
+        streamed: Yield large records before they are read to their end.
+        counter: A counter of the native core: records that it can count are counted and not yielded.
+        is_range: Whether the input is a range of a file, which may lack related records.
     """
 
     options: ReadOptions = READ_OPTIONS
@@ -138,17 +138,19 @@ class Request:
 
     @property
     def native_types(self) -> frozenset[str] | None:
-        """The types of records that the native core has to give; None for all, as where each one is checked."""
+        """The types of records that the native core must return; None for all, as when each one is verified."""
         return None if self.options.verify else self.selection.native_types
 
     @property
     def native_criteria(self) -> dict[str, Any] | None:
-        """What the native core may decide on records; None: nothing."""
-        return None if self.options.verify else self.selection.native_criteria
+        """The conditions that the native core may check on records; None: none."""
+        if self.options.verify or (self.is_range and self.selection.awaits_metadata):
+            return None  # of a range, the metadata must not go unseen: without any, nothing can be decided
+        return self.selection.native_criteria
 
     @property
     def native_counter(self) -> Any | None:
-        """The counter, if what the native core gives may be counted at once: nothing else has to look at it."""
+        """The counter, if the native core may count its records at once because nothing else has to see them."""
         return self.counter if self.selection.is_native and not self.options.verify else None
 
 
@@ -158,21 +160,21 @@ def _never(_: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A format, or a family of formats that are read alike.
+    """A format, or a family of formats that are read in the same way.
 
     Args:
-        names: What messages call the formats: "WARC", "a SequenceFile".
-        formats: The same as ledger rows, and the `formats` of jobs and selectors, name them.
-        begins: Whether these first bytes (64 KiB, or all there are) of an input, as they are stored, begin this format.
-            Of a range of a file these are the first bytes of the range, unless there are `bytes_of_file`.
-        read: Gives the items of an input of this format, each once it is whole.
+        names: The formats' names in messages: "WARC", "a SequenceFile".
+        formats: The formats' names in ledger rows, and in the `formats` of jobs and selectors.
+        begins: Whether these first bytes of an input as stored (64 KiB, or all if there are fewer) begin this format.
+            For a range of a file they are the first bytes of the range, unless `bytes_of_file` is set.
+        read: Yields the items of an input of this format, each once it is whole.
         gives: The class of its items.
-        bytes_of_file: A range is known by this many first bytes of its file, and not by its own; 0: by its own.
-        recovers: Whether the format can be found in the first MiB of an input that no reader knows by its first bytes,
-            since they are damaged.
-        units: Cuts a file, read from its beginning, of so many bytes into units of so many bytes at least, which can be
-            read one by one and together give each item once: (offset, length) of each, in order. None, or an empty
-            list: it is read as a whole.
+        bytes_of_file: Recognise a range by this many first bytes of its file, not by its own; 0: by its own.
+        recovers: Whether the format can be found in the first MiB of an input whose first bytes are damaged, so that no
+            reader recognises it.
+        units: Cuts a file (read from its beginning, of the given size) into units of at least so many bytes, which can
+        be read separately and together contain each item once: (offset, length) of each, in order. None, or an empty
+            list: the file is read as a whole.
     """
 
     names: tuple[str, ...]

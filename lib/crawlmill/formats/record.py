@@ -1,7 +1,7 @@
-"""What the records of all archives have in common: where they are, what they say of themselves, block and payload.
+"""What records of all archives have in common: their place, their properties, block and payload.
 
 Terms are those of WARC 1.1 (ISO 28500:2017, section 4): a record is a header and a block; the payload of an HTTP
-response is its body, without transfer and content codings.
+response is its body without transfer and content codings.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _PIECE = 1 << 20
 
 
 class Block:
-    """The block of a record: `length` bytes, held in memory or still to be read from its archive.
+    """The block of a record: `length` bytes, in memory or still to be read from its archive.
 
-    The length of one that is still to be read is what its record declares, until it was read to its end.
+    Until a streamed block has been read to its end, its length is the one that its record declares.
 
     Args:
-        length: Bytes that the block has.
-        held: Bytes that hold the block, or nothing where there is a `rest`.
-        start: Where in `held` it begins.
-        rest: Gives the block in pieces; a FormatError says that it is damaged or cut, a SourceError that it cannot be
-            read; it is raised again for everyone who reads on.
-        reinflate: Gives `held` anew with the whole block in it, where only its head was inflated.
+        length: Size of the block, in bytes.
+        held: Bytes that contain the block; empty if there is a `rest`.
+        start: Offset of the block in `held`.
+        rest: Yields the block in pieces. A FormatError means that it is damaged or truncated, a SourceError that it
+        cannot be read; the error is raised again for everyone who continues to read.
+        reinflate: Returns `held` again with the whole block, if only its head was decompressed.
     """
 
     __slots__ = ("_error", "_given", "_held", "_reinflate", "_rest", "_start", "length")
@@ -48,7 +48,6 @@ class Block:
         length: int,
         held: Content,
         start: int,
-        *,
         rest: Iterator[bytes] | None = None,
         reinflate: Callable[[], Content] | None = None,
     ) -> None:
@@ -59,16 +58,17 @@ class Block:
 
     @property
     def streamed(self) -> bool:
-        """Whether some of the block is still to be read from its archive."""
+        """Whether part of the block is still to be read from its archive."""
         return self._rest is not None
 
     def peek(self, n: int) -> bytes:
-        """At most `n` bytes of the beginning: those that are held."""
-        end = self._start + (n if self._rest is not None else min(n, self.length))
-        return bytes(memoryview(self._held)[self._start : end])
+        """At most `n` bytes of the beginning, as far as they are in memory."""
+        held, start = self._held, self._start
+        end = start + (n if n < self.length or self._rest is not None else self.length)
+        return held[start:end] if type(held) is bytes else bytes(memoryview(held)[start:end])
 
     def head(self, n: int) -> bytes:
-        """The first `n` bytes, or all of a shorter block; what is read stays held."""
+        """The first `n` bytes, or all of a shorter block; bytes that are read stay in memory."""
         self.hold(n)
         return self.peek(n)
 
@@ -76,7 +76,7 @@ class Block:
         """The bytes from position `at` to the end of the block.
 
         Raises:
-            FormatError: `too-large` for more than `limit` bytes, or why the archive is damaged here.
+            FormatError: `too-large`: more than `limit` bytes; or why the archive is damaged here.
         """
         if self.length - at <= limit:
             self.hold(at + limit + 1)
@@ -87,9 +87,13 @@ class Block:
         return bytes(memoryview(self._held)[self._start + at : self._start + self.length])
 
     def pieces(self) -> Iterator[bytes]:
-        """The block in pieces; what is not held in memory is read once and let go."""
+        """Yield the block in pieces; what is not in memory is read once and then dropped."""
         if self._reinflate is not None:
             self.hold(self.length)
+        if self._rest is None and self.length <= _PIECE:  # nearly always
+            if whole := self.peek(self.length):
+                yield whole
+            return
         held = memoryview(self._held)[self._start :]
         held = held if self._rest is not None else held[: self.length]
         for at in range(0, len(held), _PIECE):
@@ -98,7 +102,7 @@ class Block:
             yield piece
 
     def drain(self) -> None:
-        """Read what was not read, and let go of it; so a streamed block is proven."""
+        """Read and drop the rest of the block, which verifies a streamed block."""
         while self._read() is not None:
             pass
 
@@ -120,7 +124,7 @@ class Block:
         return piece
 
     def hold(self, n: int) -> None:
-        """Hold at least the first `n` bytes in memory, or all of a shorter block, without a copy of them."""
+        """Load at least the first `n` bytes, or all of a shorter block, without copying them later."""
         if self._reinflate is not None:
             if len(self._held) - self._start < min(n, self.length):
                 self._held, self._reinflate = self._reinflate(), None
@@ -130,7 +134,7 @@ class Block:
             return
         if at != self._given:
             raise FormatError("record too large to be kept", reason="too-large", actual=self.length)
-        held = bytearray(min(n + _PIECE, self.length))  # filled in place: a join would hold it twice
+        held = bytearray(min(n + _PIECE, self.length))  # filled in place: joining pieces would need twice the memory
         held[:at] = self._held
         while at < n and (piece := self._read()) is not None:
             held[at : at + len(piece)] = piece
@@ -140,36 +144,35 @@ class Block:
 
 
 class Record:
-    """One record. Subclasses read its header; what they do not know is None.
+    """One record. Subclasses parse its header; properties that are unknown are None.
 
-    `offset` is the byte of the file at which its gzip member, or in a plain file the record itself, begins; `length`
-    the bytes of that member (of the record's header and block in a plain file), None while a streamed member is being
-    read; `index` counts the records of one member from 0; `head` is the header as it stands; `is_plain` says whether it
-    is in a plain file.
+    `offset` is the offset in the file of the record's gzip member, or in a plain file of the record itself; `length`
+    the size of that member (in a plain file, of the record's header and block), None while a streamed member is being
+    read; `index` counts the records of one member from 0; `head` is the header as stored; `is_plain` says whether the
+    record is in a plain file.
     """
 
-    __slots__ = ("_http", "block", "head", "index", "is_plain", "length", "max_body", "offset", "type")
+    __slots__ = ("_first", "_http", "block", "head", "index", "is_plain", "length", "max_body", "offset", "type")
 
     format: str = ""
     plain_bodies = False
     """Whether bodies were decoded before they were stored, whatever their headers say."""
 
-    def __init__(
-        self, kind: str, head: bytes, block: Block, *, offset: int, length: int | None, index: int = 0
-    ) -> None:
+    def __init__(self, kind: str, head: bytes, block: Block, offset: int, length: int | None, index: int = 0) -> None:
         self.type, self.head, self.block = kind, head, block
         self.offset, self.length, self.index = offset, length, index
         self.max_body, self.is_plain = MAX_BODY, False
         self._http: HttpMessage | None = None
+        self._first: dict[str, str] | None = None
 
     @property
     def uri(self) -> str | None:
-        """The target URI as written, without the angle brackets that some writers put around it."""
+        """The target URI as written, without the angle brackets that some writers add."""
         raise NotImplementedError
 
     @property
     def date(self) -> str | None:
-        """When the record was made, as written."""
+        """The date of the record, as written."""
         raise NotImplementedError
 
     @property
@@ -196,7 +199,7 @@ class Record:
     """The fields of a listing, by name, in order: each is what this gives of a record. A field is added here."""
 
     def fields(self) -> dict[str, Any]:
-        """The row that a listing shows: names and values, None where the record says nothing."""
+        """The row of a listing: names and values, None for properties that the record does not have."""
         return {name: value_of(self) for name, value_of in self.listed.items()}
 
     @classmethod
@@ -219,7 +222,7 @@ class Record:
         return self._http
 
     def http_facts(self) -> tuple[int | None, str | None]:
-        """Status and whole Content-Type of the HTTP response, None where the block holds none: facts, not damage."""
+        """Status and whole Content-Type of the HTTP response, None if there is no valid one; raises no FormatError."""
         if not self.holds_http:
             return None, None
         try:
@@ -228,10 +231,10 @@ class Record:
             return None, None
 
     def body(self) -> bytes:
-        """The payload: the body of an HTTP response without transfer and content codings; of other records the block.
+        """The payload: for an HTTP response its body without transfer and content codings, for other records the block.
 
         Raises:
-            FormatError: `too-large` for more than `max_body` bytes, before or after decoding.
+            FormatError: `too-large`: more than `max_body` bytes, before or after decoding.
         """
         if not self.holds_http:
             return self.block.tail(0, self.max_body)
@@ -239,9 +242,10 @@ class Record:
 
     @property
     def body_offset(self) -> int:
-        """Where the body of an HTTP response begins in the block.
+        """The offset of an HTTP response's body in the block.
 
-        After an empty line too many, as Common Crawl's writer added one in August 2018, if Content-Length shows it.
+        If Content-Length shows that there is one empty line too many (Common Crawl's writer added one in August 2018),
+        it is skipped.
 
         Raises:
             FormatError: `bad-header`.
@@ -256,13 +260,13 @@ class Record:
         return decode_body(self.http, body, limit=self.max_body, already_decoded=self.plain_bodies).data
 
     def page(self) -> bytes:
-        """The payload in an encoding that keeps ASCII: UTF-16 and ISO-2022-JP are turned into UTF-8."""
-        # From where the header ends, as the native core takes it: an empty line more holds no markup.
+        """The payload in an ASCII-compatible encoding: UTF-16 and ISO-2022-JP are converted to UTF-8."""
+        # Starts where the header ends, as in the native core: one more empty line contains no markup.
         body = self._body_from(self.http.body_offset) if self.holds_http else self.body()
         return tokenizable(body, self.http)
 
     def text(self) -> str:
-        """The payload as text, by its byte order mark, declared charset or own declaration; U+FFFD for errors."""
+        """The payload as text, by its byte order mark, declared charset or own declaration; errors become U+FFFD."""
         if self.holds_http:
             return text_of(self.http, self.body())
         return self.body().decode("utf-8", "replace")

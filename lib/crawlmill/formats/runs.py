@@ -1,22 +1,22 @@
-"""Cuts records that follow one another: in a plain file, in a member of several, in a member of a whole file.
+"""Cuts consecutive records: in a plain file, in a member with several records, in a member with a whole file.
 
-What WARC and ARC have in common here: a record is a header that declares the length of its block, the block, and an
-end. `RecordCutter` goes from record to record; a format says what its headers, its ends and its beginnings look like.
+WARC and ARC have in common that a record is a header with the length of its block, the block, and an end.
+`RecordCutter` steps from record to record; a format implements how headers, ends and beginnings are recognised.
 
-A block of up to 1 MiB is held while it is cut; a larger one is streamed, and what its record says of lengths holds once
-it was read to its end.
+A block of up to 1 MiB is kept in memory; a larger one is streamed, and the lengths of its record are valid once it has
+been read to its end.
 
-A declared length that leads to no end is wrong, or the bytes are:
+If a declared length does not lead to an end, either the length or the data is wrong:
 
-* If the source ends before the block does: where a whole record is within what is there, the length was too great,
-  and reading goes on at that record; where none does, the source is cut.
-* If whole records begin inside the block, one after the other, and the last ends after it, the length was too great
-  as well. The last may also be one whose header is beyond doubt, but whose own length is wrong: it is read, and
-  reported in its turn.
-* Otherwise reading goes on at the next place that begins a record.
+* If the source ends before the block does: if a whole record is found within the rest, the length was too large, and
+  reading continues at that record; otherwise the source is truncated.
+* If whole records begin inside the block, one after the other, and the last ends after it, the length was too large
+  as well. The last one may also have a header beyond doubt but a wrong length of its own: it is read and reported
+  in its turn.
+* Otherwise reading continues at the next place that begins a record.
 
-The record itself is lost in each case: it is reported, and not given, since nobody knows what it held. For this a
-source is read again where it can go back; a streamed gzip member cannot.
+In each case the record itself is lost: it is reported and not yielded, since its content is unknown. To search, the
+source is read again if it can be rewound; a streamed gzip member cannot.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ R = TypeVar("R", bound=Record)
 
 
 class RecordEnd(NamedTuple):
-    """How a record ends: bytes that its block, and all of it before its closing line end, have more than declared."""
+    """The end of a record: how far its block, and all before the closing line end, exceed the declared length."""
 
     block: int = 0
     stored: int = 0
@@ -56,20 +56,20 @@ AS_DECLARED: Final = RecordEnd()
 
 
 class _LostError(FormatError):
-    """A record that was given while it was streamed is none. Its problem is reported, and reading went on elsewhere."""
+    """A record that was yielded while streaming turned out to be invalid; this is reported, and reading continued."""
 
     def __init__(self) -> None:
         super().__init__("a record that is lost", reason="bad-length")
 
 
 class RecordCutter(ABC, Generic[S, R]):
-    """Cuts the records of one format, of which a header says `S`.
+    """Cuts the records of one format, whose headers parse to `S`.
 
     Args:
-        source: Where they are, at offset `start`.
-        member: The gzip member that they are in; None in a plain file.
-        part: A part of a plain file was asked for, which may end with a block.
-        on_problem: Called with a FormatError for everything that is lost.
+        source: The records, beginning at offset `start`.
+        member: The gzip member that contains them; None in a plain file.
+        part: Whether only part of a plain file was requested, which may end with a block.
+        on_problem: Called with a FormatError for each loss.
     """
 
     length_field: ClassVar[str]
@@ -99,30 +99,30 @@ class RecordCutter(ABC, Generic[S, R]):
         self._ends_at: int | None = None
         self._lost_block = -1
 
-    # What a format says
+    # Implemented by a format
 
     @abstractmethod
     def head(self) -> tuple[S, int, int]:
-        """What the header at hand says, its size, and the length that it declares; the header is held.
+        """Parse the current header: its content, its size, and the length it declares; the header stays in memory.
 
         Raises:
-            FormatError: There is no header, or it is cut.
+            FormatError: There is no header, or it is truncated.
         """
 
     @abstractmethod
     def make(self, said: S, head: bytes, block: Block, offset: int, length: int | None) -> R:
-        """The record of a header and a block, the `index`th of its member."""
+        """Create a record from a header and a block; it is the `index`th of its member."""
 
     @abstractmethod
     def take_end(self, offset: int, length: int) -> RecordEnd | None:
-        """Step from the declared end of a block past the end of its record; None, and a problem, if it is no end.
+        """Step from a block's declared end past the end of its record; if there is none, report it and return None.
 
-        The record is lost then; `seek` finds the next one.
+        The record is then lost; `seek` finds the next one.
         """
 
     @abstractmethod
     def find_start(self, data: bytes, at: int) -> int | None:
-        """Where, at `at` or after it, a line looks like the beginning of a header."""
+        """The first offset at or after `at` where a line looks like the beginning of a header."""
 
     @abstractmethod
     def begins_record(self) -> bool:
@@ -130,24 +130,24 @@ class RecordCutter(ABC, Generic[S, R]):
 
     @abstractmethod
     def whole_end(self) -> int | None:
-        """The offset after the record that begins at the start that was found, if it is whole, its end included."""
+        """The offset after the record at the start that was found, if it is whole including its end."""
 
     def fills_member(self, _declared: int, /) -> bool:
-        """Whether what is at hand, and declares to be so long from here on, goes on to its member's end instead."""
+        """Whether the current block extends to the end of its member, contrary to its declared length from here."""
         return False
 
     def claimed_end(self) -> int | None:
-        """The offset after what the record at hand claims, if its header is beyond doubt, whole or not; or None."""
+        """The offset after the current record by its header, if that is beyond doubt, whole or not; else None."""
         return None
 
     def step_to_next(self) -> bool:
-        """Step from the declared end of a block over a damaged end to the header that follows, if one does."""
+        """Step from a block's declared end over a damaged end to the header after it, if there is one."""
         return False
 
     def leave_open(self, record: R) -> None:
-        """Tell a record that its closing line end is missing."""
+        """Mark a record whose closing line end is missing."""
 
-    # The way through the records
+    # Stepping through the records
 
     def __iter__(self) -> Iterator[R]:
         window = self.window
@@ -171,11 +171,11 @@ class RecordCutter(ABC, Generic[S, R]):
                         record.block.drain()
                     self.index += self.member is not None
                 except _LostError:
-                    pass  # its problem is reported
+                    pass  # its problem has been reported
             window.keep(None)
 
     def _held(self, offset: int, said: S, size: int, length: int) -> R | None:
-        """The record at hand, held whole; the window moves past it. None if it is lost."""
+        """The current record, with its block in memory; moves the window past it. None if it is lost."""
         window = self.window
         if not window.hold(size + length + self.behind) and window.held < size + length - self.early:
             self._beyond_end(offset, size, length)
@@ -192,7 +192,7 @@ class RecordCutter(ABC, Generic[S, R]):
         return record if end is AS_DECLARED else self._finished(record, size + length, end)
 
     def _streamed(self, said: S, size: int, length: int) -> R | None:
-        """The record at hand; the window moves past it while its block is read."""
+        """The current record; the window moves past it while its block is read."""
         window = self.window
         offset = window.offset
         if self._ends_at is not None and offset + size + length - self.early > self._ends_at:
@@ -234,7 +234,7 @@ class RecordCutter(ABC, Generic[S, R]):
         return record
 
     def _all_but_one(self) -> bytes:
-        """What is held; the last byte stays, which may be a closing line end that the declared length counts."""
+        """What is in memory except the last byte, which may be a closing line end included in the declared length."""
         window = self.window
         piece = window.data[window.at : -1]
         window.at += len(piece)
@@ -249,7 +249,7 @@ class RecordCutter(ABC, Generic[S, R]):
         return self.make(said, head, block, member.offset, member.length)
 
     def _finished(self, record: R, declared: int, end: RecordEnd) -> R:
-        """The record, told what only its end shows."""
+        """Complete a record with what only its end shows."""
         member = self.member
         if member is not None:
             record.length = member.length
@@ -262,7 +262,7 @@ class RecordCutter(ABC, Generic[S, R]):
     # After damage
 
     def _beyond_end(self, offset: int, size: int, length: int) -> None:
-        """Report a record that declares more than there is; go to a whole record in what it claims, or the end."""
+        """Report a record that declares more than there is; move to a whole record within it, or to the end."""
         window = self.window
         if self._ends_at is None:
             self._ends_at = window.start + len(window.data)
@@ -281,7 +281,7 @@ class RecordCutter(ABC, Generic[S, R]):
         self.problem(FormatError(what, reason=reason, expected=f"{length} bytes", actual=actual), offset)
 
     def _go_on(self, offset: int, size: int) -> None:
-        """Go on after a block that has no end: at records that begin inside of it, or else after it."""
+        """Continue after a block that has no end: at records that begin inside of it, or else after it."""
         window = self.window
         behind = window.offset
         if self.step_to_next():
@@ -297,14 +297,15 @@ class RecordCutter(ABC, Generic[S, R]):
         self.seek()
 
     def _go_into(self, block: int) -> None:
-        """Go to the block of a lost record, with a byte in front of it, so that a line is seen to begin there."""
+        """Move to the block of a lost record, with one byte before it, so that the start of a line is recognised."""
         self._lost_block = block
         self.window.go_to(block - 1)
 
     def _seek_across(self, behind: int) -> bool:
         """Move to the first of a row of records that begins before this offset and ends after it.
 
-        All of them are whole but perhaps the last. A header beyond doubt in a row that ends earlier is reported here.
+        All of them are whole, except perhaps the last. If a row ends earlier, a header beyond doubt in it is reported
+        here.
         """
         window = self.window
         while self._seek(self._is_link, before=behind):
@@ -322,16 +323,16 @@ class RecordCutter(ABC, Generic[S, R]):
                                 actual="none"),
                     window.offset,
                 )  # fmt: skip
-            window.at += 1  # after a row that is broken; one that ends just here is a file within a file
+            window.at += 1  # after a broken row; a row that ends exactly here is a file within a file
         return False
 
     def _is_link(self) -> bool:
         return self._link_end()[0] is not None
 
     def _link_end(self) -> tuple[int | None, bool]:
-        """The offset after the record at hand, and whether it is whole; None if neither it nor its header is sure."""
+        """The offset after the current record, and whether it is whole; None if neither it nor its header is sure."""
         offset = self.window.offset
-        claimed = self.claimed_end() if offset != self._lost_block else None  # else the header in front is the lost one
+        claimed = self.claimed_end() if offset != self._lost_block else None  # else the header is the lost record's
         end = self.whole_end()
         return (claimed, False) if end is None else (end, True)
 
@@ -339,7 +340,7 @@ class RecordCutter(ABC, Generic[S, R]):
         """Move to the next place that begins a record, or to the end.
 
         Args:
-            strict: Only a record that is whole, its end included, will do.
+            strict: Accept only a record that is whole, including its end.
         """
         return self._seek((lambda: self.whole_end() is not None) if strict else self._begins)
 
@@ -347,7 +348,7 @@ class RecordCutter(ABC, Generic[S, R]):
         return self.claimed_end() is not None or self.begins_record()
 
     def _seek(self, is_one: Callable[[], bool], *, before: int | None = None) -> bool:
-        """Move to the next start for which this holds and, if so asked, that is before an offset; or to the end."""
+        """Move to the next start for which `is_one` holds, before the offset `before` if given; or to the end."""
         window = self.window
         while True:
             start = self.find_start(window.data, window.at)
@@ -368,11 +369,12 @@ class RecordCutter(ABC, Generic[S, R]):
     # Reporting
 
     def cut(self, what: str, expected: str, actual: str) -> FormatError:
-        """What a plain file is where it ends too early; inside a proven member the lengths are wrong instead."""
+        """The error for a source that ends too early; within a verified member, lengths are wrong instead."""
         if self.member is None:
             return FormatError(f"truncated {what}", reason="truncated", expected=expected, actual=actual)
-        return FormatError(f"{what} beyond the end of its gzip member", reason="bad-length", expected=expected,
-                           actual=actual)  # fmt: skip
+        return FormatError(
+            f"{what} beyond the end of its gzip member", reason="bad-length", expected=expected, actual=actual
+        )
 
     def problem(self, error: FormatError, offset: int) -> None:
         """Report a problem of the record at this offset of the source."""

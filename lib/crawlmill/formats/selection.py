@@ -1,9 +1,9 @@
-"""What a job gets of its inputs: which formats it can take, and which of their records, decided on their heads.
+"""What a job gets of its inputs: the formats it can process and the records it wants, decided on their headers.
 
-A selection says what reaches a job, never what is proven: deselected records are read and checked like all others.
-Everything is decided here, in one place, for every format. What users ask for are `criteria`; a condition that a
-script has of its own is a `Selector`. `native_types` and `native_criteria` are what the native core decides of a
-selection by itself (its twin of this module is `native/src/selection.rs`).
+A selection decides what reaches a job, not what is verified: deselected records are read and checked like all others.
+All decisions are made here, for every format. `criteria` are the user's selection; a `Selector` is a condition of a
+script's own. `native_types` and `native_criteria` are the part of a selection that the native core decides by itself
+(its twin of this module is `native/src/selection.rs`).
 
     Selection(formats=frozenset({"warc", "arc"}), types=frozenset({"response"}))
 """
@@ -20,32 +20,36 @@ from crawlmill.formats.selectors.criteria import NO_CRITERIA, Criteria, native_c
 __all__ = ["EVERYTHING", "Selection", "Selector"]
 
 
+_JOINED: Final = frozenset({"response", "revisit", "resource", "metadata"})
+"""Records that metadata may be about, and metadata."""
+
+
 class Selector(Protocol):
-    """One condition on records. A record without the property that it asks for does not meet it."""
+    """One condition on records. A record without the property in question does not meet it."""
 
     @property
     def name(self) -> str:
-        """What users call it, such as the name of an option."""
+        """Its name for users, such as the name of an option."""
 
     @property
     def formats(self) -> frozenset[str] | None:
-        """The formats whose records can answer it; None: all."""
+        """The formats whose records have the property; None: all."""
 
     def takes(self, record: Record) -> bool:
-        """Whether a record meets it. Reads no more of a record than its head and its HTTP header."""
+        """Whether a record meets it. Reads only a record's header and HTTP header."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The formats and records that are wanted; all conditions must be met.
+    """The formats and records wanted; all conditions must be met.
 
     Args:
-        formats: The formats that can be taken; any other is `unsupported-format`. None takes all. SequenceFiles are
+        formats: The formats that can be processed; others are `unsupported-format`. None for all. SequenceFiles are
             `metadata` or `text_data` here, while a ledger row calls them all `sequencefile`.
-        types: The types of records to be given. None gives all.
+        types: The types of records to yield. None for all.
         selectors: Further conditions.
-        criteria: What the user asks of pages.
-        of_lines: The criteria are asked of the lines that captures make, and not of records.
+        criteria: The user's selection of pages.
+        of_lines: Apply the criteria to the lines made from captures, not to records.
     """
 
     formats: frozenset[str] | None = None
@@ -55,7 +59,7 @@ class Selection:
     of_lines: bool = False
 
     def refuse(self, name: str, kinds: frozenset[str] = frozenset()) -> FormatError | None:
-        """Why an input of this format, which may hold these kinds of records, cannot be taken; None if it can."""
+        """The reason why an input of this format and these kinds of records cannot be processed; None if it can."""
         names = {name, *kinds}
         if self.formats is not None and self.formats.isdisjoint(names):
             return FormatError(
@@ -76,12 +80,12 @@ class Selection:
 
     @property
     def is_choosy(self) -> bool:
-        """Whether some records of the wanted types may not be given."""
+        """Whether some records of the wanted types may be excluded."""
         return bool(self.selectors) or (bool(self.criteria) and not self.of_lines)
 
     @property
     def awaits_metadata(self) -> bool:
-        """Whether records have to wait for what the crawler's metadata record says of their page."""
+        """Whether records must wait for the crawler's metadata record about their page."""
         return self.criteria.awaits_metadata and not self.of_lines
 
     def wants(self, record: Record) -> bool:
@@ -89,28 +93,37 @@ class Selection:
         return self.types is None or record.type in self.types
 
     def chooses(self, record: Record) -> bool:
-        """Whether a record of a wanted type meets all conditions, by what it says itself."""
+        """Whether a record of a wanted type meets all conditions, according to its own properties."""
         if not all(selector.takes(record) for selector in self.selectors):
             return False
         return self.of_lines or not self.criteria or self.criteria.takes(record)
 
     def takes(self, record: Record) -> bool:
-        """Whether a record is given."""
+        """Whether a record is yielded."""
         return self.wants(record) and self.chooses(record)
 
     @property
     def native_types(self) -> frozenset[str] | None:
-        """The types of records that the native core has to give; it may leave out all others. None for all."""
-        return self.types | {"metadata"} if self.types is not None and self.awaits_metadata else self.types
+        """The types of records that the native core must return; it may leave out all others. None for all."""
+        return self.types | _JOINED if self.types is not None and self.awaits_metadata else self.types
 
     @property
     def native_criteria(self) -> dict[str, Any] | None:
-        """What the native core decides of the criteria: it may leave out, and count, what does not meet them."""
-        return None if self.of_lines else native_criteria(self.criteria)
+        """The criteria that the native core may decide: it may leave out, and count, records that do not meet them.
+
+        Of records that wait for metadata: it may leave out responses together with the metadata right after them.
+        """
+        if self.of_lines or (self.awaits_metadata and not self._leaves_out_pairs):
+            return None
+        return native_criteria(self.criteria)
+
+    @property
+    def _leaves_out_pairs(self) -> bool:
+        return self.types is not None and "response" in self.types and "metadata" not in self.types
 
     @property
     def is_native(self) -> bool:
-        """Whether what the native core takes by its own conditions may be counted there and then."""
+        """Whether the native core may count the records that meet its conditions at once."""
         return not self.selectors and not self.awaits_metadata
 
 

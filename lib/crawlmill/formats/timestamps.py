@@ -1,4 +1,4 @@
-"""Dates of records as the 14 digits that captures have, and the parts of them that users give."""
+"""Dates of records as the 14 digits used in captures, and prefixes of them given by users."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _EARLIEST: Final = "00010101000000"
 
 
 def timestamp_of(date: str | None) -> str | None:
-    """A date of a record as 14 digits; None if it is none.
+    """Convert a date of a record to 14 digits; None if it is not valid.
 
-    Dates are those of WARC 1.1, which may be less precise than a second (what is missing is the earliest) or more, of
-    ARC (14 digits), and what some writers made of them: other zones are turned into UTC.
+    Accepts dates of WARC 1.1, which may be less precise than a second (missing parts are the earliest) or more precise,
+    of ARC (14 digits), and variants of some writers: other time zones are converted to UTC.
     """
     date = (date or "").strip()
-    if len(date) == 20 and date[10] == "T" and date[19] == "Z":  # as nearly always
+    if len(date) == 20 and date[10] == "T" and date[19] == "Z":  # nearly always
         digits = date[:4] + date[5:7] + date[8:10] + date[11:13] + date[14:16] + date[17:19]
         if digits.isascii() and digits.isdigit():
             return digits
@@ -45,12 +45,12 @@ def timestamp_of(date: str | None) -> str | None:
 
 
 def is_timestamp_prefix(text: str) -> bool:
-    """Whether 1 to 14 digits begin a timestamp that exists: `2024`, `202402`, `20240229`, but not `20240230`."""
+    """Whether 1 to 14 digits begin a valid timestamp: `2024`, `202402`, `20240229`, but not `20240230`."""
     if not _PREFIX.fullmatch(text):
         return False
     if len(text) < 4:
         return True
-    # Of a part that is not whole, the first digit is given: some day, hour or minute must begin with it.
+    # If only the first digit of a part is given, some day, hour or minute must begin with it.
     choices = ("", *"0123456789") if len(text) % 2 else ("",)
     return any(_exists(text + digit) for digit in choices if (len(text) + len(digit)) % 2 == 0)
 

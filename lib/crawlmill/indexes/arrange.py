@@ -1,7 +1,7 @@
-"""Arranges captures: the newest or distinct ones of each key, sorting, the limit. Memory does not grow with them.
+"""Arranges captures: the newest or distinct ones of each key, sorting, the limit, all in bounded memory.
 
-An order that needs all captures before the first one can be printed, such as the reverse, uses temporary files once
-they are large.
+Orders that need all captures before the first can be printed, such as the reverse, use temporary files for large
+results.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ __all__ = ["arrange", "distance_s", "merge"]
 _HELD_BYTES: Final = 8 << 20
 _MAX_HELD_LINES: Final = 1 << 14
 _PIECE: Final = 1 << 20
-_WIDTH: Final = 16  # digits of a distance, and of a number of a line
+_WIDTH: Final = 16  # digits of a distance, and of a line number
 
 
 def arrange(chunks: Iterable[Chunk], query: Query) -> Iterator[Chunk]:
-    """The captures that a query asks for, of those that it selects, in the order that it asks for."""
+    """The selected captures as a query wants them: newest or distinct, ordered, limited."""
     if not (query.newest or query.distinct or query.sort != "key"):
         yield from chunks if query.limit is None else _first(chunks, query.limit)
         return
@@ -44,21 +44,21 @@ def arrange(chunks: Iterable[Chunk], query: Query) -> Iterator[Chunk]:
 
 
 def lines_of(chunks: Iterable[Chunk]) -> Iterator[bytes]:
-    """The lines of chunks, with their ends."""
+    """The lines of chunks, with line ends."""
     for chunk in chunks:
         for line in bytes(chunk).split(b"\n")[:-1]:
             yield line + b"\n"
 
 
 def merge(streams: list[Iterator[Chunk]]) -> Iterator[Chunk]:
-    """The lines of several streams that are sorted, sorted."""
+    """Merge the lines of several sorted streams."""
     if len(streams) == 1:
         return streams[0]
     return _joined(heapq.merge(*map(lines_of, streams)))
 
 
 def distance_s(timestamp: bytes | str, other: str) -> int:
-    """Seconds between two timestamps; missing digits are those of the earliest time, dates need not exist."""
+    """Seconds between two timestamps; missing digits mean the earliest time, and dates need not be valid."""
     return abs(_seconds(timestamp.decode("ascii") if isinstance(timestamp, bytes) else timestamp) - _seconds(other))
 
 
@@ -99,7 +99,7 @@ def _joined(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _newest(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """The line of the highest timestamp of each key; the first of those of one time."""
+    """The line with the highest timestamp of each key; the first one if several have the same."""
     best: tuple[bytes, bytes, bytes] | None = None
     for line in lines:
         key, time, _ = line.split(b" ", 2)
@@ -113,7 +113,7 @@ def _newest(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _distinct(lines: Iterable[bytes], field: str) -> Iterator[bytes]:
-    """The first line of each value of a field, per key; an absent field is a value."""
+    """The first line for each value of a field, per key; an absent field counts as a value."""
     now, seen = b"", set[str]()
     for line in lines:
         key = line.split(b" ", 1)[0]

@@ -1,7 +1,7 @@
-"""Bisects a file of sorted lines, by fixed blocks that are in memory, in a cache, or fetched.
+"""Bisects a file of sorted lines in fixed blocks, which are in memory, in a cache, or fetched.
 
-A block is compared by the first line that begins in it. So a file of 2^n blocks costs n requests, and later bisections
-find the blocks at the top of the tree in memory.
+Blocks are compared by the first line that begins in them. So a file of 2^n blocks takes n requests, and later
+bisections find the blocks at the top of the tree in memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LOCAL_BYTES: Final = 8 << 10
 
 
 class OutOfOrderError(Exception):
-    """Two lines that were read are not in order; `offset` is that of the later one."""
+    """Two lines that were read are not in order; `offset` is that of the second."""
 
     def __init__(self, offset: int, line: bytes, before: bytes) -> None:
         super().__init__(offset)
@@ -29,13 +29,13 @@ class OutOfOrderError(Exception):
 
 
 class Blocks(HeldBlocks):
-    """The blocks of a file of `size` bytes, and its lines by bisection.
+    """The blocks of a file of `size` bytes, with bisection of its lines.
 
     Args:
         source: The file.
         size: Its size in bytes.
-        key: What of a line must rise from line to line.
-        persistent: Whether blocks are kept in the source's store.
+        key: The part of a line by which lines are sorted.
+        persistent: Whether to keep blocks in the source's store.
     """
 
     def __init__(
@@ -48,27 +48,27 @@ class Blocks(HeldBlocks):
         self._first: dict[int, tuple[int, bytes] | None] = {}
 
     def prime(self, head: bytes) -> None:
-        """Take in the first bytes of the file, which were read to see what it is."""
+        """Add the first bytes of the file, which were read to detect its format."""
         if len(head) >= min(self.block_bytes, self.size) and self.size:
             block = head[: self.block_bytes]
             if self._store is not None and self._store.get(0) is None:
                 self._store.put(0, block)
-            self._primed = block  # its order is checked where it is used: whoever primes does not expect an error
+            self._primed = block  # its order is checked on use, since callers of prime do not expect an error
 
     def find(self, target: bytes) -> int:
-        """The offset of the first line that is not less than a text, or the size of the file.
+        """Find the offset of the first line that is not less than `target`; the size of the file if there is none.
 
         Raises:
-            OutOfOrderError: Lines that were read on the way are not in order.
+            OutOfOrderError: Lines read on the way are not in order.
             SourceError, FormatError: The file cannot be read, or has a line without an end.
         """
-        low, high = 0, -(-self.size // self.block_bytes)  # the answer begins in a block of [low, high], or is its end
+        low, high = 0, -(-self.size // self.block_bytes)  # the line begins in a block of [low, high], or there is none
         below = above = None
         while high - low > 1:
             middle = (low + high) // 2
             first = self._first_from(middle, high)
             if first is None:
-                high = middle  # no line begins in the blocks from here to `high`
+                high = middle  # no line begins in the blocks up to `high`
                 continue
             offset, line = first
             if below is not None and self._key(line) < below[1]:
@@ -82,13 +82,13 @@ class Blocks(HeldBlocks):
         return self._find_in(low, target)
 
     def line_before(self, offset: int) -> int:
-        """The offset of the line before the one that begins at an offset; `offset` if there is none."""
+        """The offset of the line before the one at `offset`; `offset` itself if there is none."""
         at = offset
         while at > 0:
             number = (at - 1) // self.block_bytes
             start = number * self.block_bytes
             block = self.block(number)[: at - start]
-            end = len(block) - 1 if at == offset else len(block)  # the line end before `offset` is not the one sought
+            end = len(block) - 1 if at == offset else len(block)  # skip the line end just before `offset`
             found = block.rfind(b"\n", 0, max(end, 0))
             if found >= 0:
                 return start + found + 1
@@ -97,11 +97,11 @@ class Blocks(HeldBlocks):
         return 0
 
     def spans(self, start: int, end: int) -> Iterator[bytes]:
-        """The bytes from `start` to `end`, in pieces; blocks that are missing and adjoin come by one request.
+        """Yield the bytes from `start` to `end`, in pieces; adjoining missing blocks are fetched with one request.
 
         Raises:
             SourceError: The file cannot be read.
-            FormatError: `truncated`: it ends before.
+            FormatError: `truncated`: the file ends before.
         """
         size = self.block_bytes
         number, last = start // size, -(-end // size)
@@ -129,19 +129,19 @@ class Blocks(HeldBlocks):
         return block[max(start - offset, 0) : max(end - offset, 0)]
 
     def at_hand(self, number: int) -> bytes | None:
-        """As `HeldBlocks.at_hand`. Raises: OutOfOrderError."""
+        """See `HeldBlocks.at_hand`. Raises: OutOfOrderError."""
         if number == 0 and self._primed is not None:
             block, self._primed = self._primed, None
             self.hold(0, block)
         return super().at_hand(number)
 
     def hold(self, number: int, block: bytes) -> None:
-        """As `HeldBlocks.hold`. Raises: OutOfOrderError."""
+        """See `HeldBlocks.hold`. Raises: OutOfOrderError."""
         self._check_order(number, block)
         super().hold(number, block)
 
     def _check_order(self, number: int, block: bytes) -> None:
-        """Raises: OutOfOrderError where whole lines of a block are not in order."""
+        """Raises: OutOfOrderError: Complete lines of a block are not in order."""
         lines = [line for line in block.split(b"\n")[1 if number else 0 : -1] if line]
         if lines == sorted(lines):
             return
@@ -152,7 +152,7 @@ class Blocks(HeldBlocks):
                 raise OutOfOrderError(offset, keys[at], keys[at - 1])
 
     def _first_from(self, number: int, high: int) -> tuple[int, bytes] | None:
-        """Offset and text of the first line that begins in a block from `number` on, before the block `high`."""
+        """Offset and text of the first line that begins in blocks from `number` on, before `high`; or None."""
         while number < high:
             if number not in self._first:
                 if len(self._first) > 1 << 14:
@@ -176,7 +176,7 @@ class Blocks(HeldBlocks):
         return None
 
     def _line_at(self, offset: int) -> bytes:
-        """The line that begins at an offset, without its end."""
+        """The line that begins at an offset, without its line end."""
         number = offset // self.block_bytes
         pieces = []
         at, length = offset - number * self.block_bytes, 0
@@ -197,7 +197,7 @@ class Blocks(HeldBlocks):
                               expected=f"<= {MAX_LINE} bytes")  # fmt: skip
 
     def _find_in(self, number: int, target: bytes) -> int:
-        """The first line not less than a text: it begins in this block, at the end of it, or is the next one."""
+        """The offset of the first line not less than `target`: it begins in this block, or directly after it."""
         if number * self.block_bytes >= self.size:
             return self.size
         block, start = self.block(number), number * self.block_bytes

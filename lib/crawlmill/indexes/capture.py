@@ -1,14 +1,14 @@
-"""A capture, one line of an index: its key, its time, and its fields, under the names that CDXJ uses on disk.
+"""A capture, which is one line of an index: its key, its time, and its fields, named as in CDXJ.
 
     com,example)/ 20240101000000 {"url": "http://example.com/", "mime": "text/html", …}                      CDXJ
     com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 - - 1024 4096 x.warc.gz              CDX 11
     com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 - 4096 x.warc.gz                     CDX 9
 
-The columns of CDX files with other numbers of columns: 10 lacks the length, 7 and 8 lack redirect and robot flags too.
-Each may be followed by three columns for the original of a revisit. A `-` stands for nothing.
+CDX files with 10 columns lack the length, those with 7 and 8 also lack redirect and robot flags. Three columns about
+the original of a revisit may follow in each. A `-` means no value.
 
-Spec: https://archive.org/web/researcher/cdx_file_format.php for the columns; CDXJ as Common Crawl publishes it. A key
-may hold `{`, so that a line is cut at its first two blanks.
+Spec: https://archive.org/web/researcher/cdx_file_format.php for the columns; CDXJ as published by Common Crawl. Keys
+may contain `{`, so lines are split at their first two blanks.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ _SHOWN: Final = 60
 
 
 def disk_name(field: str) -> str:
-    """The name on disk of a field that may be given by the name of an API."""
+    """The field name on disk for a name that may be an API's."""
     return ALIASES.get(field, field)
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """One capture. `fields` are those of the line, in its order; texts, unless the JSON of the line says otherwise."""
+    """One capture. `fields` are those of the line, in order; texts, unless the line's JSON has other types."""
 
     urlkey: str
     timestamp: str
     fields: dict[str, Any]
 
     def get(self, field: str) -> str | None:
-        """The text of a field, by its name on disk or in an API; None if the line does not have it."""
+        """The text of a field, by its name on disk or in an API; None if it is absent."""
         name = ALIASES.get(field, field)
         if name == "urlkey":
             return self.urlkey
@@ -73,9 +73,9 @@ class Capture:
         return value if value is None or isinstance(value, str) else json.dumps(value)
 
     def to_json(self) -> dict[str, Any]:
-        """A flat object: `urlkey`, `timestamp`, and the fields by their names on disk; what is `-` is left out.
+        """A flat object: `urlkey`, `timestamp`, and the fields by their names on disk; without values that are `-`.
 
-        A capture of the index of 2012 (it has a `key`) has the five fields too which that was published with.
+        A capture of the index of 2012 (with a `key`) also has the five fields that this index was published with.
         """
         flat = {"urlkey": self.urlkey, "timestamp": self.timestamp}
         for name, value in self.fields.items():
@@ -85,12 +85,12 @@ class Capture:
 
 
 def disk_fields(line: bytes) -> tuple[bytes, bytes, dict[str, Any]]:
-    """The key, the timestamp and the fields of a line, by their names on disk.
+    """Parse a line into key, timestamp, and fields by their names on disk.
 
-    A field that has both names keeps that of the disk, unless it is null.
+    If a field occurs under both names, the one on disk is used, unless it is null.
 
     Raises:
-        FormatError: As `parse_capture` does.
+        FormatError: As for `parse_capture`.
     """
     key, timestamp, fields = _parsed(line)
     if not _API_FIELDS.isdisjoint(fields):
@@ -101,11 +101,11 @@ def disk_fields(line: bytes) -> tuple[bytes, bytes, dict[str, Any]]:
 
 
 def parse_capture(line: bytes) -> Capture:
-    """The capture of a line, with or without its line end.
+    """Parse a line, with or without its line end.
 
     Raises:
         FormatError: `bad-header`: it has fewer than three fields, no timestamp of 14 digits, or a number of columns
-            that no CDX file has; `bad-json`: its JSON is no object.
+        that no CDX format has; `bad-json`: its JSON is not an object.
     """
     key, timestamp, fields = _parsed(line)
     return Capture(key.decode("utf-8", "surrogateescape"), timestamp.decode("ascii"), fields)
@@ -146,7 +146,7 @@ def _of_json(text: bytes) -> dict[str, Any]:
         raise FormatError(
             "the JSON of an index line does not parse", reason="bad-json", actual=f"{what} in {_shown(text)}"
         ) from None
-    if not isinstance(fields, dict):  # cannot be: it begins with a brace
+    if not isinstance(fields, dict):  # cannot happen, since it begins with a brace
         raise FormatError("the JSON of an index line is not an object", reason="bad-json", actual=_shown(text))
     return fields
 

@@ -23,9 +23,9 @@ _CDXJ: Final = re.compile(rb"[^ \n]+ [0-9]{14} \{")
 
 
 def detect_index(head: bytes, name: str) -> tuple[str, bool]:
-    """`cdx`, `cdxj`, `cluster` (a `cluster.idx`) or `prefix-tree`, and whether it is gzipped.
+    """Detect `cdx`, `cdxj`, `cluster` (a `cluster.idx`) or `prefix-tree`; returns it, and whether it is gzipped.
 
-    An empty file is an empty CDXJ, unless its name says that it is the index of 2012.
+    An empty file is an empty CDXJ, unless its name is that of the index of 2012.
 
     Raises:
         FormatError: `unknown-format`.
@@ -70,4 +70,4 @@ def _inflated(head: bytes) -> bytes:
     try:
         return zlib.decompressobj(31).decompress(head, HEAD_BYTES)
     except zlib.error:
-        return b"\n"  # damaged at its very beginning: whoever reads it says so
+        return b"\n"  # damaged at the very beginning, which its reader reports

@@ -1,4 +1,4 @@
-"""Blocks of a file that is read by ranges: held in memory, kept in a store from run to run, or fetched."""
+"""The blocks of a file that is read by ranges: held in memory, kept in a store between runs, or fetched."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _HELD_BYTES: Final = 16 << 20
 
 
 class HeldBlocks:
-    """The blocks of a file, the last of which may be shorter. Those that were used last are held, 16 MiB at most.
+    """The blocks of a file, the last of which may be shorter. The most recently used ones are held, up to 16 MiB.
 
     Args:
         source: The file.
         size: Its size in bytes.
         block_bytes: Bytes of a block.
-        origin: Where the first block begins.
-        store: Keeps blocks from run to run, if there is one.
-        stored_from: The number that the first block has there.
+        origin: The offset of the first block.
+        store: Keeps blocks between runs, if given.
+        stored_from: The number of the first block in the store.
     """
 
     def __init__(
@@ -41,11 +41,11 @@ class HeldBlocks:
         self._held: OrderedDict[int, bytes] = OrderedDict()
 
     def block(self, number: int, *, ahead: int = 0) -> bytes:
-        """A block; if it has to be fetched, so many more after it come by the same request.
+        """A block; if it must be fetched, the request includes `ahead` blocks after it.
 
         Raises:
             SourceError: The file cannot be read.
-            FormatError: `truncated`: it ends before.
+            FormatError: `truncated`: the file ends before.
         """
         block = self.at_hand(number)
         if block is None:
@@ -60,7 +60,7 @@ class HeldBlocks:
         return block
 
     def at_hand(self, number: int) -> bytes | None:
-        """A block that need not be fetched."""
+        """A block that does not have to be fetched; else None."""
         block = self._held.get(number)
         if block is not None:
             self._held.move_to_end(number)
@@ -71,26 +71,29 @@ class HeldBlocks:
         return block
 
     def read(self, stream: ByteSource, number: int) -> bytes:
-        """The block that a stream gives next. Raises: as `block` does."""
+        """The block that a stream returns next. Raises: as `block`."""
         offset, length = self._place(number)
         block = read_up_to(stream, length)
         if len(block) < length:
             raise FormatError(
-                "the file ends before the size it had", reason="truncated", source=self.source.name,
-                offset=offset + len(block), expected=f"{self.size} bytes",
-            )  # fmt: skip
+                "the file ends before the size it had",
+                reason="truncated",
+                source=self.source.name,
+                offset=offset + len(block),
+                expected=f"{self.size} bytes",
+            )
         if self._store is not None:
             self._store.put(self._stored_from + number, block)
         self.hold(number, block)
         return block
 
     def hold(self, number: int, block: bytes) -> None:
-        """Keep a block at hand."""
+        """Keep a block in memory."""
         self._held[number] = block
         while len(self._held) * self.block_bytes > _HELD_BYTES and len(self._held) > 1:
             self._held.popitem(last=False)
 
     def _place(self, number: int) -> tuple[int, int]:
-        """Where a block begins, and how many bytes it has."""
+        """The offset and the size of a block."""
         offset = self.origin + number * self.block_bytes
         return offset, max(min(self.block_bytes, self.size - offset), 0)

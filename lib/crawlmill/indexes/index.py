@@ -1,4 +1,4 @@
-"""The interface of every kind of index: a plan of what to read for some queries, and their captures."""
+"""The interface of all indexes: a plan of what to read for some queries, and their captures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_FILES: Final = 1 << 12
 
 
 class Index(Protocol):
-    """An index. What is lost of it is reported to the `on_problem` that it was made with, and reading continues."""
+    """An index. Losses are reported to the `on_problem` that it was created with, and reading continues."""
 
     @property
     def name(self) -> str:
@@ -30,52 +30,52 @@ class Index(Protocol):
 
     @property
     def format(self) -> str:
-        """As ledgers call it: `cdx`, `cdxj`, `cluster`, `cdx-api`, `prefix-tree`."""
+        """Its name in ledgers: `cdx`, `cdxj`, `cluster`, `cdx-api`, `prefix-tree`."""
 
     @property
     def in_line_order(self) -> bool:
-        """Whether the lines of a query come in the order of their bytes; others are sorted where that matters."""
+        """Whether the lines of a query come in the order of their bytes; if not, they are sorted where that matters."""
 
     @property
     def reads_through(self) -> bool:
-        """Whether all of it is read, whatever is wanted: many queries are better answered at once then."""
+        """Whether all of it is read for any query, so that many queries are better answered together."""
 
     @property
     def shares_blocks(self) -> bool:
-        """Whether what is read for one query serves others: if so, small queries are better answered at once."""
+        """Whether blocks read for one query serve others, so that small queries are better answered together."""
 
     def plan(self, queries: Sequence[Query]) -> Plan:
         """What must be read to answer the queries.
 
         Raises:
-            SourceError, FormatError: It cannot be found out.
+            SourceError, FormatError: It cannot be determined.
         """
 
     def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:
-        """The lines within the ranges of each query, those of a query in the order of the index.
+        """Yield the lines within the ranges of each query, those of a query in the order of the index.
 
-        Each block is read once, however many queries it serves. Of a plan that was cut, only its parts are read.
-        Filters, limits and orders are not applied.
+        Each block is read once, however many queries it serves. If the plan was cut, only its parts are read. Filters,
+        limits and orders are not applied.
         """
 
 
 @dataclass(slots=True)
 class Losses:
-    """What is lost of an index: every damage is told, a file that cannot be had once."""
+    """The losses of an index: all damage is reported, a file that cannot be read only once."""
 
     on_problem: OnProblem
     _files: set[str | None]
 
     @classmethod
     def of(cls, on_problem: OnProblem) -> Losses:
-        """Nothing lost yet."""
+        """No losses yet."""
         return cls(on_problem, set())
 
     def __contains__(self, file: str) -> bool:
         return file in self._files
 
     def add(self, error: FormatError | SourceError, file: str) -> None:
-        """Tell it; a file that cannot be had is not asked for again."""
+        """Report a loss; a file that cannot be read will not be requested again."""
         error.located(source=file)
         if isinstance(error, SourceError):
             if file in self._files:

@@ -1,6 +1,6 @@
-"""Chunks: the bytes of whole lines, in the order of an index; bisecting, checking and cutting them.
+"""Chunks: the bytes of whole lines, in the order of an index; and functions to bisect, check and split them.
 
-A chunk ends with a line end. Blank lines and headers mean nothing and may be anywhere: ` CDX N b a …` names the columns
+A chunk ends with a line end. Blank lines and headers may be anywhere and are ignored: ` CDX N b a …` names the columns
 of a CDX file, `!meta {…}` and other words with a `!` describe a CDXJ file (pywb, OutbackCDX, OpenWayback).
 """
 
@@ -40,7 +40,7 @@ _LF: Final = 0x0A
 
 
 def tidy(chunk: Chunk) -> Chunk:
-    """The chunk with LF for CR LF, an end to its last line, and no blank lines at its beginning and end."""
+    """The chunk with LF instead of CR LF, with a complete last line, without blank lines at either end."""
     if b"\r" in chunk:
         chunk = chunk.replace(b"\r\n", b"\n")
     if chunk.startswith(b"\n"):
@@ -51,23 +51,23 @@ def tidy(chunk: Chunk) -> Chunk:
 
 
 def first_line(chunk: Chunk) -> bytes:
-    """The first line of a chunk, without its end."""
+    """The first line of a chunk, without its line end."""
     end = chunk.find(b"\n")
     return bytes(chunk[: end if end >= 0 else len(chunk)])
 
 
 def last_line(chunk: Chunk) -> bytes:
-    """The last line of a chunk, without its end."""
+    """The last line of a chunk, without its line end."""
     return bytes(chunk[chunk.rfind(b"\n", 0, len(chunk) - 1) + 1 : -1])
 
 
 def find_line(chunk: Chunk, target: bytes) -> int:
-    """The place in a sorted, tidy chunk of the first line that is not less than a text, or the chunk's length."""
+    """The position in a sorted, tidy chunk of the first line that is not less than `target`, or the chunk's length."""
     low, high = 0, len(chunk)
     while low < high:
         middle = (low + high) // 2
         start = place = chunk.rfind(b"\n", low, middle) + 1 or low
-        while start < high and chunk[start] == _LF:  # of blank lines, the one after them decides
+        while start < high and chunk[start] == _LF:  # a blank line is skipped in favour of the one after it
             start += 1
         if start == high:
             high = place
@@ -81,7 +81,7 @@ def find_line(chunk: Chunk, target: bytes) -> int:
 
 
 def is_header(line: Chunk) -> bool:
-    """Whether a line describes its file: it is no capture, and nothing is lost with it."""
+    """Whether a line describes its file: it is not a capture, and skipping it is not a loss."""
     return _HEADER.match(line) is not None
 
 
@@ -94,12 +94,12 @@ def is_sorted(chunk: Chunk) -> bool:
 
 
 def key_and_time(line: bytes) -> bytes:
-    """What of a line decides where it stands; the rest may be in any order."""
+    """The part of a line that determines its place; the rest may be in any order."""
     return b" ".join(line.split(b" ", 2)[:2])
 
 
 def first_disorder(chunk: Chunk, before: bytes = b"") -> tuple[bytes, bytes] | None:
-    """The first line that should not come after the one before it, and that one; None in a sorted chunk."""
+    """The first line that is out of order, and the line before it; None if the chunk is sorted."""
     for line in bytes(chunk).split(b"\n"):
         if line:
             if key_and_time(line) < key_and_time(before):
@@ -109,13 +109,13 @@ def first_disorder(chunk: Chunk, before: bytes = b"") -> tuple[bytes, bytes] | N
 
 
 class Order:
-    """Follows chunks that come in order, as far as keys and times are in order."""
+    """Checks that consecutive chunks are in the order of keys and times."""
 
     def __init__(self) -> None:
         self._last = b""
 
     def take(self, chunk: Chunk) -> tuple[bytes, bytes] | None:
-        """The first line of the next chunk that should not come after the one before it, and that one."""
+        """The first line of the next chunk that is out of order, and the line before it; None if there is none."""
         if not chunk:
             return None
         before, self._last = self._last, last_line(chunk)
@@ -125,7 +125,7 @@ class Order:
 
 
 def sound_lines(chunk: Chunk) -> int:
-    """Bytes of the lines at the beginning of a chunk that have a key, a timestamp and JSON in braces or columns."""
+    """The size in bytes of the leading lines of a chunk that have a key, a timestamp, and JSON in braces or columns."""
     if (native := core.native()) is not None:
         return int(native.sound_lines(bytes(chunk)))
     found = _SOUND.match(chunk)
@@ -133,10 +133,10 @@ def sound_lines(chunk: Chunk) -> int:
 
 
 def chunks_of(pieces: Iterable[bytes | bytearray], size: int = 1 << 20) -> Iterator[Chunk]:
-    """The text that comes in pieces, in tidy chunks of about `size` bytes.
+    """Split a text given in pieces into tidy chunks of about `size` bytes.
 
     Raises:
-        FormatError: `too-large`: a line of more than 4 MiB.
+        FormatError: `too-large`: a line has more than 4 MiB.
     """
     rest: list[bytes | bytearray] = []
     held = 0

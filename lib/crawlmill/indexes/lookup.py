@@ -1,13 +1,13 @@
-"""Answers many queries from several indexes, in their order, each as if it were alone, reading every block once.
+"""Answers many queries from several indexes, in order, each as if it were alone, reading every block once.
 
-Queries that need few blocks are answered together: their captures are cut out of the blocks in one pass over each
-index, and kept, in a temporary file if there are many, until their turns come. The others are answered as streams when
-their turns come; so are all queries to an index that must be asked for each of them.
+Queries that need few blocks are answered together: their captures are extracted in one pass over each index, and kept,
+in a temporary file if there are many, until their turns come. Other queries are answered as streams at their turns; so
+are all queries to an index that needs a request for each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryDirectory
@@ -33,21 +33,23 @@ _SORT_BYTES: Final = 64 << 20
 def look_up(
     indexes: Sequence[Index], queries: Iterable[Query], on_problem: OnProblem
 ) -> Iterator[tuple[Query, Iterator[Chunk]]]:
-    """Each query and the lines of its captures, in chunks, which must be read before the next query is asked for.
+    """Yield each query with the lines of its captures in chunks, which must be read before the next query.
 
     Args:
-        indexes: Their captures are merged by key and time.
-        queries: In the order in which they are answered.
-        on_problem: Called with what is lost, as far as the indexes do not report it themselves.
+        indexes: The indexes; their captures are merged by key and time.
+        queries: The queries, answered in this order.
+        on_problem: Called with losses that the indexes do not report themselves.
     """
     queries = iter(queries)
     while batch := list(islice(queries, _BATCH)):
-        with _Together(indexes, on_problem) as together:
+        numbers: dict[Query, int] = {}
+        places = [numbers.setdefault(query, len(numbers)) for query in batch]
+        with _Together(indexes, on_problem, list(numbers)) as together:
             if len(batch) > 1:
-                together.answer([query for query in dict.fromkeys(batch) if _is_small(query, indexes)])
-            for query in batch:
+                together.answer()
+            for query, number in zip(batch, places, strict=True):
                 streams = [
-                    together.stream(query, place) or _select(index, query, on_problem)
+                    together.stream(number, place) or _select(index, query, on_problem)
                     for place, index in enumerate(indexes)
                 ]
                 yield query, arrange(merge(_in_order(indexes, streams, query)), query)
@@ -59,7 +61,7 @@ def _select(index: Index, query: Query, on_problem: OnProblem) -> Iterator[Chunk
 
 
 def _in_order(indexes: Sequence[Index], streams: list[Iterator[Chunk]], query: Query) -> list[Iterator[Chunk]]:
-    """The streams of a query, sorted where they are not and something depends on it."""
+    """The streams of a query, sorted if they are not and it matters."""
     if len(indexes) == 1 and query.sort == "key" and not query.newest and not query.distinct:
         return streams
     return [stream if index.in_line_order else _sorted(stream) for index, stream in zip(indexes, streams, strict=True)]
@@ -72,7 +74,7 @@ def _sorted(stream: Iterator[Chunk]) -> Iterator[Chunk]:
 
 def _is_small(query: Query, indexes: Sequence[Index]) -> bool:
     """Whether a query is better answered together with others."""
-    if query.pattern.match == "exact":  # seldom more than one block: a plan would cost as much as the answer
+    if query.pattern.match == "exact":  # rarely more than one block: a plan would cost as much as the answer
         return True
     for index in indexes:
         if index.reads_through or not index.shares_blocks:
@@ -80,20 +82,19 @@ def _is_small(query: Query, indexes: Sequence[Index]) -> bool:
         try:
             plan = index.plan([query])
         except (FormatError, SourceError):
-            continue  # which is reported where it is read
+            continue  # reported when it is read
         if plan.blocks > _FEW_BLOCKS or plan.bytes > _FEW_BYTES:
             return False
     return True
 
 
 class _Together:
-    """The lines that some queries select, by query and index."""
+    """The lines that the small ones among some queries select, by index and number of the query."""
 
-    def __init__(self, indexes: Sequence[Index], on_problem: OnProblem) -> None:
-        self._indexes, self._on_problem = indexes, on_problem
+    def __init__(self, indexes: Sequence[Index], on_problem: OnProblem, queries: list[Query]) -> None:
+        self._indexes, self._on_problem, self._queries = indexes, on_problem, queries
         self._file = SpooledTemporaryFile(max_size=_HELD_BYTES)  # noqa: SIM115 - closed by __exit__
-        self._size = 0
-        self._found: dict[Query, list[list[tuple[int, int]]]] = {}
+        self._found: list[dict[int, list[tuple[int, int]]]] = [{} for _ in indexes]  # offsets and sizes in the file
 
     def __enter__(self) -> Self:
         return self
@@ -101,28 +102,26 @@ class _Together:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def answer(self, queries: list[Query]) -> None:
-        """Read what the queries want."""
-        for query in queries:
-            self._found[query] = [[] for _ in self._indexes]
-        for place, index in enumerate(self._indexes if queries else ()):
-            if not index.shares_blocks:
+    def answer(self) -> None:
+        """Read what the small queries want."""
+        small = [number for number, query in enumerate(self._queries) if _is_small(query, self._indexes)]
+        queries = [self._queries[number] for number in small]
+        size = 0
+        for index, found in zip(self._indexes, self._found, strict=True):
+            if not (queries and index.shares_blocks):
                 continue
-            select: list[Callable[[Chunk], Chunk]] = [
-                Selector(query, index.name, self._on_problem) for query in queries
-            ]
-            for number, chunk in index.captures(queries):
-                if taken := select[number](chunk):
+            found.update((number, []) for number in small)
+            select = [Selector(query, index.name, self._on_problem) for query in queries]
+            for place, chunk in index.captures(queries):
+                if taken := select[place](chunk):
                     self._file.write(taken)
-                    self._found[queries[number]][place].append((self._size, len(taken)))
-                    self._size += len(taken)
+                    found[small[place]].append((size, len(taken)))
+                    size += len(taken)
 
-    def stream(self, query: Query, place: int) -> Iterator[Chunk] | None:
-        """The lines of a query in an index, if it was answered."""
-        found = self._found.get(query)
-        if found is None or not self._indexes[place].shares_blocks:
-            return None
-        return self._read(found[place])
+    def stream(self, number: int, place: int) -> Iterator[Chunk] | None:
+        """The lines of a query in the index at this place; None if they are not read yet."""
+        found = self._found[place].get(number)
+        return None if found is None else self._read(found)
 
     def _read(self, spans: list[tuple[int, int]]) -> Iterator[Chunk]:
         for offset, length in spans:

@@ -1,4 +1,4 @@
-"""Captures as commands print them: stored lines, JSON objects, tab-separated values, an input list."""
+"""Captures as printed by commands: stored lines, JSON objects, tab-separated values, an input list."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Printer = Callable[[Chunk, OnProblem], Chunk]
 
 
 def make_printer(form: str, fields: str | None) -> Printer:
-    """What prints captures in one of the `FORMATS`.
+    """A function that prints captures in one of the `FORMATS`.
 
     Args:
-        form: One of them.
-        fields: The wanted fields, separated by commas, by their names on disk or in an API; None: all.
+        form: The format.
+        fields: Names of the fields, separated by commas, as on disk or in an API; None: all.
 
     Raises:
-        UsageError: Fields that are none.
+        UsageError: A field is not valid.
     """
     names = [name.strip() for name in fields.split(",")] if fields is not None else None
     if names is not None and not all(names):
@@ -87,7 +87,7 @@ def _cdxj_line(names: list[str]) -> Callable[[Capture], str]:
 
 def _list_line(capture: Capture) -> str:
     cells = [_cell(capture, name) for name in ("filename", "offset", "length")]
-    if any(mark in cells[0] for mark in "\t\r\n"):  # JSON is a line of an input list too
+    if any(mark in cells[0] for mark in "\t\r\n"):  # JSON is a valid line of an input list too
         return json.dumps(dict(zip(("filename", "offset", "length"), cells, strict=True))) + "\n"
     return "\t".join(cells) + "\n"
 
@@ -98,7 +98,7 @@ def _cell(capture: Capture, name: str) -> str:
 
 
 def _table(names: list[str]) -> Printer:
-    """Rows under a line of names, which comes with the first row."""
+    """Rows after a line of names, which is printed with the first row."""
     begun = False
 
     def row(capture: Capture) -> str:

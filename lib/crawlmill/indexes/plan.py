@@ -1,6 +1,6 @@
-"""A plan: which bytes of which files to read for some queries. Made without reading them; cut into units of work.
+"""A plan: which bytes of which files to read for some queries. Made without reading them; can be cut into units.
 
-Each part is a run of neighbouring blocks of one file: gzip members of a shard, or a span of a sorted file. Parts are in
+Each part is a run of neighbouring blocks of a file: gzip members of a shard, or a span of a sorted file. Parts are in
 the order of their lines, each block is in exactly one of them, and they can be read independently.
 """
 
@@ -18,12 +18,12 @@ _RUN_BYTES: Final = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Neighbouring blocks of one file.
+    """Neighbouring blocks of a file.
 
     Args:
-        file: The file, as the index calls it: a shard's name, or a location.
-        offset: Where the first block begins, in bytes of the file.
-        lengths: Bytes of each block.
+        file: The name of the file in the index: a shard's name, or a location.
+        offset: The offset of the first block in the file.
+        lengths: The sizes of the blocks, in bytes.
     """
 
     file: str
@@ -32,7 +32,7 @@ class Part:
 
     @property
     def bytes(self) -> int:
-        """Bytes of all blocks."""
+        """The size of all blocks."""
         return sum(self.lengths)
 
     @property
@@ -41,42 +41,42 @@ class Part:
         return self.offset + self.bytes
 
     def to_json(self) -> list[Any]:
-        """What `from_json` makes the same part of."""
+        """The part as a JSON array for `from_json`."""
         return [self.file, self.offset, list(self.lengths)]
 
     @classmethod
     def from_json(cls, given: list[Any]) -> Part:
-        """The part that `to_json` wrote."""
+        """Parse the array written by `to_json`."""
         return cls(given[0], given[1], tuple(given[2]))
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The parts to be read."""
+    """The parts to read."""
 
     parts: tuple[Part, ...] = ()
 
     @property
     def blocks(self) -> int:
-        """Blocks in all parts."""
+        """The number of blocks in all parts."""
         return sum(len(part.lengths) for part in self.parts)
 
     @property
     def bytes(self) -> int:
-        """Bytes of all blocks."""
+        """The size of all blocks."""
         return sum(part.bytes for part in self.parts)
 
     @property
     def requests(self) -> int:
-        """Requests that reading it takes, if none fails."""
+        """The number of requests needed to read it, if none fails."""
         return sum(1 for _ in self.runs())
 
     def totals(self) -> dict[str, int]:
-        """What to read, by its name."""
+        """The amounts to read, by unit."""
         return {"blocks": self.blocks, "bytes": self.bytes, "requests": self.requests}
 
     def runs(self) -> Iterator[list[Part]]:
-        """The parts that are read by one request: of one file, rising, with gaps smaller than what is wanted."""
+        """The parts read by one request: of one file, ascending, with gaps smaller than the parts."""
         run: list[Part] = []
         wanted = 0
         for part in self.parts:
@@ -92,7 +92,7 @@ class Plan:
             yield run
 
     def units(self, blocks: int) -> Iterator[Plan]:
-        """The plan in pieces of at most so many blocks, for tasks of their own."""
+        """The plan in pieces of at most `blocks` blocks, for separate tasks."""
         held: list[Part] = []
         count = 0
         for part in _cut(self.parts, blocks):
@@ -105,12 +105,12 @@ class Plan:
             yield Plan(tuple(held))
 
     def to_json(self) -> list[Any]:
-        """What `from_json` makes the same plan of."""
+        """The plan as a JSON array for `from_json`."""
         return [part.to_json() for part in self.parts]
 
     @classmethod
     def from_json(cls, given: list[Any]) -> Plan:
-        """The plan that `to_json` wrote."""
+        """Parse the array written by `to_json`."""
         return cls(tuple(map(Part.from_json, given)))
 
 

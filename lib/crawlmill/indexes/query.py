@@ -1,7 +1,7 @@
-"""A query: which captures are wanted, and in which order. Made from options, serialised for tasks; does no reading.
+"""A query: which captures are wanted, and in which order. Made from options, serialised for tasks; reads nothing.
 
-The order of its steps: times and filters; then the newest capture of each key, or the first of each value of a field;
-then the order; then the limit.
+The steps are, in order: times and filters; the newest capture of each key, or the first for each value of a field;
+sorting; the limit.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ _DIGITS: Final = re.compile(r"[0-9]{1,14}")
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A condition on one field; without a field, on the whole line.
+    """A condition on one field or, without a field, on the whole line.
 
-    `text` as given; `how` is `=` (equals), `~` (a regular expression, matched from the left) or nothing (contains).
+    `text` is the value as given; `how` is `=` (equals), `~` (a regular expression, matched from the start) or ""
+    (contains).
     """
 
     text: str
@@ -37,7 +38,7 @@ class Filter:
     expression: re.Pattern[str] | None = dataclasses.field(default=None, compare=False)
 
     def passes(self, capture: Capture, line: bytes) -> bool:
-        """Whether a capture is wanted; an absent field is an empty text."""
+        """Whether a capture meets the condition; an absent field is an empty text."""
         if self.field is None:
             found = line.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
         else:
@@ -50,10 +51,10 @@ class Filter:
 
 
 def parse_filter(text: str) -> Filter:
-    """The filter that `[!][=|~]FIELD:VALUE` stands for, as CDX APIs have it.
+    """Parse a filter `[!][=|~]FIELD:VALUE`, the form of CDX APIs.
 
     Raises:
-        UsageError: It is no regular expression, or says nothing.
+        UsageError: It is empty, or not a valid regular expression.
     """
     rest = text.removeprefix("!")
     how = rest[:1] if rest[:1] in ("=", "~") else ""
@@ -76,14 +77,14 @@ class Query:
     """One look-up.
 
     Args:
-        pattern: Whose captures are wanted.
+        pattern: The URLs whose captures are wanted.
         start, end: 1 to 14 digits each: `timestamp[:len(start)] >= start`, `timestamp[:len(end)] <= end`.
-        filters: All of them must be met.
-        newest: Only the newest capture of each key.
-        distinct: Only the first capture of each value of this field, per key.
-        sort: One of `SORTS`: by the bytes of lines, the same backwards, by distance in time from `closest`.
+        filters: Conditions, all of which must be met.
+        newest: Whether to return only the newest capture of each key.
+        distinct: Return only the first capture for each value of this field, per key.
+        sort: One of `SORTS`: by the bytes of lines, in reverse, or by distance in time from `closest`.
         closest: 1 to 14 digits.
-        limit: The most captures wanted.
+        limit: The largest number of captures to return.
     """
 
     pattern: Pattern
@@ -97,10 +98,10 @@ class Query:
     limit: int | None = None
 
     def __post_init__(self) -> None:
-        """Raises: UsageError for a value that means nothing."""
+        """Raises: UsageError: A value is not valid."""
         unbounded = self.start is None and self.end is None and self.limit is None
         if unbounded and self.closest is None and self.sort == "key":
-            return  # as most queries are, of which there may be very many
+            return  # true of most queries, of which there may be very many
         for name, digits in (("from", self.start), ("to", self.end), ("closest", self.closest)):
             if digits is not None and not _DIGITS.fullmatch(digits):
                 raise UsageError(name, expected="a timestamp of 1 to 14 digits, such as 202401", actual=repr(digits))
@@ -113,7 +114,7 @@ class Query:
 
     @property
     def ranges(self) -> tuple[KeyRange, ...]:
-        """The lines of an index that may be wanted; of a single key, only those of the time that is asked for."""
+        """The index lines that may be wanted; for a single key, only those in the time range."""
         if self.pattern.match != "exact" or not (self.start or self.end):
             return self.pattern.ranges
         key = self.pattern.key + b" "
@@ -122,7 +123,7 @@ class Query:
         return (KeyRange(low, high),) if low < high else ()
 
     def to_json(self) -> dict[str, Any]:
-        """What `from_json` makes the same query of."""
+        """The query as a JSON object for `from_json`."""
         pattern = self.pattern
         return {
             "pattern": pattern.text, "is_key": pattern.is_key, "match": pattern.match,
@@ -133,7 +134,7 @@ class Query:
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Query:
-        """The query that `to_json` wrote."""
+        """Parse the object written by `to_json`."""
         pattern = parse_pattern(given["key"], given["match"], is_key=True)
         named = dataclasses.replace(pattern, text=given["pattern"], is_key=given["is_key"])
         filters = tuple(map(parse_filter, given["filters"]))

@@ -1,4 +1,4 @@
-"""Selects lines in a query's ranges by times and filters, line by line. Malformed lines are reported."""
+"""Selects lines within a query's ranges by times and filters, line by line. Malformed lines are reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Selector"]
 
 
 class Selector:
-    """Takes of chunks the lines that a query wants. `source` is what messages call the index."""
+    """Selects from chunks the lines that a query wants. `source` is the name of the index in messages."""
 
     def __init__(self, query: Query, source: str, on_problem: OnProblem) -> None:
         self._query, self._source, self._on_problem = query, source, on_problem
@@ -23,7 +23,7 @@ class Selector:
         self._whole = not (self._start or self._end or self._ported or query.filters or query.distinct)
 
     def __call__(self, chunk: Chunk) -> Chunk:
-        """The lines that are wanted."""
+        """The wanted lines of a chunk."""
         sound = sound_lines(chunk)
         if self._whole and sound == len(chunk):
             return chunk
@@ -31,7 +31,7 @@ class Selector:
         return b"".join(line for line in lines if self._wants(line))
 
     def take(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-        """The lines that are wanted, of all chunks; none is empty."""
+        """The wanted lines of all chunks, without empty chunks."""
         for chunk in chunks:
             if taken := self(chunk):
                 yield taken
@@ -41,7 +41,7 @@ class Selector:
             if sound_lines(line) != len(line):
                 if is_header(line):
                     return False
-                parse_capture(line)  # which says what is wrong with it, if anything is
+                parse_capture(line)  # raises an error if something is wrong with it
             key, time, _ = line.split(b" ", 2)
             if self._start and time[: len(self._start)] < self._start:
                 return False

@@ -1,4 +1,4 @@
-"""What an index needs from storage: files read by ranges, always of the same version, and cached blocks."""
+"""What an index needs from storage: files read by ranges, always of one version, and cached blocks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["BlockStore", "Files", "OpenSource", "Source"]
 
 
 class OpenSource(ByteSource, Protocol):
-    """An open stream over a part of a file; closed where its `with` ends."""
+    """An open stream over part of a file; closed at the end of its `with` block."""
 
     def __enter__(self) -> Self: ...
 
@@ -21,17 +21,17 @@ class OpenSource(ByteSource, Protocol):
 
 
 class BlockStore(Protocol):
-    """Keeps blocks of one version of one file from one run to the next. Nothing is raised."""
+    """Keeps blocks of one version of a file between runs. Raises nothing."""
 
     def get(self, number: int) -> bytes | None:
-        """The block of a number, if it is kept."""
+        """The block with a number, if it is stored; else None."""
 
     def put(self, number: int, block: bytes) -> None:
-        """Keep a block."""
+        """Store a block."""
 
 
 class Source(Protocol):
-    """One file. Every method raises SourceError; `changed` where the file is not the one of the first answer."""
+    """One file. Every method raises SourceError; `changed` if the file is no longer that of the first response."""
 
     @property
     def name(self) -> str:
@@ -39,16 +39,16 @@ class Source(Protocol):
 
     @property
     def remote(self) -> bool:
-        """Whether a request costs more than some thousand bytes."""
+        """Whether a request costs more than reading some thousand bytes."""
 
     def size(self) -> int | None:
-        """Bytes of the file; None for what has no size, such as a pipe."""
+        """The size of the file in bytes; None if it has none, such as a pipe."""
 
     def open(self, offset: int = 0, length: int | None = None) -> OpenSource:
-        """A stream over `length` bytes (or all) from `offset`, ending with the file; it is asked for at once."""
+        """Open `length` bytes (or all) from `offset`, up to the end of the file; sends the request at once."""
 
     def store(self) -> BlockStore | None:
-        """Where blocks of this version are kept; None if it cannot be told from others."""
+        """The store for blocks of this version; None if the version cannot be identified."""
 
 
 class Files(Protocol):

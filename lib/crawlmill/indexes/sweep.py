@@ -1,4 +1,4 @@
-"""Cuts the captures of many queries out of chunks that come in order: one pass, whatever the number of queries."""
+"""Extracts the captures of many queries from chunks that come in order: one pass, whatever the number of queries."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from crawlmill.urls.patterns import KeyRange
 __all__ = ["Sweep", "merged_ranges", "union"]
 
 _NEAR_LINES: Final = 4
-_WORTH_CUTTING: Final = 16  # ranges, from which on it costs less to cut a chunk into lines than to bisect it
+_WORTH_CUTTING: Final = 16  # number of ranges from which it is cheaper to split a chunk into lines than to bisect it
 
 
 def union(queries: Sequence[Query]) -> list[KeyRange]:
-    """The lines that any of the queries wants: ranges that rise and are apart from each other."""
+    """The lines that any of the queries wants, as ranges in order, without overlaps."""
     return merged_ranges(each for query in queries for each in query.ranges)
 
 
 def merged_ranges(ranges: Iterable[KeyRange]) -> list[KeyRange]:
-    """The same as all ranges together, by ranges that rise and are apart from each other."""
+    """The same lines as ranges in order, without overlaps."""
     merged: list[KeyRange] = []
     for each in sorted(ranges):
         if merged and each.low <= merged[-1].high:
@@ -35,7 +35,7 @@ def merged_ranges(ranges: Iterable[KeyRange]) -> list[KeyRange]:
 
 
 class Sweep:
-    """The ranges that have not passed by yet, each with a number. `done` once no line to come can be wanted."""
+    """The ranges that are not finished yet, each with a number. `done` once no later line can be wanted."""
 
     def __init__(self, ranges: Iterable[tuple[KeyRange, int]]) -> None:
         self._coming = sorted(ranges, reverse=True)
@@ -43,21 +43,21 @@ class Sweep:
 
     @classmethod
     def of(cls, queries: Sequence[Query]) -> Self:
-        """The ranges of queries, with the numbers of these."""
+        """The ranges of queries, each with the number of its query."""
         return cls((each, number) for number, query in enumerate(queries) for each in query.ranges)
 
     @property
     def done(self) -> bool:
-        """Whether nothing is wanted any more."""
+        """Whether nothing more is wanted."""
         return not self._coming and not self._now
 
     def skip_to(self, line: bytes) -> None:
-        """Forget what comes before a line."""
+        """Drop the ranges before a line."""
         while self._coming and self._coming[-1][0].high <= line:
             self._coming.pop()
 
     def cut(self, chunk: Chunk) -> Iterator[Found]:
-        """What the queries want of the next chunk, which is tidy and sorted."""
+        """The lines of the next chunk, which must be tidy and sorted, that the queries want."""
         if not chunk or self.done:
             return
         first, last = first_line(chunk), last_line(chunk)
@@ -70,7 +70,7 @@ class Sweep:
         self._now = [wanted for wanted in self._now if wanted[0].high > last]
 
     def _cut_lines(self, lines: list[bytes], chunk: Chunk) -> Iterator[Found]:
-        """What the queries want of a chunk that is cut into lines; the last of these is the nothing after its end."""
+        """The lines that queries want of a chunk split into lines; the last of these is the empty text at its end."""
         count = len(lines) - 1
         for (low, high), number in self._now:
             start = end = bisect_left(lines, low, 0, count)
@@ -92,7 +92,7 @@ class Sweep:
                 yield number, chunk if end - start == len(chunk) else chunk[start:end]
 
     def cut_all(self, chunks: Iterable[Chunk]) -> Iterator[Found]:
-        """What the queries want of all chunks, which are read until nothing is wanted any more."""
+        """The lines of all chunks that the queries want; reads no further than needed."""
         for chunk in chunks:
             yield from self.cut(chunk)
             if self.done:
@@ -100,7 +100,7 @@ class Sweep:
 
 
 def _end_near(chunk: Chunk, start: int, high: bytes) -> int:
-    """The place of the first line from `start` on that is not less than a text: mostly one of the next lines."""
+    """The position of the first line from `start` on that is not less than `high`: mostly one of the next lines."""
     at = start
     for _ in range(_NEAR_LINES):
         if at >= len(chunk) or chunk[at : at + len(high)] >= high:

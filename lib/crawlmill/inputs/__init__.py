@@ -1,1 +1,1 @@
-"""Where storage meets formats: input lists, reading one input to its end, the ledger."""
+"""Input lists, and reading one input to its end: the layer between storage and formats."""

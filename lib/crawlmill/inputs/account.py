@@ -1,7 +1,7 @@
-"""The account of one input: its ledger row, filled while the input is read, whatever its format is.
+"""The account of one input: its ledger row, filled in while the input is read, whatever its format.
 
-Nothing that is wrong with an input is raised beyond its account. It becomes a problem of the row, and the row is
-complete when reading has ended.
+Errors of an input are never raised beyond its account: they become problems of its row, which is complete when reading
+ends.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["InputAccount"]
 
 
 class _RefusedError(Exception):
-    """The input is of a format that the job cannot take; no FormatError, which readers would go on after."""
+    """The job cannot take the input's format. Not a FormatError, since readers continue after those."""
 
     def __init__(self, error: FormatError) -> None:
         super().__init__(str(error))
@@ -29,12 +29,12 @@ class _RefusedError(Exception):
 
 
 class InputAccount:
-    """The account of one input, an `Account` for its reader.
+    """The account of one input: an `Account` for its reader.
 
     Args:
         item: The input.
-        selection: What can be taken of it.
-        verified: Whether what is read is proven as far as its format allows.
+        selection: Which formats and records can be processed.
+        verified: Whether data is verified as far as its format allows.
 
     Attributes:
         row: The ledger row.
@@ -50,52 +50,52 @@ class InputAccount:
 
     @property
     def format(self) -> str | None:
-        """The input's format, once it is known."""
+        """The input's format, once known."""
         return self.row.format
 
     @property
     def reached(self) -> int:
-        """Bytes of the input that were seen so far; may be asked by another thread."""
+        """Bytes of the input read so far; safe to call from another thread."""
         return self._opened.reached if self._opened is not None else 0
 
     def found(self, name: str, kinds: frozenset[str] = frozenset()) -> None:
-        """The input is of this format and may hold these kinds of records; reading ends if that cannot be taken."""
+        """Report the input's format and the kinds of records it may hold; ends the reading if they are not wanted."""
         self.row.format = name
         if (error := self._selection.refuse(name, kinds)) is not None:
             self.refuse(error)
 
     def found_at(self, location: str) -> None:
-        """The input is read from here, which may be a mirror of where it was expected."""
+        """Report the location that is actually read, which may be a mirror."""
         self.row.location = redact(location)
 
     def refuse(self, error: FormatError) -> NoReturn:
-        """End the reading: nothing of the input is taken, for this reason."""
+        """End the reading: nothing of the input can be processed, for this reason."""
         raise _RefusedError(error)
 
     def count(self, items: int) -> None:
-        """So many more whole items were read, whether they are given or not."""
+        """Count whole items that were read, whether or not they are yielded."""
         self.row.records += items
 
     def leave_unproven(self) -> None:
-        """Some content has no checksum, so that a changed byte in it need not be noticed."""
+        """Note that some content has no checksum, so that a changed byte in it may go unnoticed."""
         self.row.verified = False
 
     def leave_out(self, items: int) -> None:
-        """So many of these are not given, since they do not meet what the user asks for."""
+        """Count items that are not yielded because the user's selection excludes them."""
         self.row.deselected += items
 
     def cut(self, items: int) -> None:
-        """So many of those that are given, or counted, have a payload that the crawler has cut."""
+        """Count yielded or counted items whose payload the crawler has truncated."""
         self.row.truncated += items
 
     def lose(self, error: FormatError | SourceError) -> None:
-        """Something is lost; reading may go on after it."""
+        """Record a loss; reading may continue after it."""
         self.row.lose(Problem.of(error.located(source=self.row.location)))
         self.first_loss = self.first_loss or error
 
     @contextmanager
     def settled(self) -> Iterator[None]:
-        """Whatever ends the reading of the input within this block becomes a problem of its row."""
+        """Turn any error that ends the reading within this block into a problem of the row."""
         try:
             yield
         except (FormatError, SourceError) as error:
@@ -106,7 +106,7 @@ class InputAccount:
 
     @contextmanager
     def covering(self, opened: Opened) -> Iterator[None]:
-        """The bytes that are read within this block are those the row covers; too few of a range are a problem."""
+        """Add the bytes read within this block to those the row covers; a range that is cut short is a problem."""
         self._opened, row, length = opened, self.row, opened.length
         try:
             yield

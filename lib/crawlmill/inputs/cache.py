@@ -1,7 +1,7 @@
-"""The cache folder: keeps what was fetched once for the next run.
+"""The cache folder, which keeps what was fetched for later runs.
 
-It is `$CRAWLMILL_CACHE`, else `$XDG_CACHE_HOME/crawlmill`, else `~/.cache/crawlmill`. You can remove it at
-any time; what it lacks, or cannot store, is fetched again.
+It is `$CRAWLMILL_CACHE`, else `$XDG_CACHE_HOME/crawlmill`, else `~/.cache/crawlmill`. It can be removed at any time:
+what is not in it, or cannot be stored, is fetched again.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ _DIGEST_BYTES: Final = 16
 
 
 def cache_folder() -> Path | None:
-    """The cache folder; None for a user who has no folder for that.
+    """The cache folder; None if the user has no home folder for it.
 
-    Spec: XDG Base Directory Specification: a path that is not absolute does not count.
+    Spec: XDG Base Directory Specification: a path that is not absolute is ignored.
     """
     if given := os.environ.get("CRAWLMILL_CACHE"):
         return Path(given).absolute()
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    folder = base if base.is_absolute() else Path(os.path.expanduser("~/.cache"))  # noqa: PTH111 - which raises
+    folder = base if base.is_absolute() else Path(os.path.expanduser("~/.cache"))  # noqa: PTH111 - Path.home() raises
     return folder / "crawlmill" if folder.is_absolute() else None
 
 
 class FileBlocks:
-    """Blocks of one version of a remote file, each in a file of its own with a digest, as a `BlockStore`.
+    """Blocks of one version of a remote file, each in a file of its own with a digest; a `BlockStore`.
 
-    A version is one ETag; what was kept of another one is removed when blocks of this one are kept.
+    A version is an ETag; blocks of other versions are removed when the first block of this one is stored.
     """
 
     def __init__(self, folder: Path, identity: Identity) -> None:
@@ -46,7 +46,7 @@ class FileBlocks:
 
     @staticmethod
     def folder_of(location: str) -> Path | None:
-        """Where blocks of a location are kept, of whatever version."""
+        """The folder for blocks of a location, of any version; None without a cache."""
         cache = cache_folder()
         return (
             cache / "index-blocks" / hashlib.sha256(location.encode("utf-8", "surrogatepass")).hexdigest()[:24]
@@ -55,7 +55,7 @@ class FileBlocks:
         )
 
     def get(self, number: int) -> bytes | None:
-        """As `BlockStore.get`."""
+        """See `BlockStore.get`."""
         try:
             kept = (self._folder / str(number)).read_bytes()
         except OSError:
@@ -64,7 +64,7 @@ class FileBlocks:
         return block if kept[:_DIGEST_BYTES] == _digest(block) else None
 
     def put(self, number: int, block: bytes) -> None:
-        """As `BlockStore.put`."""
+        """See `BlockStore.put`."""
         with suppress(OSError):
             self._clean()
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -76,7 +76,7 @@ class FileBlocks:
                 new.unlink(missing_ok=True)
 
     def _clean(self) -> None:
-        """Remove what is of other versions, once."""
+        """Remove blocks of other versions, once."""
         if self._cleaned or not self._around.is_dir():
             return
         self._cleaned = True

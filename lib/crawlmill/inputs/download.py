@@ -1,12 +1,11 @@
-"""Downloads whole files of an input list into a local folder, and accounts for each of them with a ledger row.
+"""Downloads whole files of an input list into a local folder, with a ledger row for each.
 
-A file is called `NAME.part` (`part.py`) until it has the size that its storage states; a later run can resume it. A
-file that already has the right size is not fetched again. A file that a proxy has encoded on the way is not kept: a
-`.gz` that is not gzip, or gzip within gzip. A file that cannot be written fails on its own; only a full disk ends the
-run.
+A file is called `NAME.part` (see `part.py`) until it has the size that its storage states; a later run can resume it.
+A file that already has the right size is not fetched again. A file that a proxy has re-encoded is not kept: a `.gz`
+that is not gzip, or gzip within gzip. A file that cannot be written fails on its own; only a full disk ends the run.
 
-No line can write outside the folder by its name. Links inside the folder are the user's own, and are followed; if the
-file itself is a link, the link is replaced.
+No line of a list can write outside the folder. Symbolic links inside the folder are the user's own and are followed,
+but a link in place of the file itself is replaced.
 """
 
 from __future__ import annotations
@@ -38,28 +37,28 @@ from crawlmill.storage.locations import local_path, redact, scheme_of
 __all__ = ["Download", "download", "place_of", "plan_downloads"]
 
 _PIECE: Final = 1 << 20
-_SHOWN: Final = 1 << 20  # bytes that show what a file is: those that reading searches where the first are damaged
+_SHOWN: Final = 1 << 20  # bytes needed to identify a file: as many as a reader searches if the first ones are damaged
 _DENIED: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """One file to bring: the input, and where it goes."""
+    """One file to download: the input, and its path."""
 
     item: Input
     target: Path
 
 
 class _StoppedError(Exception):
-    """The run is being stopped."""
+    """The run is stopping."""
 
 
 def place_of(item: Input) -> PurePosixPath:
-    """Where a file goes below the folder: its location as the line has it if that is relative, else the path in it.
+    """The path of a file below the folder: the line's location if it is relative, else the path in the location.
 
     Raises:
-        UsageError: A range, a folder, or a line that leads out of the folder.
+        UsageError: The line names a range or a folder, or a path outside the folder.
     """
     if item.length is not None:
         raise UsageError("a range cannot be downloaded, only a whole file", actual=item.shown)
@@ -84,7 +83,7 @@ def _path_in(location: str) -> str:
             raise UsageError(str(error)) from error
     if scheme in ("http", "https"):
         return os.fsdecode(unquote_to_bytes(_key_in(re.split("[?#]", location, maxsplit=1)[0])))
-    return _key_in(location)  # every character is one of the key
+    return _key_in(location)  # every character is part of the key
 
 
 def _key_in(location: str) -> str:
@@ -92,10 +91,10 @@ def _key_in(location: str) -> str:
 
 
 def plan_downloads(items: Iterable[Input], folder: Path, *, taken: Collection[PurePosixPath] = ()) -> list[Download]:
-    """Which files to fetch, and where to put them; `taken` are names in the folder that are used for something else.
+    """Which files to fetch, and where to put them; `taken` are names in the folder that are reserved.
 
     Raises:
-        UsageError: A line cannot be, or two of them would be one file.
+        UsageError: A line cannot be downloaded, or two lines have the same path.
     """
     plan: dict[PurePosixPath, Download] = {}
     for item in items:
@@ -121,16 +120,16 @@ def download(
     check: bool,
     on_bytes: Callable[[int], None] = lambda _: None,
 ) -> Generator[LedgerRow]:
-    """Bring the files, so many at a time; the row of each, as it ends.
+    """Download the files, several at a time; yields the row of each as it finishes.
 
-    Whoever ends sooner need not wait for those that are on their way: nothing waits for their threads.
+    The caller may stop early: it does not have to wait for the threads of files still on their way.
 
     Args:
-        plan: What `plan_downloads` gives.
+        plan: The result of `plan_downloads`.
         storage: Reads the locations.
-        connections: Files at a time.
-        check: Read every member and record of each file that is there then.
-        on_bytes: Told how many bytes came, from any thread.
+        connections: How many files to fetch at a time.
+        check: Whether to read every member and record of each file afterwards.
+        on_bytes: Called with the number of bytes received, from any thread.
 
     Raises:
         OSError: The disk is full.
@@ -147,7 +146,7 @@ def download(
                 return
             try:
                 done.put(_bring(each, storage, check, on_bytes, stop))
-            except BaseException as error:  # noqa: BLE001 (raised again where the rows are taken)
+            except BaseException as error:  # noqa: BLE001 (raised again where the rows are yielded)
                 done.put(error)
 
     for number in range(min(connections, len(plan))):
@@ -193,23 +192,23 @@ def _bring(
 
 
 def _fetch(each: Download, storage: Storage, on_bytes: Callable[[int], None], stop: threading.Event) -> int:
-    """See that the file is there; returns its size in bytes."""
+    """Make sure that the file is complete; returns its size in bytes."""
     target, location = each.target, each.item.location
     there = _size_of_file(target)
-    # Here it costs nothing to ask for the size, and what has none (a pipe) is refused before it is opened.
+    # The size costs no extra request here, and files without one (pipes) are refused before they are opened.
     size = None if there is None and is_remote(location) else storage.size_of(location)
     if there is not None and there == size and _encoded(target, _head_of(target)) is None:
         return there
     target.parent.mkdir(parents=True, exist_ok=True)
     with storage.open_stream(location) as stream, open_part(target) as part:
         size = storage.size_of(location) if stream.size is None else stream.size
-        if _size_of_file(target) != size or _encoded(target, _head_of(target)):  # else another run has brought it
+        if _size_of_file(target) != size or _encoded(target, _head_of(target)):  # else another run has downloaded it
             _copy(target, stream, part, location, size, on_bytes, stop)
     return size
 
 
 def _size_of_file(target: Path) -> int | None:
-    """Bytes of the file, if there is one. Raises: OSError where there can be none."""
+    """The size of the file in bytes; None if it does not exist. Raises: OSError if it cannot exist."""
     try:
         state = target.stat()
     except FileNotFoundError:
@@ -254,11 +253,11 @@ def _head_of(target: Path) -> bytes:
 
 
 def _encoded(target: Path, head: bytes) -> str | None:
-    """What the first bytes of a file are that nothing here would understand; None if they may be the file."""
+    """A phrase for a wrong encoding seen in a file's first bytes; None if they are plausible."""
     if not head.startswith(MAGIC):
         return repr(head[:24])[2:-1] if head and target.suffix == ".gz" and MAGIC not in head else None
     try:
         within = zlib.decompressobj(31).decompress(head, len(MAGIC))
     except zlib.error:
-        return None  # damage, which is for reading to find
+        return None  # damage, which is found when the file is read
     return "gzip within gzip" if within == MAGIC else None

@@ -1,6 +1,6 @@
-"""Files and services of indexes, as the package `indexes` wants them.
+"""Files and web services of indexes, in the form that the package `indexes` expects.
 
-Files are read by ranges, and always of one version; services are asked by the limits of CDX APIs, whatever the host.
+Files are read by ranges, always of one version; services are queried within the limits for CDX APIs, on any host.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from crawlmill.storage.limits import CDX_API
 from crawlmill.storage.locations import absolute, canonical, current, is_remote, redact
 from crawlmill.storage.resume import Identity
 
-if TYPE_CHECKING:  # it imports urllib3, which local indexes have no use for
+if TYPE_CHECKING:  # it imports urllib3, which local indexes do not need
     from crawlmill.storage.http.asking import Reply
 
 __all__ = ["FolderFiles", "StoredFile", "WebService"]
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class StoredFile:
-    """A file of storage as a `Source`. What its first answer says of its version, all others must say too."""
+    """A stored file as a `Source`. All responses must report the same version as the first one."""
 
     def __init__(self, location: str, storage: Opener) -> None:
         self.location, self.name = location, redact(location)
@@ -35,14 +35,14 @@ class StoredFile:
         self._identity: Identity | None = None
 
     def size(self) -> int | None:
-        """As `Source.size`."""
+        """As for `Source.size`."""
         if self._identity is None:
             with self.open(0, 1):
                 pass
         return self._identity.total if self._identity else None
 
     def open(self, offset: int = 0, length: int | None = None) -> Stream:
-        """As `Source.open`."""
+        """As for `Source.open`."""
         stream = self._storage.open_stream(self.location, offset, length)
         now = stream.identity
         if self._identity is None or not self._identity.sure:
@@ -55,7 +55,7 @@ class StoredFile:
         return stream
 
     def store(self) -> BlockStore | None:
-        """As `Source.store`: by ETag."""
+        """As for `Source.store`; versions are ETags."""
         self.size()
         folder = FileBlocks.folder_of(canonical(self.location))
         if folder is None or self._identity is None or self._identity.etag is None:
@@ -63,20 +63,20 @@ class StoredFile:
         return FileBlocks(folder, self._identity)
 
     def is_kept(self) -> bool:
-        """Whether blocks of any version are in the cache; no request is made."""
+        """Whether blocks of any version are in the cache; makes no request."""
         folder = FileBlocks.folder_of(canonical(self.location)) if self.remote else None
         return folder is not None and folder.is_dir()
 
 
 class FolderFiles:
-    """The files around an index, as `Files`: names are relative to its folder."""
+    """The files next to an index, as `Files`; names are relative to its folder."""
 
     def __init__(self, index: str, storage: Opener) -> None:
         path = index.partition("?")[0] if is_remote(index) else index
         self._folder, self._remote, self._storage = path.rpartition("/")[0] or ".", is_remote(index), storage
 
     def source(self, name: str) -> StoredFile:
-        """As `Files.source`. A remote index cannot name files of this machine."""
+        """As for `Files.source`. A remote index cannot name files of this machine."""
         location = absolute(name, self._folder)
         if self._remote and not is_remote(location):
             raise SourceError("a remote index names a file of this machine", reason="denied", source=name)
@@ -92,5 +92,5 @@ class WebService:
         self._storage = storage
 
     def ask(self, location: str, accept: Callable[[Reply], T], *, retries: int | None = None) -> T:
-        """As `Service.ask`."""
+        """As for `Service.ask`."""
         return self._storage.ask(location, accept, kind=CDX_API, source=self.name, retries=retries)

@@ -1,4 +1,4 @@
-"""Indexes by name: a file, a cluster, one crawl or several; opened, and identified by their first bytes.
+"""Finds indexes by name (a file, a cluster, one crawl or several), and opens them according to their first bytes.
 
 captures.cdxj  https://host/x.cdx  x.cdxj.gz             a file of CDX or CDXJ lines
 url-index.1356128792  x.pbtree                           the prefix B-tree of the 2012 crawl
@@ -47,11 +47,11 @@ _MAX_WORKERS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class IndexPlace:
-    """Where an index is.
+    """The location of an index, and how to open it.
 
-    `laid_out`: it is a crawl's, whose shards are beside it, without a cluster.loc. `api`: it is a CDX API.
-    `base_url` is what a list of Parquet files is resolved against. `kind`: of which files records are asked for; for
-    `wat` and `wet` only a sibling index will do.
+    `laid_out`: it is the cluster of a crawl, with the shards next to it and without a cluster.loc. `api`: it is a CDX
+    API. `base_url`: the base for a list of Parquet files. `kind`: the files whose records are wanted; `wat` and `wet`
+    need a sibling index.
     """
 
     location: str
@@ -64,17 +64,17 @@ class IndexPlace:
 def find_indexes(
     names: Sequence[str], storage: Storage, *, base_url: str | None = None, index_url: str | None = None
 ) -> list[IndexPlace]:
-    """Where the indexes of these names are; each once.
+    """Find the indexes with these names; each is returned once.
 
     Args:
         names: As the user gives them.
-        storage: Reads the catalogue of crawls, if it is needed.
-        base_url: Below which the clusters of crawls are; None: Common Crawl's.
-        index_url: Where the catalogue is; None: Common Crawl's.
+        storage: Reads the catalogue of crawls, if needed.
+        base_url: Where the clusters of crawls are; None: at Common Crawl.
+        index_url: Where the catalogue is; None: at Common Crawl.
 
     Raises:
-        UsageError: A name means nothing.
-        SourceError, FormatError: `index_url` was given, and there is no catalogue.
+        UsageError: A name is not valid.
+        SourceError, FormatError: `index_url` was given, and has no catalogue.
     """
     here = os.getcwd()  # noqa: PTH109
     base = absolute(base_url or COMMON_CRAWL, here)
@@ -98,7 +98,7 @@ def find_indexes(
 
 
 def cluster_idx(location: str) -> str | None:
-    """The `cluster.idx` of a location that is a folder by its name, or on this machine; None for any other."""
+    """The `cluster.idx` of a location that is a folder, by its name or on this machine; None for other locations."""
     if not is_remote(location):
         path = local_path(location)
         return str(path / "cluster.idx") if path.is_dir() else None
@@ -110,7 +110,7 @@ def _of_crawl(crawl: str, base: str) -> IndexPlace:
 
 
 def _apis(name: str, storage: Storage, index_url: str | None) -> list[IndexPlace]:
-    """The CDX APIs of a URL, or of the crawls of a name."""
+    """The CDX API at a URL, or those of the crawls that a name selects."""
     if re.match(r"https?://[^/]", name, re.IGNORECASE):
         return [IndexPlace(name, api=True)]
     if not _CRAWL.fullmatch(name) and not _CRAWLS.fullmatch(name):
@@ -127,12 +127,12 @@ def open_indexes(
     api: ApiOptions = API_OPTIONS,
     value_bytes: int | None = None,
 ) -> list[Index]:
-    """The indexes that can be opened; for each of the others, the reason why not is reported.
+    """Open the indexes; those that cannot be opened are reported and left out.
 
-    `api`: how CDX APIs are asked; `value_bytes`: of an index of 2012, bytes of a value.
+    `api`: how CDX APIs are queried; `value_bytes`: the size of values in an index of 2012.
 
     Raises:
-        UsageError: One is not there, or is no index.
+        UsageError: An index does not exist, or the file is not an index.
     """
     found: list[Index] = []
     workers: dict[str, Workers] = {}
@@ -152,29 +152,30 @@ def open_indexes(
 
 
 def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem, value_bytes: int | None = None) -> Index:
-    """The index at a place.
+    """Open one index.
 
     Args:
         place: Where it is.
         storage: Opens its files.
-        on_problem: Called with what is lost while it is read.
-        value_bytes: Of an index of 2012: bytes of a value; None: found out.
+        on_problem: Called with each loss while the index is read.
+        value_bytes: For an index of 2012, bytes of a value; None: detect it.
 
     Raises:
         SourceError: It cannot be read.
-        FormatError: `unknown-format`: it is no index.
+        FormatError: `unknown-format`: the file is not an index.
     """
     if (table := _table_folder(place.location)) is not None:
         return _open_table(table, place, storage, on_problem)
     file = StoredFile(place.location, storage)
     if place.kind != "warc" and (place.api or not _is_parquet(file)):
         raise UsageError(
-            f"this index does not say where {place.kind.upper()} records are", source=redact(place.location),
+            f"this index does not say where {place.kind.upper()} records are",
+            source=redact(place.location),
             expected="a sibling index, as the job sibling_index builds it",
-        )  # fmt: skip
+        )
     kept = file.is_kept()
     head = b""
-    if kept:  # then the head is held too, if it is still the same version
+    if kept:  # then the first bytes are cached too, if the version is still the same
         file.size()
         store = file.store()
         head = (store.get(0) if store else None) or b""
@@ -207,7 +208,7 @@ def _is_parquet(file: StoredFile) -> bool:
 
 
 def _table_folder(location: str) -> str | None:
-    """The folder of this machine that has Parquet files below it, and no such `cluster.idx`."""
+    """The folder of a local `cluster.idx` that does not exist, if there are Parquet files below it; else None."""
     if is_remote(location) or os.path.exists(local_path(location)):  # noqa: PTH110
         return None
     folder = local_path(location).parent
@@ -216,7 +217,7 @@ def _table_folder(location: str) -> str | None:
 
 def _open_table(name: str, place: IndexPlace, storage: Storage, on_problem: OnProblem) -> Index:
     try:
-        from crawlmill.indexes.columnar.lookup import TableIndex  # noqa: PLC0415 - other indexes need no pyarrow
+        from crawlmill.indexes.columnar.lookup import TableIndex  # noqa: PLC0415 - other indexes do not need pyarrow
     except ImportError as error:
         raise MissingDependency(f"a table needs the package {error.name}: pip install 'crawlmill[columnar]'") from error
     parts = find_parts(name, storage, base_url=place.base_url)
@@ -224,9 +225,9 @@ def _open_table(name: str, place: IndexPlace, storage: Storage, on_problem: OnPr
 
 
 def check_cluster(location: str, storage: Storage) -> LedgerRow:
-    """The ledger row of a cluster that was read to its end, by the location of its `cluster.idx`.
+    """Read a cluster to its end, given its `cluster.idx`, and return its ledger row.
 
-    Its records are lines, its bytes those of its shards.
+    The row's records are lines; its bytes are those of the shards.
     """
     row = LedgerRow.of(Input(location, location))
     row.format = "cluster"
@@ -244,7 +245,7 @@ def check_cluster(location: str, storage: Storage) -> LedgerRow:
 
 
 def _loc_of(location: str) -> str:
-    """The name of the file beside a `cluster.idx` that says where its shards are."""
+    """The name of the file next to a `cluster.idx` that lists the locations of its shards."""
     path = location.partition("?")[0] if is_remote(location) else location
     name = path.rpartition("/")[2]
     stem, dot, _ = name.rpartition(".")

@@ -1,14 +1,14 @@
-"""Parses the text of an input list: bytes to entries. Does not open anything.
+"""Parses the text of an input list into entries. Does not open anything.
 
-A list is text in UTF-8, plain or gzip (found by its bytes; several members are one list). Blank lines and lines that
-begin with `#` say nothing; CR LF and a byte order mark are accepted. Every other line names one input, as
+A list is UTF-8 text, plain or gzip (detected by its bytes; several members are one list). Blank lines and lines that
+begin with `#` are ignored; CR LF and a byte order mark are accepted. Each other line names one input, as
 
     LOCATION                                      a path or URI: the whole file
     LOCATION<TAB>OFFSET<TAB>LENGTH                bytes of it, as they are in the compressed file
-    {"filename": …, "offset": …, "length": …}     the same as the CDX API gives it; numbers may be strings
-    URLKEY TIMESTAMP {…}                          a CDXJ line, which holds such an object
-    CSV rows                                      under a first line that names the columns, `warc_filename`,
-                                                  `warc_record_offset` and `warc_record_length` among them, in any order
+    {"filename": …, "offset": …, "length": …}     the same, as CDX APIs return it; numbers may be strings
+    URLKEY TIMESTAMP {…}                          a CDXJ line, which contains such an object
+    CSV rows                                      after a first line that names the columns, in any order, including
+                                                  `warc_filename`, `warc_record_offset` and `warc_record_length`
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ __all__ = ["Entry", "parse_line", "place_of", "read_entries"]
 
 _HEAD_BYTES: Final = 1024
 _MAX_LINE: Final = 1 << 20
-_NO_CHARACTER: Final = re.compile(r"[\ud800-\udc7f\udd00-\udfff]")  # \udc80 to \udcff stand for bytes that are no UTF-8
+_NO_CHARACTER: Final = re.compile(r"[\ud800-\udc7f\udd00-\udfff]")  # \udc80 to \udcff: bytes that are not UTF-8
 _NUMBER: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What one line says. `line` counts from 1; offset and length are bytes, None for a whole file."""
+    """The content of one line. `line` counts from 1; offset and length are in bytes, None for a whole file."""
 
     line: int
     given: str
@@ -48,10 +48,10 @@ class Entry:
 
 
 def read_entries(chunks: Iterable[bytes], name: str) -> Iterator[Entry]:
-    """The entries of the list whose bytes come in `chunks`; `name` is what messages call it.
+    """Yield the entries of a list from the `chunks` of its bytes; `name` is used in messages.
 
     Raises:
-        UsageError: The bytes are a crawl file or no text at all, the gzip is damaged, or a line makes no sense.
+        UsageError: The bytes are a crawl file or not text, the gzip is damaged, or a line is invalid.
     """
     lines = _Numbered(_decoded(_guarded(_inflated(chunks, name), name), name))
     begun = False
@@ -72,10 +72,10 @@ def read_entries(chunks: Iterable[bytes], name: str) -> Iterator[Entry]:
 
 
 def parse_line(line: str) -> tuple[str, int | None, int | None]:
-    """Location, offset and length of one line that is neither blank nor a comment.
+    """Location, offset and length of a line that is neither blank nor a comment.
 
     Raises:
-        ValueError: The range is not two whole numbers, or the JSON is none or names no file.
+        ValueError: The range is not two whole numbers, or the JSON is invalid or names no file.
     """
     if line.startswith("{"):
         return _of_json(line)
@@ -90,7 +90,7 @@ def parse_line(line: str) -> tuple[str, int | None, int | None]:
 
 
 class _Numbered:
-    """Iterates over lines; `number` is that of the last one, from 1."""
+    """Iterates over lines; `number` is the number of the last one, from 1."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = iter(lines)
@@ -114,7 +114,7 @@ def _of_json(text: str) -> tuple[str, int | None, int | None]:
 
 
 def place_of(entry: Mapping[str, object]) -> tuple[str, int | None, int | None]:
-    """Location, offset and length that an object with `filename`, `offset` and `length` names.
+    """Location, offset and length from an object with `filename`, `offset` and `length`.
 
     Raises:
         ValueError: It names no file, or the range is not two whole numbers.
@@ -139,7 +139,7 @@ def _number(what: str, value: object) -> int:
 
 
 def _columns(line: str) -> list[int] | None:
-    """Where the three columns stand, if this line is the header of a CSV."""
+    """The positions of the three columns, if this line is a CSV header; else None."""
     if COLUMNS[0] not in line or line.startswith("{"):
         return None
     names = [name.strip() for name in next(csv.reader([line]))]
@@ -152,7 +152,7 @@ def _columns(line: str) -> list[int] | None:
 
 
 def _csv_entries(lines: _Numbered, columns: list[int]) -> Iterator[Entry]:
-    taken: list[str] = []  # a quoted field may hold line ends: what was read for one row is that input's line
+    taken: list[str] = []  # a quoted field may contain line ends, so the input's line is everything read for its row
 
     def recorded() -> Iterator[str]:
         for line in lines:
@@ -171,7 +171,7 @@ def _csv_entries(lines: _Numbered, columns: list[int]) -> Iterator[Entry]:
 
 
 def _inflated(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
-    """The bytes of the list, inflated where they begin as gzip."""
+    """The bytes of the list, decompressed if they begin as gzip."""
     head, chunks = _headed(chunks, 2)
     if head != b"\x1f\x8b":
         yield from chunks
@@ -180,7 +180,7 @@ def _inflated(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
     for chunk in chunks:
         while chunk:
             if inflater.eof:
-                chunk = chunk.lstrip(b"\0")  # padding after a member, as gzip tolerates it
+                chunk = chunk.lstrip(b"\0")  # padding after a member, which gzip accepts
                 inflater = zlib.decompressobj(31) if chunk else inflater
                 continue
             try:
@@ -193,7 +193,7 @@ def _inflated(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
 
 
 def _guarded(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
-    """The same bytes, if they may be a list: giving the crawl file itself is the commonest mistake of all."""
+    """The same bytes, unless they are a crawl file, given in place of a list: the most common mistake."""
     head, chunks = _headed(chunks, _HEAD_BYTES)
     if is_crawl_data(head):
         raise UsageError(
@@ -206,7 +206,7 @@ def _guarded(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
 
 
 def _headed(chunks: Iterable[bytes], n: int) -> tuple[bytes, Iterable[bytes]]:
-    """The first `n` bytes (fewer if there are no more), and all chunks."""
+    """The first `n` bytes (or all, if there are fewer), and an iterable of all chunks."""
     chunks, held, size = iter(chunks), [], 0
     while size < n and (chunk := next(chunks, None)) is not None:
         held.append(chunk)
@@ -223,6 +223,6 @@ def _decoded(chunks: Iterable[bytes], name: str) -> Iterator[str]:
 
 
 def _text(line: bytes, *, first: bool) -> str:
-    # File names are bytes: those that are no UTF-8 travel as surrogates, as Python's own file functions have it.
+    # File names are bytes: those that are not UTF-8 become surrogates, as in Python's own file functions.
     text = line.decode("utf-8", "surrogateescape").removesuffix("\r")
     return text.removeprefix("\ufeff") if first else text

@@ -1,15 +1,15 @@
-"""Input lists: the inputs of a run, each of them once, with absolute locations.
+"""Input lists: the inputs of a run, each once, with absolute locations.
 
-How a line is written is the matter of `list_lines`; this module opens lists of any kind and resolves what they name:
+`list_lines` parses lines; this module opens lists of any kind and resolves the locations in them:
 
-* an absolute location stands as it is;
-* a relative one that looks like a key of Common Crawl resolves against the base URL; but where the list is below a
-  local folder that is named as keys begin (`…/crawl-data/CC-X/warc.paths.gz`), against that folder's parent, if the
-  key exists there;
-* but keys of the End of Term archive (`crawl-data/EOT-…`), which are made alike, against that archive's bucket;
-* any other relative one against the folder of its list (for stdin: the working folder);
-* a base URL that the user gives applies to every relative line, but for those that exist beside the list. Nothing is
-  looked up beside a remote list: that would cost a request per line.
+* absolute locations stay as they are;
+* relative locations that look like keys of Common Crawl resolve against the base URL; but if the list is below a local
+  folder named like the first part of keys (`…/crawl-data/CC-X/warc.paths.gz`), against that folder's parent, if the
+  file exists there;
+* keys of the End of Term archive (`crawl-data/EOT-…`), which look the same, resolve against that archive's bucket;
+* other relative locations resolve against the folder of the list (for stdin: the working folder);
+* a base URL given by the user applies to all relative locations except files that exist next to the list. Files next
+  to a remote list are not looked up: that would take a request per line.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _PERHAPS_SECRET: Final = re.compile(r"[?#;{]|://")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One of the `count` parts of an input, `number` from 0: the bytes of its file that one task reads."""
+    """One of the `count` parts of an input (`number` counts from 0): the bytes of the file that one task reads."""
 
     number: int
     count: int
@@ -69,9 +69,9 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input: the line that names it, where it is, and its bytes there (None: the whole file).
+    """One input: the line that names it, its location, and its bytes there (None: the whole file).
 
-    An input that is cut into units stands for one of them where it has a `unit`.
+    An input with a `unit` stands for that part of it.
     """
 
     given: str
@@ -82,28 +82,28 @@ class Input:
 
     @property
     def span(self) -> tuple[int, int | None]:
-        """Offset and length of the bytes that are read: those of the unit, if it is one."""
+        """Offset and length of the bytes to read: those of the unit, if there is one."""
         return (self.offset or 0, self.length) if self.unit is None else (self.unit.start, self.unit.length)
 
     @property
     def shown(self) -> str:
-        """The line without secrets, as the ledger has it."""
+        """The line without secrets, as in the ledger."""
         hidden = redact(self.location)
         if hidden == self.location:
-            return self.given  # URLs of captures in a CDXJ line are data, not secrets of the user
+            return self.given  # URLs of captures in a CDXJ line are data, not the user's secrets
         if self.location in self.given:
             return self.given.replace(self.location, hidden)
         if not _PERHAPS_SECRET.search(self.given):
-            return self.given  # the secret is in what the line was resolved against
+            return self.given  # the secret is in the base that the line was resolved against
         return hidden if self.length is None else f"{hidden}\t{self.offset}\t{self.length}"
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """The distinct inputs, in the order of the lists, and how many lines repeated one of them.
+    """The distinct inputs, in the order of the lists, and the number of repeated lines.
 
-    `beside`: locations at the default base of files that exist beside their list too, with the folder of that list.
-    `kind`: the kind of web service (`storage.limits.KINDS`) that their locations are; None: they are files.
+    `beside`: maps locations at the default base whose file also exists next to the list to the folder of that list.
+    `kind`: the kind of web service (`storage.limits.KINDS`) of the locations; None: they are files.
     """
 
     items: list[Input]
@@ -118,7 +118,7 @@ class Inputs:
         return iter(self.items)
 
     def ledger_order(self) -> list[Input]:
-        """The inputs as the ledger has them: by the line as shown, code point by code point, then by place."""
+        """The inputs in the order of the ledger: by the line as shown (by code points), then by location and range."""
         return sorted(self.items, key=lambda item: (item.shown, item.location, item.offset or 0, item.length or 0))
 
 
@@ -131,14 +131,14 @@ def read_lists(
     local_keys: bool = True,
     stdin: BinaryIO | None = None,
 ) -> Inputs:
-    """The inputs that the lists name, `-` being stdin.
+    """The inputs that the lists name; `-` is stdin.
 
-    Two lines are one input if location (in whatever spelling), offset and length agree; the first spelling stands.
-    `base_url` is what the user gave; without one, keys of Common Crawl are taken from the local folder that the list
-    is in (unless `local_keys` is False: nobody can read it there), else from `default_base`.
+    Two lines are the same input if location (however spelled), offset and length are equal; the first spelling is kept.
+    `base_url` is the one given by the user; without it, keys of Common Crawl are read from the local folder that holds
+    the list (unless `local_keys` is False, when tasks cannot read it), else from `default_base`.
 
     Raises:
-        UsageError: A list is missing, is none, is wrong in a line; or the lists name nothing at all.
+        UsageError: A list does not exist, is not a list, or has an invalid line; or the lists name no input.
     """
     if not paths:
         raise UsageError("no input list given: name a file with one location per line, or `-` for stdin")
@@ -160,10 +160,10 @@ def read_captures(
     default_base: str = COMMON_CRAWL,
     local_keys: bool = True,
 ) -> Inputs:
-    """The inputs that the captures of a look-up are, resolved as lines of a list on stdin are; perhaps none.
+    """The inputs for the captures of a look-up, resolved like lines of a list on stdin; may be empty.
 
     Raises:
-        UsageError: The base URL is none.
+        UsageError: The base URL is not valid.
     """
     gathered = _Gathered(storage, base_url, default_base, local_keys=local_keys)
     gathered.add(entries, gathered.here)
@@ -171,7 +171,7 @@ def read_captures(
 
 
 class _Gathered:
-    """The distinct inputs of some lists, as they are read."""
+    """Collects the distinct inputs of lists as they are read."""
 
     def __init__(self, storage: Storage, base_url: str | None, default_base: str, *, local_keys: bool) -> None:
         self.here = os.getcwd()  # noqa: PTH109
@@ -184,7 +184,7 @@ class _Gathered:
         self._beside: dict[str, str] = {}
 
     def add(self, entries: Iterable[Entry], folder: str) -> None:
-        """Take the entries of a list that is in this folder."""
+        """Add the entries of a list that is in this folder."""
         keys = _Keys(folder, self._default_base, self._beside, local=self._local_keys)
         resolve = _resolver(folder, self._base_url, keys, self._storage)
         for entry in entries:
@@ -196,7 +196,7 @@ class _Gathered:
                 self.found[key] = Input(entry.given, location, entry.offset, entry.length)
 
     def inputs(self) -> Inputs:
-        """What there is."""
+        """The inputs collected so far."""
         return Inputs(list(self.found.values()), self._repeated, self._beside)
 
 
@@ -214,7 +214,7 @@ def _chunks(path: str, name: str, storage: Storage, stdin: BinaryIO | None) -> I
 
 
 class _Keys:
-    """What keys of Common Crawl resolve to, in a list of this folder, where no base URL is given."""
+    """Resolves keys of Common Crawl in a list of this folder, if no base URL is given."""
 
     def __init__(self, folder: str, default_base: str, beside: dict[str, str], *, local: bool) -> None:
         self._default_base, self._beside = default_base, beside
@@ -222,8 +222,8 @@ class _Keys:
         self._roots: list[Path] = []
         if not is_remote(folder):
             try:
-                self._folder = Path(os.path.abspath(local_path(folder)))  # noqa: PTH100 - links stay as they are
-            except SourceError:  # of another host
+                self._folder = Path(os.path.abspath(local_path(folder)))  # noqa: PTH100 - links are not resolved
+            except SourceError:  # on another host
                 return
             self._roots = list(_roots(self._folder)) if local else []
         self._has: dict[Path, bool] = {}
@@ -239,7 +239,7 @@ class _Keys:
         return location
 
     def _there(self, root: Path, key: str) -> bool:
-        """Whether a file of this name exists; a look at its first folder spares most lists a look for each line."""
+        """Whether the file exists; one look at its first folder spares most lists a look for each line."""
         first = root / key.partition("/")[0]
         if first not in self._has:
             self._has[first] = os.path.isdir(first)  # noqa: PTH112
@@ -247,7 +247,7 @@ class _Keys:
 
 
 def _roots(folder: Path) -> Iterator[Path]:
-    """The folders that hold this one as a bucket holds keys, innermost first; a link to it may lie anywhere."""
+    """Parents that contain the folder as a bucket contains its keys, innermost first; also with links resolved."""
     for path in dict.fromkeys((folder, folder.resolve())):
         for each in (path, *path.parents):
             if each.name in _FIRST_PARTS:
@@ -256,7 +256,7 @@ def _roots(folder: Path) -> Iterator[Path]:
 
 def _resolver(folder: str, base_url: str | None, keys: _Keys, storage: Storage) -> Callable[[str], tuple[str, str]]:
     """A function from a location as written in a list of this folder to (absolute, canonical)."""
-    places: dict[str, tuple[str, str]] = {}  # a million ranges are in some thousand files: their names are kept once
+    places: dict[str, tuple[str, str]] = {}  # a million ranges are in some thousand files: each name is kept once
 
     def resolve(location: str) -> str:
         beside = absolute(location, folder)
@@ -279,18 +279,18 @@ def _is_there(location: str, storage: Storage) -> bool:
     try:
         return storage.exists(location)
     except SourceError:
-        return True  # nobody can look: opening it reports why
+        return True  # cannot be checked here; opening it reports why
 
 
 def base_of(key: str, default_base: str) -> str:
-    """Where a key is: below the default base, but for those of End of Term crawls, which have a bucket of their own."""
+    """The base URL of a key: the default base, except for End of Term crawls, which have a bucket of their own."""
     if not key.startswith(END_OF_TERM_KEYS):
         return default_base
     return "s3://eotarchive/" if default_base.startswith("s3:") else END_OF_TERM
 
 
 def is_absolute(location: str) -> bool:
-    """Whether a location, as written in a list, resolves against nothing."""
+    """Whether a location, as written in a list, is absolute."""
     return location.startswith("/") or is_remote(location) or location[:6].lower() == "file:/"
 
 

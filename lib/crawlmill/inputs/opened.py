@@ -1,4 +1,4 @@
-"""An input that is open: its first bytes, itself from its beginning, and the file around it."""
+"""An open input: its first bytes, a stream from its beginning, and the file around it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MORE_BYTES: Final = 1 << 20
 
 
 class Span:
-    """A stream over a part of a file, by the offsets of the file; `reached` says how many of its bytes were seen."""
+    """A stream over part of a file, with the file's offsets; `reached` is the number of its bytes read so far."""
 
     def __init__(self, stream: Stream, start: int) -> None:
         self._stream, self._start = stream, start
@@ -33,7 +33,7 @@ class Span:
         return piece
 
     def pause(self) -> None:
-        """Let go of the connection until the next read."""
+        """Release the connection until the next read."""
         self._stream.pause()
 
     def seek(self, offset: int, /) -> int:
@@ -43,13 +43,13 @@ class Span:
 
 
 class Opened:
-    """What readers read from, an `OpenInput`.
+    """An open input for readers; an `OpenInput`.
 
     Args:
         item: The input.
-        storage: Opens the file again where the range does not say enough.
-        stream: The input's bytes, at their beginning.
-        is_part: Whether only a part of the file was asked for; None: if the input has a length.
+        storage: Opens the file again if a reader needs more than the range.
+        stream: The input's bytes, positioned at the beginning.
+        is_part: Whether only part of the file is wanted; None: yes, if the input has a length.
     """
 
     def __init__(self, item: Input, storage: Opener, stream: Stream, *, is_part: bool | None = None) -> None:
@@ -62,22 +62,22 @@ class Opened:
 
     @property
     def reached(self) -> int:
-        """Bytes of the input that were seen so far; may be asked by another thread."""
+        """Bytes of the input read so far; safe to call from another thread."""
         return self._span.reached
 
     @property
     def data(self) -> bytes:
-        """The first 64 KiB, or all there are. Raises: SourceError."""
+        """The first 64 KiB, or all bytes if there are fewer. Raises: SourceError."""
         self._window.hold(_FIRST_BYTES)
         return self._window.data
 
     def more(self) -> bytes:
-        """The first MiB, or all there is. Raises: SourceError."""
+        """The first MiB, or all bytes if there are fewer. Raises: SourceError."""
         self._window.hold(_MORE_BYTES)
         return self._window.data
 
     def first_of_file(self, count: int) -> bytes:
-        """The first bytes of the file that this is, or is a range of. Raises: SourceError."""
+        """The first bytes of the file that contains the input. Raises: SourceError."""
         if not count:
             return b""
         window = self._window
@@ -87,19 +87,19 @@ class Opened:
         return self._storage.first_bytes(self._location, count)
 
     def pause(self) -> None:
-        """Let go of the connection until the next read."""
+        """Release the connection until the next read."""
         self._span.pause()
 
     def from_start(self) -> ByteSource:
-        """The input from its beginning, by the offsets of the file. Ask for it once."""
+        """The input from its beginning, with the file's offsets. Call it once only."""
         return Replay(self._span, self._window.data)
 
     @contextmanager
     def whole_file(self) -> Iterator[tuple[ByteSource, int | None]]:
-        """The file that a range lies in, from its beginning, and its size.
+        """The file that contains the range, from its beginning, and its size.
 
-        While it is open, it is what counts as read: a range is covered as far as the file was read beyond its start,
-        and wholly once the block ends well.
+        While it is open, it counts as the input: the range is covered as far as the file was read beyond the range's
+        start, and completely once the block ends normally.
         """
         self._span.pause()
         with self._storage.open_stream(self._location) as stream:

@@ -1,11 +1,11 @@
-"""A partial download: its bytes in `NAME.part`, and in `NAME.part.json` the object and version that they belong to.
+"""A partial download: its bytes in `NAME.part`, and the object and version they belong to in `NAME.part.json`.
 
-* Who writes holds a lock on `NAME.part`, which ends with the process, whatever ends it. A lock is on a file, not on a
-  name: another run may have renamed or removed it by now, so the name is looked up again. File systems that know no
-  locks (some of clusters) are written without.
-* What is there is continued with only if storage names the same version as then. What is said of the version is removed
-  before other bytes come, and written before the first of them: a kill in between costs bytes, and never mixes them.
-* A `.part` that is a link is not followed: what is written there becomes the file.
+* The writer holds a lock on `NAME.part`, which ends with the process in any case. A lock is on a file, not on a name:
+  another run may have renamed or removed the file meanwhile, so the name is checked again. File systems without locks
+  (some on clusters) are written without.
+* Bytes are resumed only if storage reports the same version as before. The version is removed before bytes of another
+  one are written, and written before the first of them: a kill in between costs bytes, but never mixes versions.
+* A `.part` that is a symbolic link is not followed: what is written becomes the file.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ Place = TypeVar("Place", bound=PurePath)
 
 
 def part_of(target: Place) -> Place:
-    """Where the bytes of a file lie while it is on its way."""
+    """The path of a file's bytes while it is being downloaded."""
     return target.with_name(f"{target.name}.part")
 
 
 def version_of(target: Place) -> Place:
-    """Where it is said of what they are the beginning."""
+    """The path of the object and version that the bytes of `part_of` belong to."""
     return target.with_name(f"{target.name}.part.json")
 
 
 class Part:
-    """The bytes of a file on its way, locked for this writer alone."""
+    """The bytes of a partial download, locked for this writer."""
 
     def __init__(self, target: Path, file: BinaryIO) -> None:
         self._target, self._file = target, file
 
     def begin(self, location: str, now: Identity) -> int:
-        """Keep what is there of this version of the object, and nothing else; returns its length in bytes.
+        """Keep the existing bytes if they are of this version of the object, else drop them; returns their length.
 
         Raises: OSError.
         """
@@ -65,7 +65,7 @@ class Part:
         return 0
 
     def write(self, piece: bytes) -> None:
-        """Add bytes. Raises: OSError."""
+        """Append bytes. Raises: OSError."""
         self._file.write(piece)
 
     def head(self, n: int) -> bytes:
@@ -74,18 +74,18 @@ class Part:
         return os.pread(self._file.fileno(), n, 0)
 
     def clear(self) -> None:
-        """Keep none of the bytes. Raises: OSError."""
+        """Drop all bytes. Raises: OSError."""
         self._file.seek(0)
         self._file.truncate(0)
 
     def publish(self) -> None:
-        """Make it the file. Raises: OSError."""
+        """Rename it to the file. Raises: OSError."""
         self._file.flush()
         version_of(self._target).unlink(missing_ok=True)
         part_of(self._target).replace(self._target)
 
     def drop_if_empty(self) -> None:
-        """Leave nothing behind where nothing is worth it."""
+        """Remove the files if they hold no bytes."""
         handle = self._file.fileno()
         if _is_at(part_of(self._target), handle) and not (self._file.tell() or os.fstat(handle).st_size):
             version_of(self._target).unlink(missing_ok=True)
@@ -97,16 +97,16 @@ class Part:
                 said = json.loads(file.read(_MAX_SAID_BYTES))
             where, then = said.pop("location"), Identity(**said)
         except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
-            return False  # not there, cut short by a kill, or nothing of ours
+            return False  # absent, cut short by a kill, or not written by us
         return where == redact(location) and then.same(now) is True
 
 
 @contextmanager
 def open_part(target: Path) -> Iterator[Part]:
-    """The part of a file, while nobody else writes it.
+    """Open the partial download of a file, locked against other writers.
 
     Raises:
-        SourceError: `unavailable`: another download writes it.
+        SourceError: `unavailable`: another download is writing it.
         OSError: It cannot be written.
     """
     path = part_of(target)
@@ -135,7 +135,7 @@ def _lock(handle: int, path: Path) -> None:
 
 
 def _is_at(path: Path, handle: int) -> bool:
-    """Whether an open file is (still) the one of this name."""
+    """Whether an open file is (still) the one with this name."""
     try:
         return os.path.samestat(path.lstat(), os.fstat(handle))
     except FileNotFoundError:

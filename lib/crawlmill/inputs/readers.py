@@ -1,7 +1,7 @@
-"""All readers, and the choice of one for an input, from its first bytes and never from its name.
+"""All readers, and how one is chosen for an input: by its first bytes, never by its name.
 
-To add a format, write a `Reader` (see `crawlmill.formats.reader`) and name it in `READERS`. A script with a format of
-its own calls `register` where it defines it.
+To add a format, write a `Reader` (see `crawlmill.formats.reader`) and add it to `READERS`. A script with a format of
+its own calls `register` where it defines the reader.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ READERS: Final[list[Reader]] = [ARCHIVE, SEQUENCEFILE, CDX, JSON_CAPTURES, PARQU
 
 
 def register(reader: Reader) -> None:
-    """Add a reader, for this process. The script of a job does it where it is imported, so that its tasks do too."""
+    """Add a reader, for this process. A job's script calls it at import, so that its tasks do too."""
     if reader not in READERS:
         READERS.append(reader)
 
 
 def readers_of(gives: type[Any]) -> list[Reader]:
-    """The readers of items of a class."""
+    """The readers that yield items of a class."""
     return [reader for reader in READERS if issubclass(reader.gives, gives)]
 
 
 def either(readers: Iterable[Reader]) -> str:
-    """The names of formats as messages list them: "WARC, ARC or a SequenceFile"."""
+    """The names of formats for a message: "WARC, ARC or a SequenceFile"."""
     *first, last = dict.fromkeys(name for reader in readers for name in reader.names)
     return f"{', '.join(first)} or {last}" if first else last
 
 
 def find_reader(opened: Opened, gives: type[Any]) -> Reader:
-    """The reader for an input.
+    """Choose the reader for an input.
 
-    Readers of the wanted items come first. A reader of other items is returned where only that knows the first bytes.
+    Readers of the wanted items are tried first. A reader of other items is returned only if none of them matches.
 
     Raises:
-        FormatError: `unknown-format`: nothing there, or nothing that any reader knows.
+        FormatError: `unknown-format`: the input is empty, or no reader accepts its first bytes.
         SourceError: The first bytes cannot be read.
     """
     data = opened.data

@@ -1,6 +1,6 @@
-"""Reads one input to its end: opens it, finds the reader for its format, gives its items, keeps its account.
+"""Reads one input to its end: opens it, finds the reader for its format, yields its items, keeps its account.
 
-Nothing that is wrong with an input is raised here: see `account`. What its items are is up to the readers (`readers`).
+Errors of the input are not raised here: see `account`. What an item is depends on the reader (`readers`).
 """
 
 from __future__ import annotations
@@ -24,23 +24,22 @@ T = TypeVar("T", bound=Item)
 
 
 class ItemReading(Generic[T]):
-    """One input, whose items of one kind are read to the end by iterating over it once.
+    """One input; iterate over it once to read its items to the end.
 
-    `counter` may be set before that, to one of the native core: what it can count of the records that would be given it
-    counts, and they are not given.
+    `counter` may first be set to a counter of the native core: records that it can count are counted and not yielded.
 
     Args:
         item: The input.
         storage: Opens it.
-        gives: The class of the wanted items: a `Record`, or what another reader gives.
-        options: How it is read.
-        selection: Which formats can be taken, and which records are given.
-        streamed: Give large records before they are read to their end, for those who take them in pieces.
+        gives: The class of the wanted items: `Record`, or the class of another reader's items.
+        options: How to read it.
+        selection: Which formats can be processed, and which records are yielded.
+        streamed: Yield large records before they are read to the end, for callers that read them in pieces.
 
     Attributes:
         item: The input.
         row: Its ledger row, complete when the iteration has ended.
-        selection: Which records are given.
+        selection: Which records are yielded.
     """
 
     def __init__(
@@ -75,38 +74,38 @@ class ItemReading(Generic[T]):
 
     @property
     def reached(self) -> int:
-        """Bytes of the input that were seen so far; may be asked by another thread."""
+        """Bytes of the input read so far; safe to call from another thread."""
         return self._account.reached
 
     @property
     def first_loss(self) -> FormatError | SourceError | None:
-        """The error of the first thing lost so far; it may be after the item that was given last."""
+        """The error of the first loss so far; it may be after the last item yielded."""
         return self._account.first_loss
 
     def lose(self, error: FormatError, item: T) -> None:
-        """Account for an item that was given and could not be taken."""
+        """Account for an item that was yielded but could not be processed."""
         self._account.lose(error.located(offset=item.offset))
 
     def drop(self, error: FormatError) -> None:
-        """Account for a part of an item, counted as one, that was given and could not be taken."""
+        """Account for a part of an item (yielded and counted as one) that could not be processed."""
         self.row.records -= 1
         self._account.lose(error)
 
     def is_whole(self, record: Record) -> bool:
-        """Read a streamed record to its end; False if it is not whole.
+        """Read a streamed record to its end; return whether it is whole.
 
-        That is accounted for by itself. If its source is lost, this is the last record, whoever met that first.
+        If it is not, that is accounted for already. If the source fails, this is the last record of the iteration.
         """
         try:
             record.block.drain()
-        except (FormatError, SourceError):  # the block raises it again where the iteration goes on, which reports it
+        except (FormatError, SourceError):  # the block raises it again when the iteration continues, which reports it
             self.row.records -= 1
             return False
         return True
 
 
 class Reading(ItemReading[Record]):
-    """One input, whose records are read to the end by iterating over it once; see `ItemReading`."""
+    """One input; iterate over it once to read its records to the end. See `ItemReading`."""
 
     def __init__(
         self,

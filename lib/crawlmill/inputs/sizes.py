@@ -1,7 +1,7 @@
-"""Asks for the sizes of many files while the user waits: on several connections, with few retries.
+"""Gets the sizes of many files while the user waits: over several connections, with few retries.
 
-A host that fails for several files in a row is down, or refuses access, and is not asked again. Threads that are still
-waiting for a server do not keep the program from ending.
+A host that fails for several files in a row is down or refuses access, and is not asked again. Threads that still wait
+for a server do not keep the program from ending.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _NO_ANSWER: Final = ("unavailable", "denied")
 
 @dataclass(frozen=True)
 class Sizes:
-    """What became of the questions, each part in the order of the files.
+    """The answers, each list in the order of the files.
 
-    `found`: bytes; `missing`: errors of files that are not there; `unknown`: by host, errors of files that may be there
-    but could not be asked for.
+    `found`: sizes in bytes; `missing`: errors for files that do not exist; `unknown`: by host, errors for files whose
+    size could not be determined.
     """
 
     found: list[int]
@@ -40,10 +40,10 @@ class Sizes:
 
 
 def ask_sizes(files: Sequence[Input], storage: Storage) -> Sizes:
-    """The sizes of the files, as far as they can be had soon; `storage` says with which options.
+    """Get the sizes of the files, as far as servers answer soon; `storage` determines the options.
 
     Raises:
-        UsageError: A kind of storage cannot be used at all, such as for a missing package.
+        UsageError: A kind of storage cannot be used at all, for example because a package is missing.
     """
     most, _ = most_tasks((item.location for item in files), _CONNECTIONS, storage.options)
     with Storage(storage.options.impatient(retries=min(storage.options.retries, _MAX_RETRIES))) as quick:
@@ -67,7 +67,7 @@ def ask_sizes(files: Sequence[Input], storage: Storage) -> Sizes:
 
 
 class _Round:
-    """The files still to ask for, and the answers by their numbers; shared by the threads."""
+    """The files still to ask for, and the answers by file number; shared by the threads."""
 
     def __init__(self, files: Sequence[Input], storage: Storage) -> None:
         self._todo, self._storage = enumerate(files), storage
@@ -77,7 +77,7 @@ class _Round:
         self.answers: dict[int, int | CrawlmillError] = {}
 
     def work(self) -> None:
-        """Ask until there is nothing left to ask for."""
+        """Ask until no file is left."""
         while True:
             with self._lock:
                 number, item = next(self._todo, (0, None))

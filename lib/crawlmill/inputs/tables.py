@@ -1,11 +1,11 @@
-"""Tables of the columnar index by name: a folder, a crawl or several, a list of files, a file; and their parts.
+"""Finds tables of the columnar index by name (a folder, a crawl or several, a list of files, a file), and their parts.
 
 DIR  s3://bucket/table/  hdfs://…        a folder: all Parquet files below it
 CC-MAIN-2024-10  latest  latest:3  2024  crawls, by their lists `cc-index-table.paths.gz` below the base URL
 table.paths  table.paths.gz              a list of Parquet files
 x.parquet                                one of them
 
-Only lists and folders are read here. A file is part of a table by its content, or by its name in a folder.
+Only lists and folders are read here. A file counts as Parquet by its content, or in a folder by its name.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _BUCKET: Final = "s3://commoncrawl/"
 def find_parts(
     name: str, storage: Storage, *, base_url: str | None = None, index_url: str | None = None
 ) -> list[TablePart]:
-    """The parts of a table, at least one.
+    """Find the parts of a table; at least one.
 
     Args:
         name: As the user gives it.
         storage: Reads lists and folders.
-        base_url: Below which keys of Common Crawl are; None: Common Crawl's.
-        index_url: Where the catalogue of crawls is; None: Common Crawl's.
+        base_url: The base for keys of Common Crawl; None: Common Crawl's.
+        index_url: Where the catalogue of crawls is; None: at Common Crawl.
 
     Raises:
-        UsageError: There is no table.
+        UsageError: There is no such table.
     """
     try:
         locations = _locations(name, storage, base_url, index_url)
@@ -59,16 +59,16 @@ def find_parts(
 
 
 def find_host_parts(name: str, storage: Storage, *, base_url: str | None = None) -> list[TablePart]:
-    """The parts of the host index, at least one.
+    """Find the parts of the host index; at least one.
 
     Args:
-        name: A crawl, a year, `latest`, `latest:3`, or nothing for all crawls that it has; or a folder, a list or a
-            file of one's own.
+        name: A crawl, a year, `latest`, `latest:3`, or "" for all of its crawls; or a folder, a list or a
+            file of your own.
         storage: Reads lists and folders.
-        base_url: As that of `find_parts`.
+        base_url: As for `find_parts`.
 
     Raises:
-        UsageError: There is none, or not of this crawl.
+        UsageError: There is none, or none for this crawl.
     """
     if name and not _CRAWL.fullmatch(name) and not _CRAWLS.fullmatch(name):
         return find_parts(name, storage, base_url=base_url)
@@ -88,10 +88,10 @@ def find_host_parts(name: str, storage: Storage, *, base_url: str | None = None)
 
 
 def find_annotation(name: str, storage: Storage, *, base_url: str | None = None) -> list[TablePart]:
-    """The parts of an annotation, at least one: a file of any kind, the files of a folder, a list of Parquet files.
+    """Find the parts of an annotation: a file of any kind, the files of a folder, or a list of Parquet files.
 
     Raises:
-        UsageError: There is none.
+        UsageError: There are none.
     """
     here = os.getcwd()  # noqa: PTH109
     try:
@@ -115,7 +115,7 @@ def find_annotation(name: str, storage: Storage, *, base_url: str | None = None)
 
 
 def _below(name: str, base_url: str | None, here: str) -> str:
-    """A location as it is given, or the key of Common Crawl that it is."""
+    """A location as given, or below the base URL if it is a key of Common Crawl."""
     if is_absolute(name) or not name.startswith(KEYS) or os.path.exists(name):  # noqa: PTH110
         return name if is_absolute(name) else absolute(name, here)
     return absolute(name, absolute(base_url or COMMON_CRAWL, here))
@@ -139,7 +139,7 @@ def lists_parts(head: bytes) -> bool:
 
 
 def path_of(location: str) -> str | None:
-    """The path of a location on this machine; None for any other."""
+    """The path of a location on this machine; None for other locations."""
     return None if is_remote(location) else str(local_path(location))
 
 
@@ -160,7 +160,7 @@ def _locations(name: str, storage: Storage, base_url: str | None, index_url: str
         return _of_folder(location, storage)
     with storage.open_stream(location, 0, len(PARQUET)) as stream:
         head = stream.read()
-    if is_table(head) or location.partition("?")[0].endswith(".parquet"):  # whoever reads it says what is wrong with it
+    if is_table(head) or location.partition("?")[0].endswith(".parquet"):  # if it is not Parquet, its reader says so
         return [location]
     return [item.location for item in read_lists([name], storage, base_url=base_url)]
 

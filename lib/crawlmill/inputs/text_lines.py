@@ -1,4 +1,4 @@
-"""The lines of a text that comes in chunks of bytes, in bounded memory."""
+"""The lines of text that comes in chunks of bytes, in bounded memory."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["cut_lines"]
 
 
 def cut_lines(chunks: Iterable[bytes], *, longest: int, source: str | None = None) -> Iterator[bytes]:
-    """The lines, cut at line feeds only: str.splitlines() knows ten more line ends, which file names may hold.
+    """Yield the lines, cut at line feeds only: str.splitlines() has ten more line ends, which file names may contain.
 
     Raises:
-        FormatError: `too-large`: a line goes on for more than `longest` bytes.
+        FormatError: `too-large`: a line has more than `longest` bytes.
     """
     rest = b""
     for chunk in chunks:

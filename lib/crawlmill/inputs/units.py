@@ -1,8 +1,8 @@
-"""Cuts large inputs into units, which different tasks read, and whose ledger rows are merged into one (`ledger`).
+"""Cuts large inputs into units, which different tasks read; their ledger rows are merged into one (see `ledger`).
 
-The format decides whether a file can be cut, and where (`Reader.units`). Finding the format takes the first bytes, so
-only local files are cut: remote ones would cost requests before anything is launched. The cuts depend on the file
-alone, so they are the same on every runner.
+The format decides whether and where a file can be cut (`Reader.units`). Finding the format takes the first bytes, so
+only local files are cut: remote ones would cost requests before launch. The cuts depend on the file alone, so they are
+the same on every runner.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UNIT_BYTES: Final = 256 << 20
 
 
 def units_of(item: Input, storage: Opener, unit_bytes: int | None = None) -> Iterator[Input]:
-    """The units of an input, in order, each as the input itself with its `unit`; mostly the input as it is."""
+    """Yield the units of an input in order, as copies of it with a `unit`; usually just the input itself."""
     spans = _spans(item, storage, unit_bytes or UNIT_BYTES)
     if len(spans) < 2:
         yield item
@@ -49,4 +49,4 @@ def _spans(item: Input, storage: Opener, unit_bytes: int) -> list[tuple[int, int
                 return []
             return reader.units(opened.from_start(), size, unit_bytes)
     except (OSError, FormatError, SourceError):
-        return []  # whoever reads it finds out, and accounts for it
+        return []  # the task that reads it reports the error

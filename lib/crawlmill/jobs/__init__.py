@@ -4,4 +4,4 @@ A job is a module of this package with the job's name, and a class with the same
 one, add its module, and a script that runs it in `jobs/`.
 """
 
-import crawlmill.mr  # noqa: F401 - first: from then on a cluster's task reports what its node lacks
+import crawlmill.mr  # noqa: F401 - must come first: it makes tasks on a cluster report missing packages

@@ -51,7 +51,7 @@ class CrawlMetadata(CrawlJob):
         add("--locate", action="store_true", help="return an input list of the pages, one ARC record per line")
 
     def load_args(self, args: list[str]) -> None:
-        """Refuse what does not go together."""
+        """Refuse options that do not go together."""
         super().load_args(args)
         options = self.options
         self.matches = where(options.where or ())
@@ -64,21 +64,21 @@ class CrawlMetadata(CrawlJob):
             self.formats = ("metadata", "text_data")
 
     def run_job(self) -> None:
-        """Run the job; the files to join are one more list of inputs."""
+        """Run the job; with a join, read the list of files to join as well."""
         if self.options.with_text and self.options.args:
             self.options.args.append(self.options.with_text)
         super().run_job()
 
     def steps(self) -> list[MRStep]:
-        """Without a join there is nothing to reduce."""
+        """One map step, plus a reduce step if there is a join."""
         return [MRStep(mapper=self.mapper, reducer=self.join) if self.options.with_text else MRStep(mapper=self.mapper)]
 
     def output_protocol(self) -> Any:
-        """Lines of a list are no pairs."""
+        """Plain lines for --locate, whose results are not pairs."""
         return RawValueProtocol() if self.options.locate else super().output_protocol()
 
     def read(self, reading: Reading) -> Iterator[tuple[Any, Any]]:
-        """The pairs of one input; what is invalid ends all, if that is asked for."""
+        """Yield the pairs of one input; with --invalid fail, the first invalid record raises."""
         for record in self.watched(reading):
             try:
                 pairs = list(self.process(record))
@@ -91,7 +91,7 @@ class CrawlMetadata(CrawlJob):
             yield from pairs
 
     def process(self, record: Record) -> Iterator[tuple[Any, Any]]:
-        """URL and record, as the options want it."""
+        """Yield the URL and the record, in the form that the options select."""
         url = record.uri
         if record.type == "text_data":
             yield url, (TEXT, record.text())
@@ -114,7 +114,7 @@ class CrawlMetadata(CrawlJob):
         yield url, (METADATA, found) if self.options.with_text else found
 
     def join(self, url: str, values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-        """The records of a URL with its texts."""
+        """Yield the records of a URL together with its texts."""
         for found in with_texts(values):
             if found["metadata"] is not None or not self.options.where:
                 yield url, found

@@ -53,7 +53,7 @@ class CrawlStatistics(SortingJob):
     publishes_pairs = True
 
     def configure_args(self) -> None:
-        """Declare how exact it is to be, and what it is compared with."""
+        """Declare the options for accuracy and for comparison with earlier crawls."""
         super().configure_args()
         group = self.arg_parser.add_argument_group("statistics")
         self._pass_on(group, "--crawl", metavar="ID", help="the crawl of all captures (default: the id in the path of "
@@ -67,28 +67,29 @@ class CrawlStatistics(SortingJob):
 
     def load_args(self, args: list[str]) -> None:
         """Parse the command line."""
-        _absolute_values(args, "--compare")  # in place: tasks, which get the same arguments, run in other folders
+        _absolute_values(args, "--compare")  # in place, since tasks get the same arguments but run in other folders
         super(SortingJob, self).load_args(args)
         if self.options.exact and self.options.sketch:
             raise UsageError("--exact and --sketch exclude each other")
         if not self.is_task() and self.options.worker is None:
-            self._earlier  # noqa: B018 - what cannot be compared is told before anything runs
+            self._earlier  # noqa: B018 - report sketches that cannot be compared before anything runs
 
     def pick_protocols(self, step_num: int, step_type: str) -> tuple[Any, Any]:
-        """Only lines of the first step carry their order."""
+        """Use the protocol of sorted lines in the first step only."""
         if step_num == 0:
             picked: tuple[Any, Any] = super().pick_protocols(step_num, step_type)
             return picked
         return JsonPairs.read, JsonPairs.write
 
     def steps(self) -> list[MRStep]:
-        """Sort, sum, and sum what the sums come to; with --top, choose."""
+        """Sort and count, add up, and derive the totals; with --top, one more step that selects."""
         steps = [
-            MRStep(mapper_init=self.mapper_init, mapper=self.mapper, mapper_final=self.mapper_final,
-                   reducer=self.reducer),
+            MRStep(
+                mapper_init=self.mapper_init, mapper=self.mapper, mapper_final=self.mapper_final, reducer=self.reducer
+            ),
             MRStep(reducer_init=self._begin, reducer=self._sum, reducer_final=self._sized),
             MRStep(reducer=self._finish),
-        ]  # fmt: skip
+        ]
         if self.options.top is None:
             return steps
         self._largest = Largest(self.options.top, _ranking)
@@ -98,14 +99,14 @@ class CrawlStatistics(SortingJob):
             MRStep(reducer=self._choose, reducer_final=self._chosen, jobconf={"mapreduce.job.reduces": 1}),
         ]
 
-    # Map: captures become lines
+    # Map: turn captures into lines
 
     def mapper_init(self) -> None:
         """Begin a map task."""
         self._pages = PageLines(disk_fields, exact=not self.options.sketch)
 
     def read(self, reading: Any) -> Iterator[Pair]:
-        """The lines of an input's captures."""
+        """Yield the lines of an input's captures."""
         crawl = self.options.crawl or crawl_in(reading.item.location)
         for block in self.blocks(reading):
 
@@ -118,7 +119,7 @@ class CrawlStatistics(SortingJob):
                 yield ENCODED, self._drained()
 
     def mapper_final(self) -> Iterator[Pair]:
-        """What a map task has counted and sketched itself."""
+        """Yield what the map task counted and sketched itself."""
         yield ENCODED, self._drained()
 
     def _drained(self) -> bytes:
@@ -127,10 +128,10 @@ class CrawlStatistics(SortingJob):
         pairs += ((["size_estimate", *key], _packed(sketch)) for key, sketch in sketches.items())
         return b"".join(map(_carried, pairs))
 
-    # Reduce: what stands together is counted; then sums; then what the sums come to
+    # Reduce: count lines with the same key, add the counts up, then derive the totals
 
     def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
-        """The pairs of a reduce task, from its sorted lines."""
+        """Yield the pairs of a reduce task from its sorted lines."""
         return ((ENCODED, lines) for lines in counted_pages(chunks, exact=not self.options.sketch))
 
     def _begin(self) -> None:
@@ -193,7 +194,7 @@ class CrawlStatistics(SortingJob):
 
     @cached_property
     def _earlier(self) -> Sketches:
-        """The sketches of earlier crawls. Raises: UsageError."""
+        """The sketches of earlier crawls, from the files of --compare. Raises: UsageError."""
         found: Sketches = {}
         for name in self.options.compare:
             try:
@@ -207,7 +208,7 @@ class CrawlStatistics(SortingJob):
 
 
 def _absolute_values(args: list[str], option: str) -> None:
-    """Make the locations that an option names absolute."""
+    """Make the locations given with an option absolute, in place."""
     here = os.getcwd()  # noqa: PTH109
     for at, text in enumerate(args):
         if at and args[at - 1] == option:
@@ -217,7 +218,7 @@ def _absolute_values(args: list[str], option: str) -> None:
 
 
 def _carried(pair: Pair) -> bytes:
-    """The line of a pair that passes the sorting as it is."""
+    """A pair as a line that passes the sorting unchanged."""
     return b"0\tc%b\n" % encode_pair(*pair)
 
 
@@ -230,7 +231,7 @@ def _unpacked(text: str) -> Sketch:
 
 
 def _ranking(key: list[Any]) -> str:
-    """Each metric of each crawl is ranked by itself."""
+    """The group in which a key is ranked: one for each metric of each crawl."""
     return json.dumps([key[0], key[2]])
 
 

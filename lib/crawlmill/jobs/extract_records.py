@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
@@ -10,8 +9,9 @@ from crawlmill.errors import UsageError
 from crawlmill.extraction.headers import RunInfo
 from crawlmill.extraction.listed import listed_of
 from crawlmill.extraction.members import FORMATS, prove
-from crawlmill.extraction.output import KINDS, OutputFile, check_prefix, file_stem
-from crawlmill.extraction.plan import DEFAULT_SIZE, parse_size, plan_files
+from crawlmill.extraction.options import add_output_files
+from crawlmill.extraction.output import KINDS, OutputFile, file_stem
+from crawlmill.extraction.plan import plan_files
 from crawlmill.extraction.ranges import fetch_ranges
 from crawlmill.extraction.siblings import extract_siblings
 from crawlmill.inputs.lists import Input
@@ -38,14 +38,10 @@ class ExtractRecords(CrawlJob):
     selects_lists = True
 
     def configure_args(self) -> None:
-        """Declare what is written."""
+        """Declare the options for the output files."""
         super().configure_args()
         add = self.add_passthru_arg
-        add("--max-size", type=_size, default=DEFAULT_SIZE, metavar="SIZE",
-            help="the size of an output file, at most, such as 100KB, 20MB or 2GB (default 1GB)")  # fmt: skip
-        add("--prefix", type=_prefix, default="records", metavar="P", help="what the names of files begin with "
-            "(default records: records-00000.warc.gz)")  # fmt: skip
-        add("--provenance", action="store_true", help="write a metadata record for each: its source file and offset")
+        add_output_files(add)
         add("--kind", choices=tuple(KINDS), default="warc",
             help="wat or wet: copy the records of the same pages from the WAT or WET files beside")  # fmt: skip
 
@@ -62,7 +58,7 @@ class ExtractRecords(CrawlJob):
     def cut_tasks(
         self, ranked: list[tuple[int, Input]], storage: Storage, say: Callable[[str], None]
     ) -> list[bytes] | None:
-        """A task for each output file, which is planned from the list alone."""
+        """Return one task for each output file, planned from the list alone."""
         del storage, say
         options = self.options
         named = [f"{name} in {' '.join(options.index)}" for name in options.args] if options.index else options.args
@@ -71,7 +67,7 @@ class ExtractRecords(CrawlJob):
         return [encode_task(file.inputs, info.label(file.number)) for file in files]
 
     def mapper(self, _key: None, line: str) -> Iterator[Pair]:
-        """Write an output file; gives a ledger row for each of its inputs."""
+        """Write one output file and return a ledger row for each of its inputs."""
         task, options = decode_task(line), self.options
         number, info = RunInfo.of_label(task_label(line) or "")
         stem = file_stem(options.prefix, number)
@@ -85,20 +81,6 @@ class ExtractRecords(CrawlJob):
                 with closing(prove(item, listed, fetched, self.storage, self.read_options)) as proven:
                     output.index(output.add(item, listed, proven))
                 yield from self.monitor.account(rank, proven.row)
-
-
-def _size(text: str) -> int:
-    try:
-        return parse_size(text)
-    except ValueError:
-        raise ArgumentTypeError(f"expected a size such as 100KB, 20MB or 2GB: {text!r}") from None
-
-
-def _prefix(text: str) -> str:
-    try:
-        return check_prefix(text)
-    except ValueError:
-        raise ArgumentTypeError(f"expected letters, digits and ._=+- : {text!r}") from None
 
 
 if __name__ == "__main__":

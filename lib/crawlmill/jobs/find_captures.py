@@ -27,7 +27,7 @@ from crawlmill.urls.patterns import parse_pattern
 __all__ = ["FindCaptures"]
 
 _FORMATS: Final = ("cdxj", "json", "list")
-_AT_ONCE: Final = 1 << 16  # bytes of lines that go out together
+_AT_ONCE: Final = 1 << 16  # bytes of lines that are written at once
 _ANY: Final = parse_pattern("http://a/")
 
 
@@ -51,12 +51,13 @@ class FindCaptures(CrawlJob):
         super().configure_args()
         self.add_passthru_arg("--output-format", choices=_FORMATS, default="cdxj",
             help="cdxj: lines as they are stored (default); json: objects; list: file, offset, length")  # fmt: skip
-        self.add_passthru_arg("--with-pattern", action="store_true",
-            help="print each pattern, a tab and its capture as an object")  # fmt: skip
+        self.add_passthru_arg(
+            "--with-pattern", action="store_true", help="print each pattern, a tab and its capture as an object"
+        )
         add = self.arg_parser.add_argument
         add("--plan", action="store_true", help="print how many tasks would read how much, and read none of it")
         add("--page-size", type=whole_number(1), metavar="N",
-            help="of a CDX API: blocks of a page (default: as the server likes it)")  # fmt: skip
+            help="for a CDX API: blocks per page (default: the server's)")  # fmt: skip
 
     def load_args(self, args: list[str]) -> None:
         """Parse the command line."""
@@ -73,7 +74,7 @@ class FindCaptures(CrawlJob):
     # In the launcher: lists of patterns, cut into tasks
 
     def read_lists(self, lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs]) -> Inputs:  # noqa: ARG002
-        """The patterns as inputs."""
+        """Read the lists of patterns; each pattern is an input."""
         from crawlmill.inputs.indexes import find_indexes  # noqa: PLC0415 - no task needs it
 
         options = self.options
@@ -89,7 +90,7 @@ class FindCaptures(CrawlJob):
         return Inputs([Input(line, location) for line in self._queries], repeated, kind=kind)
 
     def cut_tasks(self, ranked: list[tuple[int, Input]], storage: Storage, say: Callable[[str], None]) -> list[bytes]:
-        """The tasks, by what must be read."""
+        """Cut the patterns into tasks by the amount of index data to read."""
         lost: Lost = []
         try:
             lines, self._totals = cut_search(self._search, self._queries, ranked, storage, lost)
@@ -103,7 +104,7 @@ class FindCaptures(CrawlJob):
         return lines
 
     def preview(self, tasks: int) -> str | None:  # noqa: ARG002
-        """What would be read, for `--plan`."""
+        """What the run would read, for `--plan`."""
         if not self.options.plan:
             return None
         return "".join(f"{name} {number}\n" for name, number in self._totals.items())
@@ -111,7 +112,7 @@ class FindCaptures(CrawlJob):
     # In the tasks
 
     def mapper(self, _key: None, line: str) -> Iterator[Pair]:
-        """The captures of a task's patterns, and a ledger row for each."""
+        """Print the captures of a task's patterns and return a ledger row for each pattern."""
         task = SearchTask(line, self.storage)
         shown = self._printer()
         lines = SelectedLines(self.criteria) if self.criteria else None
@@ -146,7 +147,7 @@ def _with_pattern(pattern: str, chunk: Chunk) -> bytes:
 
 
 def _pass_over(_: FormatError | SourceError) -> None:
-    """Lines that are no captures never come here: they are lost where they are read."""
+    """Ignore a loss: lines that are not captures were already counted where they were read."""
 
 
 if __name__ == "__main__":

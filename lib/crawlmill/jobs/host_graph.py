@@ -17,12 +17,12 @@ from crawlmill.urls.standard import parse_url
 
 __all__ = ["HostGraph"]
 
-_MAX_EDGES: Final = 300_000  # that a map task holds before it writes them
+_MAX_EDGES: Final = 300_000  # that a map task holds in memory before it writes them out
 _AT_ONCE: Final = 1000
 
 
 class _Lines(LabelledLines):
-    """Lines between the passes, whose labels and texts are bytes."""
+    """The lines passed between steps; labels and texts are bytes."""
 
     @staticmethod
     def write(key: Any, value: Any) -> bytes:
@@ -37,14 +37,14 @@ class HostGraph(LabelledJob, LinksJob):
     hosts in the order of their bytes, numbered from 0; edges in the order of their numbers, each once.
 
     The hosts are those of pages and of the http and https links of pages, in lower case and punycode. Left out are
-    links within a host, addresses, single labels, and names that are none in the DNS.
+    links within a host, addresses, single labels, and names that are not valid in the DNS.
     """
 
     INTERNAL_PROTOCOL = _Lines
     OUTPUT_PROTOCOL = _Lines
 
     def configure_args(self) -> None:
-        """Declare what the graph is like."""
+        """Declare the options of the graph."""
         super().configure_args()
         add = self.add_passthru_arg
         add("--strip-www", action="store_true", help="take www.example.com for example.com, as older graphs do")
@@ -61,7 +61,7 @@ class HostGraph(LabelledJob, LinksJob):
         self.require_output_dir()
 
     def steps(self) -> list[MRStep]:
-        """The passes that `crawlmill.analysis.links.graph` tells of."""
+        """The passes described in `crawlmill.analysis.links.graph`."""
         return [
             MRStep(mapper_init=self.begin, mapper=self.mapper, mapper_final=self.end, reducer=self.reducer),
             MRStep(reducer=self.rank),
@@ -69,11 +69,11 @@ class HostGraph(LabelledJob, LinksJob):
         ]
 
     def begin(self) -> None:
-        """Nothing is counted yet."""
+        """Start with no edges."""
         self._edges: dict[str, int] = {}
 
     def read(self, reading: Reading) -> Iterator[Pair]:
-        """Count the links of one input; lines come only where too many edges are held."""
+        """Count the links of one input; yield lines only when too many edges are in memory."""
         edges, strip = self._edges, self.options.strip_www
         for page in self.pages(reading):
             url = parse_url(page.url)
@@ -90,7 +90,7 @@ class HostGraph(LabelledJob, LinksJob):
                 yield from self.end()
 
     def end(self) -> Iterator[Pair]:
-        """What was counted."""
+        """Yield the remaining edges."""
         lines: list[bytes] = []
         for edge, links in self._edges.items():
             name = edge.encode()
@@ -102,15 +102,15 @@ class HostGraph(LabelledJob, LinksJob):
         yield ENCODED, b"".join(lines)
 
     def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
-        """Pass 1."""
+        """Pass 1: see `crawlmill.analysis.links.graph`."""
         return ((ENCODED, lines) for lines in count_edges(chunks) if lines)
 
     def rank(self, label: bytes, texts: Iterable[bytes]) -> Iterator[Pair]:
-        """Pass 2."""
+        """Pass 2: see `crawlmill.analysis.links.graph`."""
         return ((ENCODED, line) for line in rank_hosts(label, texts))
 
     def number(self, label: bytes, texts: Iterable[bytes]) -> Iterator[Pair]:
-        """Pass 3: the files of a range; there are no pairs."""
+        """Pass 3: write the files of a range of hosts; yields no pairs."""
         part = f"part-{label.decode()}.txt.gz"
         with (
             self.write_file(f"vertices/{part}") as vertices,
@@ -122,7 +122,7 @@ class HostGraph(LabelledJob, LinksJob):
         yield from ()
 
     def finish(self, results: Results) -> None:
-        """Write the graph of nothing, which no task has written."""
+        """Write the files of an empty graph, if no task has written any."""
         for name in ("vertices", "edges"):
             if not results.files:
                 with results.write(f"{name}/part-00000.txt.gz") as file, _packed(file):
@@ -131,7 +131,7 @@ class HostGraph(LabelledJob, LinksJob):
 
 @contextmanager
 def _packed(file: BinaryIO) -> Iterator[Callable[[bytes], object]]:
-    """Writes lines as one gzip member, the same bytes whenever it is written."""
+    """Open a gzip member for writing lines; the bytes are the same each time it is written."""
     deflate = zlib.compressobj(6, zlib.DEFLATED, 31)
     held: list[bytes] = []
 

@@ -18,8 +18,8 @@ class HostIndex(TableJob):
 
     Reads captures: CDXJ and CDX files, clusters, tables of Parquet files; WARC and ARC are indexed on the way. Writes
     crawl=…/part-00000.gz.parquet and so on, with the columns of Common Crawl's own host index, sorted by
-    surt_host_name. Columns that captures cannot tell (ranks, the crawler's log) are null: `crawlmill sql --join` adds
-    ranks. Crawls follow from the names of WARC files, and robots.txt files from their folders.
+    surt_host_name. Columns that captures do not have (ranks, the crawler's log) are null: `crawlmill sql --join`
+    adds ranks. Crawls follow from the names of WARC files, and robots.txt files from their folders.
 
     Needs the package pyarrow, on the nodes of a cluster too: pip install 'crawlmill[columnar]'.
     """
@@ -30,14 +30,14 @@ class HostIndex(TableJob):
     key_end = b"\0"
 
     def grouped(self, reading: Any, *, survey: bool) -> Iterator[tuple[bytes, bytes]]:
-        """The lines of an input's captures, by the folders of their crawls."""
+        """Yield the lines of an input's captures, each with the folder of its crawl."""
         lines = HostLines(self.options.crawl)
         for block in self.blocks(reading):
             yield from lines.of(block, ignore if survey else reading.drop)
 
     def write_part(self, folder: str, number: int, pieces: Iterator[list[bytes]]) -> None:
-        """Write a part of a crawl; it begins with a host, so that no host is in two."""
-        from crawlmill.indexes.columnar.host_writer import write_host_rows  # noqa: PLC0415 - the launcher needs none
+        """Write one part of a crawl. Parts begin with a new host, so that no host is in two of them."""
+        from crawlmill.indexes.columnar.host_writer import write_host_rows  # noqa: PLC0415 - not needed in the launcher
 
         crawl, compression = folder.partition("=")[2], self.options.compression
         with self.write_file(host_part_name(crawl, number, compression)) as file:

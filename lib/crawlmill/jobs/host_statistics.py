@@ -46,7 +46,7 @@ class HostStatistics(SortingJob):
     takes_described = True
 
     def configure_args(self) -> None:
-        """Declare what captures are grouped by."""
+        """Declare the options for grouping."""
         super().configure_args()
         group = self.arg_parser.add_argument_group("hosts")
         self._pass_on(group, "--by", type=_grouping, default="host", metavar="host|domain|tld|path:N",
@@ -62,7 +62,7 @@ class HostStatistics(SortingJob):
         super(SortingJob, self).load_args(args)
 
     def read_lists(self, lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs]) -> Inputs:
-        """The inputs of lists; those that are captures are inputs themselves."""
+        """Read the lists; a list of captures is itself an input."""
         here = os.getcwd()  # noqa: PTH109
         items = [Input(given, absolute(given, here)) for given in lists if _is_captures(given, here, storage)]
         own = {item.given for item in items}
@@ -73,14 +73,14 @@ class HostStatistics(SortingJob):
         return Inputs([*dict.fromkeys(items), *others.items], others.repeated, others.beside, others.kind)
 
     def pick_protocols(self, step_num: int, step_type: str) -> tuple[Any, Any]:
-        """Only lines of the first step carry their order."""
+        """Use the protocol of sorted lines in the first step only."""
         if step_num == 0:
             picked: tuple[Any, Any] = CrawlJob.pick_protocols(self, step_num, step_type)
             return picked
         return JsonPairs.read, JsonPairs.write
 
     def steps(self) -> list[MRStep]:
-        """Sort and count; with --top, choose."""
+        """Sort and count; with --top, one more step that selects."""
         counting = MRStep(mapper_init=self.mapper_init, mapper=self.mapper, reducer=self.reducer)
         if self.options.top is None:
             return [counting]
@@ -95,7 +95,7 @@ class HostStatistics(SortingJob):
         self._lines = GroupLines(disk_fields, self.options.by)
 
     def read(self, reading: Any) -> Iterator[Pair]:
-        """The lines of an input's captures."""
+        """Yield the lines of an input's captures."""
         for block in self.blocks(reading):
 
             def lose(index: int, why: object, block: Block = block) -> None:
@@ -105,7 +105,7 @@ class HostStatistics(SortingJob):
             yield ENCODED, self._lines.add(block.data, lose)
 
     def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
-        """The rows of a reduce task, from its sorted lines."""
+        """Yield the rows of a reduce task from its sorted lines."""
         rows = grouped(chunks, least=self.options.min_count, ranked=self.options.top is not None)
         return ((ENCODED, lines) for lines in rows)
 
@@ -119,14 +119,14 @@ class HostStatistics(SortingJob):
 
 
 def _is_captures(given: str, here: str, storage: Storage) -> bool:
-    """Whether a list is captures as JSON, a line each."""
+    """Whether a list consists of captures as JSON objects, one on each line."""
     if given == "-":
         return False
     try:
         with storage.open_stream(absolute(given, here), 0, _HEAD_BYTES) as stream:
             return begins_json_captures(stream.read(_HEAD_BYTES))
     except SourceError:
-        return False  # whoever reads it as a list says what is wrong
+        return False  # it will be read as a list of inputs, which reports the error
 
 
 def _grouping(text: str) -> str | int:

@@ -27,7 +27,7 @@ class MetadataStatistics(CountJob):
     types = ("metadata",)
 
     def process(self, record: Record) -> Iterator[tuple[tuple[str, object], int]]:
-        """The items that a record counts for."""
+        """Yield each table and item that a record counts towards."""
         fields = valid_metadata(record.body()).fields
         for table, item, number in metadata_tables(record.uri or "", fields):
             yield (table, item), number

@@ -48,13 +48,13 @@ class NearDuplicates(CrawlJob):
         )
 
     def load_args(self, args: list[str]) -> None:
-        """Published hashes are those of 2012."""
+        """Parse the command line; hashes published in metadata are those of 2012."""
         super().load_args(args)
         if self.options.hash == "package":
             self.formats = ("wet", "text_data")
 
     def steps(self) -> list[MRStep]:
-        """The three steps that `crawlmill.analysis.near_duplicates` tells of."""
+        """The three steps described in `crawlmill.analysis.near_duplicates`."""
         return [
             MRStep(mapper_init=self.begin, mapper=self.mapper, mapper_final=self.end, reducer=self.gather),
             MRStep(reducer=self.compare),
@@ -62,16 +62,16 @@ class NearDuplicates(CrawlJob):
         ]
 
     def begin(self) -> None:
-        """Nothing is left out yet."""
+        """Start with nothing left out."""
         self.left_out = 0
 
     def end(self) -> Iterator[Any]:
-        """Say how much was left out."""
+        """Report how many records were left out."""
         self.increment_counter("near_duplicates", "left out", self.left_out)
         yield from ()
 
     def process(self, record: Record) -> Iterator[tuple[int, str]]:
-        """Hash and URL."""
+        """Yield the hash and the URL of a record."""
         number, url = self.hash_of(record), record.uri
         if number and url is not None:
             yield number, url
@@ -79,7 +79,7 @@ class NearDuplicates(CrawlJob):
             self.left_out += 1
 
     def hash_of(self, record: Record) -> int | None:
-        """The hash of a record, if it has one."""
+        """The hash of a record, or None if it has none."""
         if record.type == "metadata":
             return valid_metadata(record.body()).text_simhash
         text = record.text()
@@ -88,7 +88,7 @@ class NearDuplicates(CrawlJob):
         return package_simhash(text) if _FOUR_LETTERS.search(text) else None
 
     def gather(self, number: int, urls: Iterable[str]) -> Iterator[tuple[Any, Any]]:
-        """The records of one hash, and the blocks in which they are compared with others."""
+        """Yield the URLs of one hash, and the blocks in which it is compared with other hashes."""
         found = group(number, urls)
         if len(found.urls) > self.options.max_group:
             yield ("group", number), found.urls
@@ -98,14 +98,14 @@ class NearDuplicates(CrawlJob):
             yield block, found
 
     def compare(self, key: list[Any], values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        """The near pairs of a block; what is found already goes on as it is."""
+        """Yield the near pairs of a block; pairs found earlier pass through unchanged."""
         if isinstance(key[0], int):
             yield from pairs_in(key[0], (Group(*value) for value in values), self.options.max_distance)
         else:
             yield from ((key, value) for value in values)
 
     def nearest(self, key: list[Any], values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        """A pair once: a URL that was fetched twice may be near another in two ways."""
+        """Yield each pair once, with its smallest distance: a page fetched twice may be near another in two ways."""
         yield key, min(values)
 
 

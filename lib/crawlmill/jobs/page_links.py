@@ -21,8 +21,8 @@ class PageLinks(LinksJob):
     """Find the links of pages: what the URL attributes of their HTML refer to.
 
     Reads WARC, ARC, WAT, and metadata of 2012. Links are resolved by the URL standard, by the page's URL or its first
-    <base href>; what is no URL is left out. A link comes as often as the page has it. Of WAT and metadata, what they
-    hold counts: WAT knows the last <base href>, and the metadata the links of seven elements.
+    <base href>; invalid URLs are left out. A link is listed as often as it is on the page. From WAT and metadata you
+    get what they contain: WAT has the last <base href>, and the metadata the links of seven elements.
 
     A result line is a page, the target, and the kind of the link as WAT names it:
     "http://a.com/x"<TAB>["http://b.org/y.png","IMG@/src"]
@@ -31,11 +31,11 @@ class PageLinks(LinksJob):
     columns = Columns({"url": "string"}, {"target": "string", "kind": "string"})
 
     def steps(self) -> list[MRStep]:
-        """There is nothing to reduce."""
+        """One map step without a reducer."""
         return [MRStep(mapper=self.mapper)]
 
     def read(self, reading: Reading) -> Iterator[Pair]:
-        """The links of one input: of usual pages written by the native core, if it is there, and of the others."""
+        """Yield the links of one input; the native core, if used, writes those of ordinary pages."""
         native = core.native()
         written = None if native is None else native.LinkLines()
         reading.counter = written
@@ -49,7 +49,7 @@ class PageLinks(LinksJob):
 
 
 def _drained(found: list[bytes | tuple[str, str | None, str, str, bool]]) -> Iterator[Pair]:
-    """What the native core found: lines as they are, and the lines of the references that it left."""
+    """Yield the lines that the native core wrote, and the lines for references that it left to Python."""
     for each in found:
         if isinstance(each, bytes):
             yield ENCODED, each

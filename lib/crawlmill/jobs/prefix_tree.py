@@ -26,7 +26,7 @@ __all__ = ["PrefixTree"]
 
 _NAME: Final = "url-index.pbtree"
 _MIN_BLOCK: Final = 64
-_LABEL: Final = b"00000\t"  # one file: one reducer
+_LABEL: Final = b"00000\t"  # one label, so that one reducer writes the one file
 
 
 class PrefixTree(SortingJob):
@@ -43,7 +43,7 @@ class PrefixTree(SortingJob):
     JOBCONF: ClassVar[dict[str, Any]] = {**SortingJob.JOBCONF, "mapreduce.job.reduces": 1}
 
     def configure_args(self) -> None:
-        """Declare what a tree is like."""
+        """Declare the options of the tree."""
         super().configure_args()
         add = self.add_passthru_arg
         add("--block-size", type=_block_size, default=65536, metavar="BYTES", help="bytes of a block (default 65536)")
@@ -51,7 +51,7 @@ class PrefixTree(SortingJob):
             help="bytes of a value; 28, as in the older format: without compressed sizes (default 32)")  # fmt: skip
 
     def read(self, reading: Any) -> Iterator[Pair]:
-        """The items of an input, as they are sorted."""
+        """Yield the items of an input as lines that sort in the order of the tree."""
         values = self._values
         for block in self.blocks(reading):
             lines: list[bytes] = []
@@ -68,7 +68,7 @@ class PrefixTree(SortingJob):
                 yield ENCODED, b"".join(lines)
 
     def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
-        """Write the tree, in the one task that has items; there are no pairs."""
+        """Write the tree in the one reduce task that has items; yields no pairs."""
         first = next(chunks, None)
         if first is not None:
             lines = (line[len(_LABEL) :] for chunk in chain([first], chunks) for line in chunk.split(b"\n")[:-1])
@@ -77,7 +77,7 @@ class PrefixTree(SortingJob):
         yield from ()
 
     def finish(self, results: Results) -> None:
-        """Write the tree of nothing, which no task has written."""
+        """Write an empty tree, if no task has written one."""
         if _NAME not in results.files:
             with results.write(_NAME) as file:
                 self._write((), file)

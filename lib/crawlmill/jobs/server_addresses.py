@@ -28,10 +28,10 @@ class ServerAddresses(CountJob):
     heads_suffice = True
 
     def process(self, record: Record) -> Iterator[tuple[tuple[str | None, str | None], int]]:
-        """Host and address of a response."""
+        """Count a response under its host and address."""
         if record.type == "response":
             found = address_of(record.uri, _ip_of(record)) if record.holds_http else None
-        else:  # of WAT; the metadata records of a WARC are no JSON
+        else:  # WAT; the metadata records of a WARC file are not JSON
             found = wat_address(record.body(), record.uri) if record.content_type == "application/json" else None
         if found is not None:
             yield found, 1

@@ -24,7 +24,7 @@ class ServerCount(CountJob):
     heads_suffice = True
 
     def make_counter(self) -> ServerCounter:
-        """Count by server."""
+        """A counter of servers."""
         return ServerCounter()
 
     @counted_natively
@@ -32,10 +32,10 @@ class ServerCount(CountJob):
         """Count the servers of a response."""
         if record.type == "response":
             servers = servers_of_headers(record.http.get_all("Server")) if record.holds_http else None
-        elif record.format == "sequencefile":  # of 2012; attempts that failed have no headers
+        elif record.format == "sequencefile":  # metadata of 2012; failed attempts have no headers
             headers = valid_metadata(record.body()).fields.get("http_headers")
             servers = None if headers is None else servers_of_headers([headers.get("server", "")])
-        else:  # of WAT; the metadata records of a WARC are no JSON
+        else:  # WAT; the metadata records of a WARC file are not JSON
             servers = wat_servers(record.body()) if record.content_type == "application/json" else None
         counter.add(servers or ())
 

@@ -40,7 +40,7 @@ class SiblingIndex(TableJob):
     key_end = b" "
 
     def configure_args(self) -> None:
-        """Declare what a table is like."""
+        """Declare the options of the table."""
         super().configure_args()
         add = self.add_passthru_arg
         add("--siblings", default=",".join(SIBLINGS), metavar="A,B",
@@ -55,19 +55,19 @@ class SiblingIndex(TableJob):
 
     @cached_property
     def read_options(self) -> ReadOptions:
-        """Heads suffice, unless all is to be verified."""
+        """Read only the heads of records, unless --verify is given."""
         options = super().read_options
         return options if options.verify else replace(options, heads_only=True)
 
     @property
     def index_options(self) -> IndexOptions:
-        """What is indexed of WARC files: in the survey, what the native core indexes by itself."""
+        """What to index of WARC files; in the survey, only what the native core can index by itself."""
         return IndexOptions(self.options.records, "cdxj", () if self._surveying else ("recordid", "last-modified"))
 
     _surveying = False
 
     def grouped(self, reading: Any, *, survey: bool) -> Iterator[tuple[bytes, bytes]]:
-        """The lines of a WARC file's pages, with the places of their siblings, by the folder of their crawl."""
+        """Yield the lines of a WARC file's pages, with the places of their siblings, by the folder of their crawl."""
         self._surveying = survey
         found = partition_of(self._name_of(reading.item))
         folder = f"crawl={found.crawl if found else self.options.crawl}".encode()
@@ -96,8 +96,8 @@ class SiblingIndex(TableJob):
             yield folder, some
 
     def write_part(self, folder: str, number: int, pieces: Iterator[list[bytes]]) -> None:
-        """Write a part of a crawl; it begins with a key: what follows it is not yet known to the survey."""
-        from crawlmill.indexes.columnar.sibling_table import write_sibling_rows  # noqa: PLC0415 - reducers only
+        """Write one part of a crawl; the survey compares keys alone, so a part begins with a new key."""
+        from crawlmill.indexes.columnar.sibling_table import write_sibling_rows  # noqa: PLC0415 - only reducers need it
 
         crawl, compression = folder.partition("=")[2], self.options.compression
         with self.write_file(host_part_name(crawl, number, compression)) as file:

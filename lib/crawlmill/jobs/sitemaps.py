@@ -16,8 +16,8 @@ class Sitemaps(CrawlJob):
     """Find the sitemaps that robots.txt files name.
 
     Reads WARC and ARC, such as the robotstxt files of a crawl: the responses with status 200 whose path is /robots.txt,
-    up to --max-body. Lines are read as RFC 9309 says; relative URLs are resolved by the URL standard, and what is no
-    URL is left out.
+    up to --max-body. Lines are read as RFC 9309 says; relative URLs are resolved by the URL standard, and invalid
+    URLs are left out.
 
     A result line is the URL of a sitemap and the hosts that name it, sorted: "http://a.com/map.xml"<TAB>["a.com"]
     """
@@ -27,7 +27,7 @@ class Sitemaps(CrawlJob):
     types = ("response",)
 
     def read(self, reading: Reading) -> Iterator[tuple[str, str]]:
-        """Sitemaps and hosts of one input; a file may name very many, which are not held."""
+        """Yield the sitemaps and hosts of one input as they are found: a file may name very many."""
         for record in self.watched(reading):
             try:
                 found = self.sitemaps_of(record)
@@ -45,7 +45,7 @@ class Sitemaps(CrawlJob):
         return ((target, host) for target in sitemaps_in(record.body(), url))
 
     def reducer(self, sitemap: str, hosts: Iterable[Any]) -> Iterator[tuple[str, list[str]]]:
-        """Each host once."""
+        """Yield a sitemap with its hosts, sorted, each once."""
         yield sitemap, sorted(set(hosts))
 
 

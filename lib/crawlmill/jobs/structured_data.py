@@ -58,7 +58,7 @@ class StructuredData(ShardedJob):
     With --output-dir the quads come in gzip members (part-00000.nq.gz …), beside a cluster of the pages' captures, so
     that `crawlmill lookup '*.example.com' --index DIR` prints the quads of pages; without it they are printed. What
     cannot be taken is left out, and counted in _run.json: JSON-LD that names a context other than schema.org's
-    (unknown-context) or is none (bad-json-ld), and pages that are too-deep or too-large.
+    (unknown-context) or is not valid (bad-json-ld), and pages that are too-deep or too-large.
 
     Needs packages, on the nodes of a cluster too: pip install 'crawlmill[structured]'.
     """
@@ -71,16 +71,19 @@ class StructuredData(ShardedJob):
     lines_per_file = 500_000
 
     def configure_args(self) -> None:
-        """Declare what is extracted, and how it comes out."""
-        CrawlJob.configure_args(self)  # not those of jobs over captures, which take index files too
+        """Declare what to extract and how to write it."""
+        CrawlJob.configure_args(self)  # not those of capture jobs, which accept index files too
         add = self.add_passthru_arg
         add("--formats", dest="data_formats", type=_formats, default=FORMATS, metavar="A,B",
             help=f"the formats to extract, separated by commas (default: all: {','.join(FORMATS)})")  # fmt: skip
-        add("--statistics", action="store_true",
-            help="print how many pages, hosts, domains and triples say what, in place of quads")  # fmt: skip
+        add(
+            "--statistics",
+            action="store_true",
+            help="print how many pages, hosts, domains and triples say what, in place of quads",
+        )
         add("--parts", type=number_of_files, metavar="N",
             help="files of quads to write (default: one per 500,000 pages)")  # fmt: skip
-        add("--print-quads", action="store_true", help=SUPPRESS)  # what tasks are told where there is no --output-dir
+        add("--print-quads", action="store_true", help=SUPPRESS)  # set for tasks if there is no --output-dir
         names = self.arg_parser.add_mutually_exclusive_group()
         for option, meta, text in (
             ("--dir-root", "DIR", "name archives relative to this folder"),
@@ -104,26 +107,26 @@ class StructuredData(ShardedJob):
     # In the launcher
 
     def needs_output_dir(self) -> bool:
-        """Without one, the quads are printed."""
+        """False: without an output folder the quads are printed."""
         return False
 
     def read_lists(self, lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs]) -> Inputs:  # noqa: ARG002
-        """The inputs of the lists: captures are inputs, as with any job over records."""
+        """Read the lists; captures name records to read, as with any job over records."""
         return read(lists)
 
     def selection(self) -> Selection:
-        """What is taken of inputs."""
+        """Which records to process."""
         return CrawlJob.selection(self)
 
     def steps(self) -> list[MRStep]:
-        """Sort pages; statistics are summed in one step more."""
+        """Sort the pages; to count statistics, add up in one more step."""
         steps = super().steps()
         if self.options.statistics:
             steps.append(MRStep(reducer=self._sum))
         return steps
 
     def finish(self, results: Results) -> None:
-        """Write what leads into the quads, or the statistics."""
+        """Write the index of the quads, or the statistics."""
         if self.options.statistics:
             with results.write("part-00000") as file:
                 file.writelines(sorted(results.lines()))
@@ -154,21 +157,21 @@ class StructuredData(ShardedJob):
             file.write(
                 metadata_yaml(lines=pages, members=members, shards=len(numbers), lines_per_member=CAPTURES_PER_MEMBER)
             )
-        if not numbers:  # an empty result has a part, too
+        if not numbers:  # an empty result has one part, too
             with results.write(part_name(0)) as file:
                 file.write(b"")
 
     # In the tasks
 
     def files_wanted(self) -> int | None:
-        """The parts that the user wants; what is printed is one."""
+        """The number of parts that the user asked for; printed quads are one part."""
         if self.options.statistics:
             return _REDUCERS
         wanted: int | None = self.options.parts
         return 1 if self.options.print_quads else wanted
 
     def survey(self, reading: Any) -> Iterator[Pair]:
-        """A sample of an input's pages, unless there is but one part, or few inputs."""
+        """Yield a sample of an input's pages, unless there is only one part or there are few inputs."""
         tasks = int(os.environ.get("mapreduce_job_maps", "1"))  # noqa: SIM112 - Hadoop's name
         wanted = self.files_wanted()
         if wanted == 1 or (wanted is None and tasks <= _FEW_TASKS) or self.options.statistics:
@@ -176,10 +179,10 @@ class StructuredData(ShardedJob):
         return super().survey(reading)
 
     def grouped(self, reading: Any, *, survey: bool) -> Iterator[tuple[bytes, bytes]]:
-        """The pages of an input, all in one group."""
+        """Yield the pages of an input, all in one group."""
         name = file_name(reading.item.location, root=self.options.dir_root, prefix=self.options.filename_prefix)
         if not survey:
-            reading.counter = page_filter(self._wanted)  # most pages go before Python sees them
+            reading.counter = page_filter(self._wanted)  # drops most other records before they reach Python
         for record in self.watched(reading):
             try:
                 if not record.holds_http or not record.http.is_html:
@@ -201,12 +204,12 @@ class StructuredData(ShardedJob):
         return frozenset(self.options.data_formats)
 
     def _line(self, record: Record, filename: str, skipped: Any) -> bytes | None:
-        """The line of a page; None if it says nothing."""
+        """The line of a page; None if it holds no structured data."""
         found = formats_in(record.page(), self._wanted)
         if not found or not record.uri:
             return None
         _check_packages()
-        from crawlmill.analysis.structured.extract import extract  # noqa: PLC0415 - most pages hold nothing
+        from crawlmill.analysis.structured.extract import extract  # noqa: PLC0415 - most pages hold none
 
         uri, date = record.uri, record.date or ""
         name = (record.get("WARC-Record-ID") or "") if isinstance(record, WarcRecord) else ""
@@ -222,7 +225,7 @@ class StructuredData(ShardedJob):
         return shuffled_line(urlkey(uri), said.graph[1:-1], timestamp, capture, said.quads)
 
     def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
-        """Write the parts of a reduce task; or give their quads, or counts of them, as lines."""
+        """Write the parts of a reduce task, or yield the quads or their counts as lines."""
         options = self.options
         for label, pieces in groupby(shards_of(chunks), itemgetter(0)):
             keys = pages_of(chain.from_iterable(lines for _, lines in pieces))
@@ -251,7 +254,7 @@ class StructuredData(ShardedJob):
 
     @property
     def _is_here(self) -> bool:
-        """Whether tasks run on this machine, with its packages."""
+        """Whether tasks run on this machine, with its installed packages."""
         return self.options.runner in (None, "inline", "local")
 
 
@@ -288,7 +291,7 @@ def _formats(text: str) -> tuple[str, ...]:
 
 
 def _check_packages() -> None:
-    """Raises: MissingDependency: A package of the extra is not installed."""
+    """Check that the packages of the extra are installed. Raises: MissingDependency."""
     for name in _NEEDED:
         if importlib.util.find_spec(name) is None:
             raise MissingDependency(f"structured_data needs the package {name}: pip install 'crawlmill[structured]'")

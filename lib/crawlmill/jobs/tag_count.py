@@ -22,7 +22,7 @@ class TagCount(CountJob):
     types = ("response",)
 
     def make_counter(self) -> TagCounter:
-        """Count by tag name."""
+        """A counter of start tags."""
         return TagCounter()
 
     @counted_natively

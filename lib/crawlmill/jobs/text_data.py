@@ -23,7 +23,7 @@ class TextData(CrawlJob):
     types = ("text_data",)
 
     def process(self, record: Record) -> Iterator[tuple[str | None, str]]:
-        """URL and text."""
+        """Yield the URL and the text of a record."""
         yield record.uri, record.text()
 
 

@@ -35,7 +35,7 @@ class UrlIndex(ShardedJob):
     lines_per_file = LINES_PER_SHARD
 
     def configure_args(self) -> None:
-        """Declare what a cluster is like."""
+        """Declare the options of the cluster."""
         super().configure_args()
         add = self.add_passthru_arg
         add("--shards", type=number_of_files, metavar="N", help="shards to write (default: one per 3 million lines)")
@@ -43,16 +43,16 @@ class UrlIndex(ShardedJob):
         add("--duplicates", choices=("keep", "drop"), default="keep", help="whether equal lines are written once each")
 
     def grouped(self, reading: Any, *, survey: bool) -> Iterator[tuple[bytes, bytes]]:  # noqa: ARG002
-        """All lines of an input: shards are one group."""
+        """Yield all lines of an input, in one group."""
         return ((b"", lines) for lines in self.captures(reading))
 
     def files_wanted(self) -> int | None:
-        """The shards that the user wants."""
+        """The number of shards that the user asked for."""
         wanted: int | None = self.options.shards
         return wanted
 
     def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
-        """Write the shards of a reduce task; its pairs are their members."""
+        """Write the shards of a reduce task; yield their members."""
         for label, pieces in groupby(shards_of(chunks), itemgetter(0)):
             with self.write_file(shard_name(int(label))) as file:
                 shard = ShardWriter(file, self.options.lines, distinct=self.options.duplicates == "drop")
@@ -62,7 +62,7 @@ class UrlIndex(ShardedJob):
                     yield ENCODED, b"%s%09d\t%s\t%s\n" % (label, number, place.encode(), each.start)
 
     def finish(self, results: Results) -> None:
-        """Write what leads into the shards."""
+        """Write cluster.idx, cluster.loc and metadata.yaml."""
         counted = _Counted()
         with (
             tempfile.TemporaryDirectory() as folder,
@@ -77,7 +77,7 @@ class UrlIndex(ShardedJob):
 
 
 class _Counted:
-    """The members of all shards, counted as they go by."""
+    """Counts the members of all shards as they pass."""
 
     def __init__(self) -> None:
         self.shards: list[str] = []

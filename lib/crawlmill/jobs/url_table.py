@@ -33,7 +33,7 @@ class UrlTable(TableJob):
     unit = "10 million rows"
 
     def configure_args(self) -> None:
-        """Declare what a table is like."""
+        """Declare the options of the table."""
         super().configure_args()
         add = self.add_passthru_arg
         add("--rows", type=whole_number(1), default=_ROWS, metavar="N",
@@ -43,22 +43,22 @@ class UrlTable(TableJob):
             help="the subset of WARC files whose names are not Common Crawl's (default warc)")  # fmt: skip
 
     def grouped(self, reading: Any, *, survey: bool) -> Iterator[tuple[bytes, bytes]]:
-        """The lines of an input that can be rows, by the folders of their partitions."""
+        """Yield the lines of an input that can become rows, each with the folder of its partition."""
         checker = LineChecker(self.options.crawl, self.options.subset)
         for block in self.blocks(reading):
             yield from checker.check(block, ignore if survey else reading.drop)
 
     @cached_property
     def index_options(self) -> IndexOptions:
-        """What is indexed of archives, and how: with record ids, if they are wanted."""
+        """What to index of archives; with record ids, if they are among the columns."""
         extra = self.options.fields
         if self.options.record_ids and "recordid" not in extra:
             extra = ("recordid", *extra)
         return IndexOptions(self.options.records, "cdxj", extra)
 
     def write_part(self, folder: str, number: int, pieces: Iterator[list[bytes]]) -> None:
-        """Write a part of a partition."""
-        from crawlmill.indexes.columnar.writer import PartWriter  # noqa: PLC0415 - the launcher needs no pyarrow
+        """Write one part of a partition."""
+        from crawlmill.indexes.columnar.writer import PartWriter  # noqa: PLC0415 - the launcher does not need pyarrow
 
         options = self.options
         with self.write_file(part_name(folder, number, options.compression)) as file:

@@ -30,13 +30,13 @@ class WordCount(CountJob):
         )
 
     def load_args(self, args: list[str]) -> None:
-        """With --document-frequency there is a column more."""
+        """Parse the command line; --document-frequency adds a column."""
         super().load_args(args)
         if self.options.document_frequency:
             self.columns = Columns({"word": "string"}, {"count": "int64", "documents": "int64"})
 
     def make_counter(self) -> WordCounter:
-        """Count by word."""
+        """A counter of words."""
         return WordCounter(self.options.document_frequency)
 
     @counted_natively

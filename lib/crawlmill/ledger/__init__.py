@@ -1,1 +1,1 @@
-"""The ledger: the outcome of each input of a run, their sums, the file, and what is written next to it."""
+"""The ledger: the outcome of each input of a run, their sums, the ledger file, and `_run.json`."""

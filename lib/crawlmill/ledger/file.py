@@ -1,4 +1,4 @@
-"""The file of a ledger: writing it, reading it, and the lists that can be made from it."""
+"""The ledger file: writing it, reading it, and making lists from it."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _LOGGER: Final = logging.getLogger("crawlmill")
 
 
 def check_ledger_place(ledger: str, options: StorageOptions) -> None:
-    """Look, quickly, whether a ledger can be written there. Raises: UsageError."""
+    """Check, quickly, that a ledger can be written there. Raises: UsageError."""
     try:
         if is_remote(ledger):
             with Storage(options.impatient(retries=1)) as quick:
                 _try_beside(ledger, quick)
             return
         path = local_path(absolute(ledger, os.getcwd()))  # noqa: PTH109
-        in_place = path.exists() and not path.is_file()  # as /dev/null is
+        in_place = path.exists() and not path.is_file()  # such as /dev/null
         writable = not path.is_dir() and os.access(path if in_place else path.parent, os.W_OK)
-    except OSError as error:  # until Python 3.14, of a folder that may not be entered
+    except OSError as error:  # raised until Python 3.14 for a folder without search permission
         raise UsageError(f"the ledger cannot be written: {error.strerror}", source=ledger) from error
     except (SourceError, UsageError) as error:
         raise UsageError(
@@ -49,7 +49,7 @@ def check_ledger_place(ledger: str, options: StorageOptions) -> None:
 
 
 def _try_beside(ledger: str, storage: Storage) -> None:
-    """Write a file of a free name, and remove it: far from here, nothing else tells what a user may do."""
+    """Write a file under a free name and remove it: for remote storage there is no other way to check permission."""
     if ledger.endswith("/"):
         raise UsageError("a folder, not a file")
     beside = f"{ledger}.{secrets.token_hex(8)}"
@@ -57,14 +57,14 @@ def _try_beside(ledger: str, storage: Storage) -> None:
         file.write(b"\n")
     try:
         storage.remove(beside)
-    except SourceError as error:  # a user who may only write can write a ledger
+    except SourceError as error:  # a user without the right to list or delete can still write a ledger
         _LOGGER.warning("a small file beside the ledger cannot be removed: %s", error)
 
 
 def keep_ledger(wanted: str | None, write: Callable[[str], None], say: Callable[[str], None]) -> str | None:
-    """Write a ledger where it is wanted or else (None: at once) in a new temporary folder; returns where it is.
+    """Write a ledger to the wanted place, else (or if None) to a new temporary folder; returns its location.
 
-    None: nowhere. What is in the way is said, a line for each place.
+    Returns None if neither works. Errors are printed, one line per place.
     """
     places: list[Callable[[], str]] = [_temporary] if wanted is None else [lambda: wanted, _temporary]
     for find in places:
@@ -79,10 +79,10 @@ def keep_ledger(wanted: str | None, write: Callable[[str], None], say: Callable[
 
 
 def read_ledger(lines: Iterable[bytes], name: str) -> Iterator[LedgerRow]:
-    """The rows of a ledger file, line by line.
+    """Yield the rows of a ledger file.
 
     Raises:
-        FormatError: `bad-json`: a line is no row of a ledger; the message has the number of the line.
+        FormatError: `bad-json`: a line is not a ledger row; the message has the line number.
     """
     for number, line in enumerate(lines, 1):
         where = f"{name}, line {number}"
@@ -100,10 +100,10 @@ _SEARCHED: Final = ("cluster", "cdx-api")
 
 
 def failed_lines(rows: Iterable[LedgerRow], originals: Iterable[Accountable] = ()) -> Iterator[str]:
-    """An input list of what was not ok: absolute locations, with their ranges; of patterns, their lines.
+    """An input list of everything that was not ok: absolute locations with their ranges; for patterns, their lines.
 
-    `originals` are the inputs as the user's own list names them: from there come locations that hold secrets, which
-    the ledger does not know.
+    `originals` are the inputs as in the user's own list: they supply locations with secrets, which the ledger does not
+    contain.
     """
     known = {(redact(item.location), item.offset, item.length): item.location for item in originals}
     for row in rows:

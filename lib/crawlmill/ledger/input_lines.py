@@ -1,4 +1,4 @@
-"""The line that names an input in a list: how it is written, and hints about a line that names nothing."""
+"""How the line that names an input in a list is written, and hints about lines that name nothing."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ COLUMNS: Final = ("warc_filename", "warc_record_offset", "warc_record_length")
 
 
 def is_cdxj(line: str) -> bool:
-    """Whether a line is read as one of CDXJ."""
+    """Whether a line is read as CDXJ."""
     return CDXJ.fullmatch(line) is not None
 
 
 def hint_for(line: str) -> str | None:
-    """What is probably wrong with a line whose location does not exist; None if nothing can be said."""
+    """What is probably wrong with a line whose location does not exist; None if unknown."""
     if _BLANKS.fullmatch(line):
         return "LOCATION, OFFSET and LENGTH are separated by tabs, not by blanks"
     if len(line) > 1 and line[0] == line[-1] and line[0] in "\"'":
@@ -37,12 +37,12 @@ def hint_for(line: str) -> str | None:
 
 
 def may_be_location(line: str) -> bool:
-    """Whether a line looks like a file's name, a path or a URI, as opposed to a word or a sentence."""
+    """Whether a line looks like a file name, a path or a URI, rather than a word or a sentence."""
     return line.startswith(("{", "/")) or bool(_ANY_SCHEME.match(line) or _LIKE_A_NAME.fullmatch(line))
 
 
 def as_line(location: str, offset: int | None, length: int | None) -> str:
-    """The line that names an input; as JSON where a plain line could not, or would steer a terminal."""
+    """The line that names an input; as JSON if a plain line could not, or would contain control characters."""
     plain = location if length is None else f"{location}\t{offset}\t{length}"
     odd = visible(location) != location or location != location.strip() or location.startswith(("#", "{", "\ufeff"))
     if not odd and not is_cdxj(plain) and COLUMNS[0] not in location:

@@ -1,9 +1,9 @@
-"""The row of an input in the ledger: what became of it, its JSON, and how a run's rows come together.
+"""The ledger row of an input: its outcome, its JSON, and merging the rows of a run.
 
-Every input of a run has exactly one row. Its outcome follows from what the row holds:
+Every input of a run has exactly one row. The outcome follows from the row's content:
 
     ok        nothing was lost
-    partial   something was read and something lost
+    partial   something was read and something was lost
     failed    nothing of it could be read
 """
 
@@ -21,7 +21,7 @@ from crawlmill.errors import CrawlmillError, FormatError, Problem
 from crawlmill.storage.locations import redact
 from crawlmill.terminal.text import visible
 
-if TYPE_CHECKING:  # every task would make them, and none use them
+if TYPE_CHECKING:  # unused at run time, and every task would pay for them
     from typing import Protocol
 
     class Numbered(Protocol):
@@ -29,14 +29,14 @@ if TYPE_CHECKING:  # every task would make them, and none use them
 
         @property
         def number(self) -> int:
-            """Its place among them, from 0."""
+            """Its number, from 0."""
 
         @property
         def count(self) -> int:
-            """How many there are."""
+            """The number of units."""
 
     class Accountable(Protocol):
-        """What a row is of; `crawlmill.inputs.lists.Input` is one."""
+        """What a row is about; `crawlmill.inputs.lists.Input` is one."""
 
         @property
         def shown(self) -> str:
@@ -44,19 +44,19 @@ if TYPE_CHECKING:  # every task would make them, and none use them
 
         @property
         def location(self) -> str:
-            """Where it lies."""
+            """Where it is."""
 
         @property
         def offset(self) -> int | None:
-            """Where its bytes begin there; None for a whole file."""
+            """Where its bytes begin; None for a whole file."""
 
         @property
         def length(self) -> int | None:
-            """How many bytes it has there; None for a whole file."""
+            """The number of its bytes; None for a whole file."""
 
         @property
         def unit(self) -> Numbered | None:
-            """Which of its units this is; None if it is all of it."""
+            """The unit of the input, if this is only part of it; else None."""
 
 
 __all__ = ["LedgerRow", "WrittenRow", "complete", "merged"]
@@ -66,7 +66,7 @@ _MAX_PROBLEMS: Final = 100
 
 @dataclass(slots=True)
 class LedgerRow:
-    """What became of one input. `bytes`: bytes of the input covered; `records`: whole records in it, wanted or not."""
+    """The outcome of one input. `bytes`: bytes of the input covered; `records`: whole records in it, wanted or not."""
 
     input: str
     location: str
@@ -93,7 +93,7 @@ class LedgerRow:
 
     @classmethod
     def of(cls, item: Accountable) -> LedgerRow:
-        """The row of an input of which nothing is read yet."""
+        """A new row for an input of which nothing has been read."""
         unit = None if item.unit is None else (item.unit.number, item.unit.count)
         return cls(item.shown, item.location, item.offset, item.length, unit=unit)
 
@@ -105,13 +105,13 @@ class LedgerRow:
         return "partial" if self.records else "failed"
 
     def lose(self, problem: Problem) -> None:
-        """Count something lost under its reason; the first hundred problems are kept as they are."""
+        """Count a loss under its reason; the first hundred problems are kept in full."""
         self.lost[problem.reason] += 1
         if len(self.problems) < _MAX_PROBLEMS:
             self.problems.append(problem)
 
     def to_json(self) -> dict[str, Any]:
-        """The object that the ledger holds, without secrets. Offset and length are there for ranges only."""
+        """The row as a JSON object, without secrets. Offset and length are present for ranges only."""
         location = redact(self.location)
         span = {} if self.length is None else {"offset": self.offset, "length": self.length}
         problems = [problem.to_json() for problem in self.problems]
@@ -127,10 +127,10 @@ class LedgerRow:
 
     @classmethod
     def from_json(cls, row: Any) -> LedgerRow:
-        """The row that `to_json` gave.
+        """Parse the object written by `to_json`.
 
         Raises:
-            FormatError: `bad-json`: this is no row of a ledger.
+            FormatError: `bad-json`: it is not a ledger row.
         """
         try:
             _check_types(row)
@@ -144,9 +144,9 @@ class LedgerRow:
 
 @dataclass(frozen=True, slots=True)
 class WrittenRow:
-    """The row of a whole input of which nothing was lost, as it was written: `line` is what the ledger gets of it.
+    """The row of a whole input without losses, still encoded: `line` is its line of the ledger.
 
-    The others are those fields that a run adds up. So the rows of very many inputs need not be parsed.
+    The other fields are those that a run adds up, so that the rows of very many inputs need not be parsed.
     """
 
     line: bytes
@@ -158,7 +158,7 @@ class WrittenRow:
 
     @property
     def input(self) -> str:
-        """The input's line, as the ledger has it."""
+        """The input's line, as in the ledger."""
         return str(json.loads(self.line)["input"])
 
 
@@ -166,12 +166,12 @@ _Row = TypeVar("_Row", bound="LedgerRow | WrittenRow")
 
 
 def merged(rows: Iterable[tuple[int, _Row]]) -> Iterator[tuple[int, _Row | LedgerRow]]:
-    """One row per input; rows of units become one, or none where a unit lacks its row.
+    """Merge rows into one row per input; an input that lacks the row of a unit is left out.
 
-    `rows` are pairs of (position of the input, row), rising by position.
+    `rows` are pairs of (position of the input, row), by ascending position.
 
     Raises:
-        CrawlmillError: An input, or a unit, has two rows: the run counted something twice.
+        CrawlmillError: An input or a unit has two rows, so the run counted something twice.
     """
     done = 0
     rows = iter(rows)
@@ -180,7 +180,7 @@ def merged(rows: Iterable[tuple[int, _Row]]) -> Iterator[tuple[int, _Row | Ledge
         position, first = coming
         if isinstance(first, WrittenRow) and position >= done:
             coming = next(rows, None)
-            if coming is None or coming[0] != position:  # as nearly all are, of which there may be very many
+            if coming is None or coming[0] != position:  # true of nearly all rows, of which there may be very many
                 done = position + 1
                 yield position, first
                 continue
@@ -201,9 +201,9 @@ def merged(rows: Iterable[tuple[int, _Row]]) -> Iterator[tuple[int, _Row | Ledge
 
 
 def _of_units(units: list[LedgerRow]) -> LedgerRow:
-    """The row of an input of its units' rows, which come in order.
+    """Merge the rows of an input's units, given in order.
 
-    What several units say alike, such as that the file is not there, is one problem of the input.
+    Problems that several units share, such as a missing file, become one problem of the input.
     """
     whole = replace(units[0], lost=Counter(), problems=[], unit=None, skipped=Counter())
     whole.format = next((row.format for row in units if row.format is not None), None)
@@ -211,7 +211,7 @@ def _of_units(units: list[LedgerRow]) -> LedgerRow:
     whole.deselected, whole.truncated = sum(row.deselected for row in units), sum(row.truncated for row in units)
     whole.verified = all(row.verified for row in units)
     whole.unicode = next((row.unicode for row in units if row.unicode != unidata_version), unidata_version)
-    whole.core = next((row.core for row in units if row.core == "python"), units[0].core)  # what is warned of
+    whole.core = next((row.core for row in units if row.core == "python"), units[0].core)  # the one to warn about
     for row in units:
         whole.skipped += row.skipped
         told_before = [problem for problem in row.problems if problem in whole.problems]
@@ -222,13 +222,13 @@ def _of_units(units: list[LedgerRow]) -> LedgerRow:
 
 
 def complete(rows: Iterable[tuple[int, _Row]], inputs: Sequence[Accountable], why: str) -> Iterator[_Row | LedgerRow]:
-    """One row per input, in the order of `inputs`; what has none is failed as `unaccounted`, for the reason `why`.
+    """Yield one row per input, in the order of `inputs`; an input without one fails as `unaccounted`, because of `why`.
 
-    `rows` are pairs of (position in `inputs`, row), rising by position. An input in units is unaccounted for unless
+    `rows` are pairs of (position in `inputs`, row), by ascending position. An input in units is unaccounted for unless
     each unit has a row.
 
     Raises:
-        CrawlmillError: As `merged`.
+        CrawlmillError: As for `merged`.
     """
     done = 0
     for position, row in merged(rows):

@@ -1,4 +1,4 @@
-"""`_run.json`: what ran, with which versions and options, when, and what came of it."""
+"""`_run.json`: what ran, with which versions and options, when, and with what result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from crawlmill.storage import redact
 
 __all__ = ["core_warning", "run_report", "unicode_warning", "without_secrets"]
 
-# Rather a harmless value too many: this is for people who want to know what ran.
+# Rather hide a harmless value too many: the file is for people who want to know what ran.
 _SECRET: Final = re.compile(
     r"([\w.-]*(?:secret|passw|passphrase|pwd|token|credential|signature|auth|key)[\w.-]*)=.*", re.IGNORECASE | re.DOTALL
 )
@@ -40,11 +40,11 @@ def run_report(
     timeline: Timeline,
     results: Mapping[str, Any] = MappingProxyType({}),
 ) -> bytes:
-    """The file's content; `mrjob` is the version of that.
+    """The content of the file; `mrjob` is the version of mrjob.
 
-    Times are seconds since 1970, shown in UTC; secrets in arguments are not shown. `progress` is the timeline:
-    `[[seconds, inputs, records, bytes], …]`, whose last point has the totals. `results` says in which format results
-    are, and which columns they have.
+    Times are in seconds since 1970, and written in UTC; secrets in arguments are hidden. `progress` is the timeline:
+    `[[seconds, inputs, records, bytes], …]`, whose last point has the totals. `results` has the format of the results
+    and their columns.
     """
     machine = os.uname()
     seconds = max(round(ended_s - began_s, 3), 0.0)
@@ -75,13 +75,13 @@ def run_report(
         "decoders": decoders(),
     }
     points = timeline.series(seconds, summary.inputs, summary.records, summary.bytes)
-    progress = ",\n".join(f"    {json.dumps(point)}" for point in points)  # a line each, for people
+    progress = ",\n".join(f"    {json.dumps(point)}" for point in points)  # one per line, for readers
     text = json.dumps(report, indent=2, ensure_ascii=False).removesuffix("\n}")
     return f'{text},\n  "progress": [\n{progress}\n  ]\n}}\n'.encode("utf-8", "backslashreplace")
 
 
 def unicode_warning(summary: Summary) -> str | None:
-    """A line where tasks have read by another version of Unicode than this Python's."""
+    """A warning if tasks used another version of Unicode than this Python; else None."""
     here = unicodedata.unidata_version
     if not summary.unicodes - {here}:
         return None
@@ -90,7 +90,7 @@ def unicode_warning(summary: Summary) -> str | None:
 
 
 def core_warning(summary: Summary) -> str | None:
-    """A line where tasks on other machines had only the Python core, and this machine has the native one."""
+    """A warning if tasks on other machines had only the Python core, but this one has the native core; else None."""
     if "python" not in summary.cores or core.name() == "python":
         return None
     some = "some tasks" if len(summary.cores) > 1 else "tasks"
@@ -98,9 +98,9 @@ def core_warning(summary: Summary) -> str | None:
 
 
 def without_secrets(arguments: Iterable[str]) -> list[str]:
-    """The arguments of a command line as they may be shown.
+    """The arguments of a command line, safe to show.
 
-    Hidden are what locations hide, the environment of tasks, and whatever is given under a name that speaks of secrets.
+    Hidden are secrets in locations, the environment of tasks, and values of options whose names suggest a secret.
     """
     return [_argument(before, argument) for before, argument in pairwise(["", *arguments])]
 

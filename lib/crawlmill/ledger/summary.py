@@ -1,4 +1,4 @@
-"""What the rows of a run come to: counts, and the lines that end it."""
+"""Sums over the rows of a run, and the lines printed at its end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_NAME: Final = 160
 
 @dataclass(slots=True)
 class Summary:
-    """What a run's rows come to, gathered row by row."""
+    """Sums over the rows of a run, added row by row."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     records: int = 0
@@ -43,16 +43,16 @@ class Summary:
 
     @property
     def inputs(self) -> int:
-        """Rows added."""
+        """The number of rows added."""
         return self.outcomes.total()
 
     @property
     def not_ok(self) -> int:
-        """Inputs that are partial or failed."""
+        """The number of inputs that are partial or failed."""
         return self.inputs - self.outcomes["ok"]
 
     def add(self, row: LedgerRow | WrittenRow) -> None:
-        """Take in one row."""
+        """Add one row."""
         self.records += row.records
         self.bytes += row.bytes
         if row.unicode is not None:
@@ -85,13 +85,13 @@ class Summary:
         return f"{_plural(self.inputs, 'input')}: {outcomes}; {_plural(self.records, 'record')}, {size(self.bytes)}"
 
     def _noted(self) -> list[str]:
-        """What nobody may take for a loss: what was left out on request, and what the crawler has not stored whole."""
+        """What is not a loss but must not go unnoticed: records left out on request, payloads the crawler truncated."""
         cut = f"of the records taken, the crawler has cut the payload of {self.truncated:,}"
         left_out = f"{self.deselected:,} left out by the selectors"
         return [line for line, number in ((left_out, self.deselected), (cut, self.truncated)) if number]
 
     def lines(self, seconds: float | None = None) -> list[str]:
-        """The lines that end a run: the counts, and the first ten inputs that are not ok."""
+        """The lines printed at the end of a run: the counts, and the first ten inputs that are not ok."""
         took = "" if seconds is None else f" in {seconds:,.1f} s"
         bad = [*self.bad, *self._unread][:_MAX_SHOWN]
         more = self.not_ok - len(bad)
@@ -107,7 +107,7 @@ def _name_of(row: LedgerRow) -> str:
 
 
 def _losses(row: LedgerRow) -> str:
-    """The first problem's reason and message, and what else was lost."""
+    """The first problem's reason and message, and counts of the other losses."""
     if not row.problems:
         return ", ".join(f"{count:,} {reason}" for reason, count in row.lost.items())
     first = row.problems[0]

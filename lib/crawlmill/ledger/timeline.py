@@ -1,4 +1,4 @@
-"""How far a run was at which time: the series `progress` of `_run.json`."""
+"""The progress of a run over time: the series `progress` of `_run.json`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Point = tuple[float, int, int, int]
 
 
 class Timeline:
-    """Keeps at most `MAX_POINTS` points of a run of any length, about equally far apart.
+    """Keeps at most `MAX_POINTS` points of a run of any length, about equally spaced in time.
 
-    When there is no room for more, every second point is dropped, and from then on half as many are taken.
+    When it is full, every second point is dropped, and from then on points are added half as often.
     """
 
     def __init__(self) -> None:
@@ -25,23 +25,23 @@ class Timeline:
         self._due_s = 0.0
 
     def is_due(self, seconds: float) -> bool:
-        """Whether `add` would keep a point of this time."""
+        """Whether `add` would keep a point at this time."""
         return seconds >= self._due_s
 
     def add(self, seconds: float, inputs: int, records: int, size: int) -> None:
-        """The run is so far at this time; `size` in bytes. Points that come too soon after another are left out."""
+        """Add a point; `size` is in bytes. Points too soon after the last one are dropped."""
         if not self.is_due(seconds):
             return
         self._points.append((seconds, inputs, records, size))
-        if len(self._points) >= MAX_POINTS - 2:  # the first and the last are not of these
+        if len(self._points) >= MAX_POINTS - 2:  # leaves room for the first and the last point
             del self._points[::2]
             self._interval_s *= 2
         self._due_s = seconds + self._interval_s
 
     def series(self, seconds: float, inputs: int, records: int, size: int) -> list[Point]:
-        """The points of a run that has ended after so many seconds with these totals, which are the last point.
+        """The points of a run that ended after so many seconds with these totals, which are the last point.
 
-        No column ever falls: where a failed task took its share with it, the series waits until that is done again.
+        No column ever falls: if the work of a failed task is lost, the series stays level until it has been redone.
         """
         last = (round(seconds, 3), inputs, records, size)
         points: list[Point] = [(0.0, 0, 0, 0)]

@@ -1,8 +1,8 @@
-"""Jobs: the bases a job derives from, the launcher, the runners.
+"""Jobs: the base classes, the launcher, the runners.
 
     from crawlmill.mr import CountJob, FormatError, Record, summing
 
-Names are imported when they are asked for: commands use parts of this package without the weight of mrjob.
+Names are imported on first use, so that commands can use parts of this package without the cost of mrjob.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = [
     "whole_number",
 ]
 
-# From here on: what is imported next may be what the node lacks.
+# Report errors from here on: the next import may be of a package that the node lacks.
 task_report.listen()
 _WRONG = wrong_python()
 if _WRONG is not None:

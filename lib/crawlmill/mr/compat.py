@@ -1,15 +1,15 @@
-"""mrjob 0.7.4, importable on every Python that we support: everything of mrjob that Crawlmill uses comes from here.
+"""mrjob 0.7.4, importable on every supported Python: all that Crawlmill uses of mrjob comes from here.
 
-mrjob imports three names of modules that Python 3.12 and 3.13 removed. Worker nodes have neither of the packages that
-bring them back, so small stand-ins answer while mrjob is imported:
+mrjob imports three modules that Python 3.12 and 3.13 removed. Worker nodes lack the packages that bring them back, so
+small stand-ins replace them while mrjob is imported:
 
-    pipes.quote                        the `shlex.quote` of today
-    distutils.spawn.find_executable    never called where `shutil.which` exists
+    pipes.quote                        `shlex.quote`, its successor
+    distutils.spawn.find_executable    never called if `shutil.which` exists
     distutils.version.LooseVersion     compares the version numbers of Hadoop
 
-`distutils` is answered so on every Python: importing the real one, or setuptools' copy, would double the start of a
-task. For the same reason `urllib.request`, which brings `http.client` and `email`, comes later: mrjob's jobs take two
-functions of it and seldom call them.
+`distutils` is replaced on every Python: importing the real one, or setuptools' copy, would double the start of a task.
+For the same reason `urllib.request`, which imports `http.client` and `email`, is loaded late: mrjob's jobs import two
+of its functions and rarely call them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = [
 
 @total_ordering
 class LooseVersion:
-    """A version number: numbers compare as numbers, the rest as text, a number before a text."""
+    """A version number: numbers compare as numbers, other parts as text, a number before a text."""
 
     def __init__(self, text: str) -> None:
         parts = re.findall(r"[0-9]+|[a-z]+", text.lower())
@@ -63,7 +63,7 @@ class LooseVersion:
 
 @contextmanager
 def stand_ins(**more: ModuleType) -> Iterator[None]:
-    """Within this block the three modules, and `more`, can be imported; afterwards they are as they were."""
+    """Within this block the three modules, and `more`, can be imported; afterwards the original state is restored."""
     modules = {
         **more,
         "distutils": _module("distutils"),
@@ -85,7 +85,7 @@ def stand_ins(**more: ModuleType) -> Iterator[None]:
 
 
 def engine_runner(alias: str) -> type[Any]:
-    """Mrjob's own runner class of that name (`hadoop`, `emr`, `spark`, …), imported now."""
+    """Import and return mrjob's own runner class of that name (`hadoop`, `emr`, `spark`, …)."""
     with stand_ins():
         from mrjob.runner import _runner_class  # noqa: PLC0415 - needs the stand-ins
 
@@ -94,7 +94,7 @@ def engine_runner(alias: str) -> type[Any]:
 
 @contextmanager
 def quiet_mrjob() -> Iterator[None]:
-    """Within this block mrjob does not warn: what it warns of ends the run with an error of ours."""
+    """Suppress mrjob's warnings within this block: what they are about ends the run with an error of ours."""
     logger = logging.getLogger("mrjob")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -105,7 +105,7 @@ def quiet_mrjob() -> Iterator[None]:
 
 
 def _urllib_request() -> dict[str, ModuleType]:
-    """A stand-in for `urllib.request`, unless that is there already: functions that import it when they are called."""
+    """A stand-in for `urllib.request`, unless it is loaded already: its functions import the module when called."""
 
     def later(function: str) -> Callable[..., Any]:
         def call(*args: Any, **settings: Any) -> Any:

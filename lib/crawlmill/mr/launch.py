@@ -1,10 +1,10 @@
-"""The launcher: what `python jobs/x.py LIST...` does, from the command line to the exit code.
+"""The launcher: runs `python jobs/x.py LIST...`, from the command line to the exit code.
 
     0 all inputs ok    1 usage error or failed job    2 some inputs partial or failed    128 + n stopped by signal n
 
-Whatever the user got wrong is found before anything runs. Then: read the lists, write the task list, run it, merge
-the ledger, judge, publish, sum up. A run that ends otherwise leaves no output, no process and no temporary file, but
-the ledger of what it read.
+Mistakes of the user are found before anything runs. Then the launcher reads the lists, writes the task list, runs it,
+merges the ledger, checks the limit of bad inputs, publishes, and prints a summary. A run that does not succeed leaves
+no output, no process and no temporary file, but keeps the ledger of what it read.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ __all__ = ["launch"]
 
 
 def launch(job: Job) -> int:
-    """Run a job as its options say; gives the exit code.
+    """Run a job with its parsed options; returns the exit code.
 
     Raises:
-        UsageError: The user has got something wrong; nothing was run.
+        UsageError: A mistake of the user; nothing was run.
     """
     console = Console(job.stderr)
     try:
@@ -79,7 +79,7 @@ _SCRATCH: Final = re.compile(r"crawlmill-[a-z0-9_]{8}")
 
 
 class _Launch:
-    """One launch: what the steps on the way from options to exit code have to know of each other."""
+    """One launch: the state shared by the steps from the options to the exit code."""
 
     def __init__(self, job: Job, scratch: Path, console: Console) -> None:
         self.options = options = LaunchOptions.of(job.options, job.mr_job_script())
@@ -105,7 +105,7 @@ class _Launch:
         self.deselected = 0  # inputs
 
     def run(self) -> int:
-        """Do it all; gives the exit code."""
+        """Run all steps; returns the exit code."""
         self._check_places()
         with closing(self._work()) as work:
             output = OutputFolder(self.options.output_dir, self.storage) if self.options.output_dir else None
@@ -131,7 +131,7 @@ class _Launch:
                     output.discard()
 
     def _check_places(self) -> None:
-        """Find out now, not after hours of work, that the ledger or a checkpoint cannot be written."""
+        """Check now, not after hours of work, that the ledger and a checkpoint can be written."""
         if self.job.needs_output_dir() and not self.options.output_dir:
             raise UsageError(f"{self.job.name()} writes files: it needs --output-dir")
         core.name()
@@ -140,7 +140,7 @@ class _Launch:
             check_ledger_place(self.options.ledger, self.storage.options)
 
     def _work(self) -> Work:
-        """The runner, told where things are."""
+        """Create the run on its engine."""
         options = self.options
         if self.engine.here and options.max_running_tasks is not None:
             raise UsageError("--max-running-tasks: for clusters only; on this machine --num-cores says how many run")
@@ -155,9 +155,11 @@ class _Launch:
 
     def _read_inputs(self) -> Inputs:
         given = {
-            "stdin": self.job.stdin, "base_url": self.options.base_url, "default_base": self.engine.default_base,
+            "stdin": self.job.stdin,
+            "base_url": self.options.base_url,
+            "default_base": self.engine.default_base,
             "local_keys": not self.engine.on_aws,
-        }  # fmt: skip
+        }
         lists = list(self.options.lists)
         if self.options.looks_up and not self.job.searches:
             from crawlmill.mr.run.lookup import read_captures_of  # noqa: PLC0415 - few runs need it
@@ -173,22 +175,24 @@ class _Launch:
         return inputs
 
     def _selected(self, inputs: Inputs) -> Inputs:
-        """The inputs without the captures that their lines leave out."""
+        """The inputs without the captures that their index lines exclude."""
         criteria = self.job.criteria
         if not criteria or self.job.searches:
             return inputs
         chosen, self.deselected = select_inputs(inputs, criteria)
         undecided = (item for item in chosen if verdict_of(item, criteria) is None)
         if self.job.selects_lists and (item := next(undecided, None)) is not None:
-            raise UsageError(f"{self.info.name} selects captures by their lines, and this one does not say enough: "
-                             f"{item.shown[:100]}")  # fmt: skip
+            raise UsageError(
+                f"{self.info.name} selects captures by their lines, and this one does not say enough: "
+                f"{item.shown[:100]}"
+            )
         return chosen
 
     def _write_tasks(self, inputs: Inputs) -> int:
-        """Rank the inputs by the order of the ledger, cut them into tasks, write the task list; gives their number."""
+        """Rank the inputs in ledger order, cut them into tasks, write the task list; returns the number of tasks."""
         self.inputs = inputs.ledger_order()
         ranks = {id(item): rank for rank, item in enumerate(self.inputs)}
-        # Who says how many inputs a task has wants whole ones.
+        # A user who sets the number of inputs per task wants whole inputs.
         own = self.job.cut_tasks([(ranks[id(item)], item) for item in inputs], self.storage, self.console.say)
         if own is not None:
             with (self.scratch / "tasks.jsonl").open("wb") as file:
@@ -208,7 +212,7 @@ class _Launch:
         return number
 
     def _limit_tasks(self, work: Work, inputs: Inputs, tasks: int) -> None:
-        """Tasks that cannot share a folder keep to the limits of hosts by their number: each to its share."""
+        """Give each task its share of the limits of hosts, if the tasks cannot coordinate through a folder."""
         if self.engine.here:
             return
         most, host = most_tasks(
@@ -218,11 +222,11 @@ class _Launch:
             return
         if host is not None and most < tasks and not self.options.quiet:
             self.console.say(f"at most {most} map tasks run at a time: more connections to {host} are not allowed")
-        most = min(most, tasks)  # a share that nobody runs for would be lost
+        most = min(most, tasks)  # the share of a task that does not run would be wasted
         work.limit_tasks(most, TaskSettings(self._storage_for_tasks(share=most)))
 
     def _storage_for_tasks(self, **more: Any) -> StorageOptions:
-        """What storage is to do in tasks. Those on other machines cannot share this one's folder."""
+        """The storage options for tasks. Tasks on other machines cannot use this one's limits folder."""
         if not self.engine.here:
             more["limits_folder"] = None
         if self.engine.on_aws:
@@ -236,7 +240,7 @@ class _Launch:
             raise TooManyBadError("too many inputs are bad")
 
     def _to_the_end(self, work: Work, output: OutputFolder | None) -> int:
-        """Run the tasks and end the run; gives the exit code. Whatever comes between, the ledger is kept."""
+        """Run the tasks and end the run; returns the exit code. Whatever happens, the ledger is kept."""
         ending = Ending(
             self.info, self.inputs, self.job, self.storage, self.scratch, self.console, self.job.stdout,
             beside=self.beside, deselected=self.deselected, timeline=self.progress.timeline,
@@ -251,7 +255,7 @@ class _Launch:
             raise
 
     def _execute(self, work: Work) -> TaskError | TooManyBadError | None:
-        """Run the tasks; gives what ended them before their time."""
+        """Run the tasks; returns the error that ended them early, if any."""
         try:
             work.run()
         except (TaskError, TooManyBadError) as error:
@@ -262,7 +266,7 @@ class _Launch:
 
 
 def _results_of(job: Job) -> dict[str, Any]:
-    """What a RunInfo says about the results."""
+    """The description of the results in a RunInfo."""
     columns = None if job.columns is None else job.columns.to_json()
     if (form := job.part_format) is None:
         return {"columns": columns}
@@ -280,12 +284,12 @@ class _ToConsole(logging.Handler):
 
 @contextmanager
 def _logging(job: Job, console: Console) -> Iterator[None]:
-    """What our storage and mrjob log goes to the console, from warnings on unless the user wants more or less."""
+    """Send log messages of our storage and of mrjob to the console, from warnings on unless the user set a level."""
     options = job.options
     level = logging.ERROR if options.quiet else logging.INFO if options.verbose else logging.WARNING
     handler = _ToConsole(console)
     if not options.verbose:
-        handler.addFilter(lambda record: record.name != "mrjob.conf")  # "No configs found" is no news
+        handler.addFilter(lambda record: record.name != "mrjob.conf")  # "No configs found" is not worth a warning
     loggers = [logging.getLogger(name) for name in ("mrjob", "crawlmill")]
     before = [logger.level for logger in loggers]
     for logger in loggers:
@@ -301,7 +305,7 @@ def _logging(job: Job, console: Console) -> Iterator[None]:
 
 @contextmanager
 def _scratch(folder: str | None) -> Iterator[Path]:
-    """A temporary folder that only this user can read: task lists may hold signed URLs."""
+    """A temporary folder that only this user can read, since task lists may contain signed URLs."""
     remove_abandoned(Path(folder or tempfile.gettempdir()), _SCRATCH.fullmatch)
     try:
         path = Path(tempfile.mkdtemp(prefix="crawlmill-", dir=folder)).absolute()

@@ -1,1 +1,1 @@
-"""The page of a run: what is in an output folder (`data`), and how people read it (`page`)."""
+"""The report of a run: its data, from the output folder (`data`), and its HTML page (`page`)."""

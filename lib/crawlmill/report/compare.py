@@ -1,4 +1,4 @@
-"""The results of two runs, key by key: what only one of them has, and where they differ most.
+"""Compares the results of two runs by key: what only one of them has, and where they differ most.
 
 Both are sorted by key, in bounded memory, so that runs of any size can be compared.
 """
@@ -29,7 +29,7 @@ def compare(here: Pairs, there: Pairs, top: int) -> dict[str, Any]:
     """`rows` ([key, here or null, there or null], the largest difference first, `top` of them, if all are counts),
     and how many keys are `only_here`, `only_there`, `equal` and `changed`.
 
-    Of a key that has several values, counts are added up; other values are equal if they are the same in any order.
+    If a key has several values, counts are added up; other values are equal if they are the same in any order.
 
     Raises:
         OSError: The temporary folder is full.
@@ -56,7 +56,7 @@ def compare(here: Pairs, there: Pairs, top: int) -> dict[str, Any]:
 
 
 def _lines(side: bytes, pairs: Pairs) -> Iterator[bytes]:
-    """`key TAB side TAB number TAB hash`: of a count the hash is 0, of other values the number."""
+    """`key TAB side TAB number TAB hash`: for a count the hash is 0, for other values the number."""
     for key, value in pairs:
         number = number_of(value)
         text = b"%d\t0" % number if number is not None else b"0\t%d" % _hash(value)
@@ -65,11 +65,11 @@ def _lines(side: bytes, pairs: Pairs) -> Iterator[bytes]:
 
 def _hash(value: Any) -> int:
     digest = hashlib.blake2b(json.dumps(value).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") | 1  # never 0, which is that of counts
+    return int.from_bytes(digest, "big") | 1  # never 0, which marks counts
 
 
 def _sides(lines: Iterable[list[bytes]]) -> dict[bytes, tuple[int, int]]:
-    """The sums of numbers and of hashes of each side that has the key."""
+    """The sums of numbers and hashes for each side that has the key."""
     sides: dict[bytes, tuple[int, int]] = {}
     for _, side, number, value in lines:
         before = sides.get(side, (0, 0))

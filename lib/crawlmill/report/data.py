@@ -1,4 +1,4 @@
-"""The data of a report: what a run's output folder says, as the JSON in its page has it."""
+"""The data of a report, from a run's output folder, in the form of the JSON in its page."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _MAX_TEXT: Final = 300
 
 @dataclass
 class Groups:
-    """Tallies of results whose keys are lists that begin with a string, by that string.
+    """Tallies of results whose keys are lists that begin with a string, grouped by that string.
 
-    None of them if other keys occur, or more than sixty first strings: then these are no names of tables.
+    Empty if there are other keys, or more than sixty different strings, which are then not names of tables.
     """
 
     top: int
     tallies: dict[str, Tally] | None = field(default_factory=dict)
 
     def add(self, key: Any, value: Any) -> None:
-        """Take in a result."""
+        """Add a result."""
         if self.tallies is None:
             return
         if not isinstance(key, list) or not key or not isinstance(key[0], str):
@@ -57,7 +57,7 @@ class Groups:
 
 
 def gather(location: str, storage: Storage, *, top: int, other: str | None = None) -> dict[str, Any]:
-    """What the output folder at a location says; `other` is one to compare it with, `top` how many results to name.
+    """Read the output folder at a location; `other` is one to compare it with, `top` the number of results to show.
 
     Raises:
         UsageError: One of them is not the output folder of a run.
@@ -70,7 +70,7 @@ def gather(location: str, storage: Storage, *, top: int, other: str | None = Non
     results, pictures, crawls = _results(folder, top)
     compared = None
     if other is not None and against is not None:
-        quiet = RunFolder(location, storage, Problems())  # its problems are known by now
+        quiet = RunFolder(location, storage, Problems())  # its problems have been reported
         compared = {"out": redact(other), **compare(read_results(quiet), read_results(against), top)}
     return {
         "version": VERSION,
@@ -120,7 +120,7 @@ def _text(value: Any) -> str:
 
 
 def _progress(run: dict[str, Any] | None) -> list[list[Any]]:
-    """`progress` of `_run.json`, if it is what it should be."""
+    """`progress` of `_run.json`, if it is valid."""
     points = (run or {}).get("progress")
     if not isinstance(points, list):
         return []

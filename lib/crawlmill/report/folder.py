@@ -1,4 +1,4 @@
-"""What a run has left in its output folder, read file by file; what cannot be read is a problem, not an end."""
+"""Reads the files of a run's output folder; what cannot be read becomes a problem and does not end the report."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ _MAX_PROBLEMS: Final = 100
 
 
 class Problems:
-    """What could not be read, a line each; of very many, the first hundred and the number of the others."""
+    """What could not be read, one line each; if there are very many, the first hundred and the number of others."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._more = 0
 
     def add(self, name: str, what: str) -> None:
-        """A file, and what is wrong with it."""
+        """Add a problem with a file."""
         if len(self._lines) < _MAX_PROBLEMS:
             self._lines.append(f"{name}: {what}")
         else:
             self._more += 1
 
     def lines(self) -> list[str]:
-        """All of them."""
+        """All problems."""
         return [*self._lines, f"and {self._more:,} more"] if self._more else list(self._lines)
 
 
 class RunFolder:
     """The output folder of a run, at any location.
 
-    `label` comes before the names of its files in problems, where there is more than one folder.
+    `label` precedes the names of its files in problems, if there are several folders.
 
     Raises:
         UsageError: This is not the output folder of a run.
@@ -76,14 +76,14 @@ class RunFolder:
         return find_parts(self.names)
 
     def rows(self, part: Part) -> Iterator[tuple[Any, Any]]:
-        """Key and value of each result of a part that is a table; after damage come no more."""
+        """Yield key and value of each result in a part that is a table, up to any damage."""
         try:
             yield from ResultFolder(self._location, self._storage).read(part)
         except (SourceError, FormatError, MissingDependency) as error:
             self.problem(part.name, f"cannot be read to its end: {error}")
 
     def run(self) -> dict[str, Any] | None:
-        """`_run.json`; None if it is not there or cannot be read."""
+        """The content of `_run.json`; None if there is none or it cannot be read."""
         if "_run.json" not in self.names:
             return None
         try:
@@ -98,7 +98,7 @@ class RunFolder:
         return found
 
     def lines(self, name: str) -> Iterator[bytes]:
-        """The lines of a file, without their ends; inflated, by its name. After damage come no more."""
+        """Yield the lines of a file, without line ends, decompressed according to its name, up to any damage."""
         try:
             with self._storage.open_stream(join(self._location, name)) as stream:
                 opener = next((of for ending, of in _OPENERS.items() if name.endswith(ending)), None)
@@ -110,22 +110,22 @@ class RunFolder:
             self.problem(name, f"damaged compressed data: {error}")
 
     def problem(self, name: str, what: str) -> None:
-        """Something in a file that cannot be read."""
+        """Record that part of a file cannot be read."""
         self._problems.add(f"{self._label}{name}", what)
 
 
 class _Raw(io.RawIOBase):
-    """A stream of storage as gzip wants it."""
+    """A stream of storage in the form that gzip needs."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer, or a part of it."""
+        """Fill the buffer, or part of it."""
         piece = self._stream.read(len(buffer))
         buffer[: len(piece)] = piece
         return len(piece)

@@ -1,4 +1,4 @@
-"""What the ledger of a run says: how its inputs ended, what was lost, and the rows that matter most."""
+"""Summarises the ledger of a run: the outcomes of inputs, what was lost, and the rows that matter most."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_MESSAGE: Final = 300
 
 @dataclass
 class Inputs:
-    """The ledger's sums, and its first rows: failed, partial, ok, each by input."""
+    """The sums of the ledger, and its first rows: failed, partial, ok, each ordered by input."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     records: int = 0
@@ -32,15 +32,15 @@ class Inputs:
 
     @property
     def rows(self) -> int:
-        """Inputs in all."""
+        """The number of inputs."""
         return self.outcomes.total()
 
     def counts(self) -> dict[str, int]:
-        """Inputs by outcome."""
+        """The number of inputs by outcome."""
         return {"all": self.rows, **{outcome: self.outcomes[outcome] for outcome in ("ok", "partial", "failed")}}
 
     def add(self, row: LedgerRow) -> None:
-        """Take in a row."""
+        """Add a row."""
         self.outcomes[row.outcome] += 1
         self.records += row.records
         self.bytes += row.bytes
@@ -50,13 +50,13 @@ class Inputs:
             self.cut()
 
     def cut(self) -> None:
-        """Sort the rows and keep the first."""
+        """Sort the rows and keep only the first."""
         self.shown.sort(key=lambda row: (_ORDER[row["outcome"]], row["input"], row.get("offset") or 0))
         del self.shown[MAX_SHOWN:]
 
 
 def read_inputs(folder: RunFolder) -> Inputs | None:
-    """What the ledger in a folder says; None if there is none. A damaged line is a problem; the others count."""
+    """Summarise the ledger in a folder; None if there is none. A damaged line is a problem; the others count."""
     if LEDGER not in folder.names:
         folder.problem(LEDGER, "not there, so what became of the inputs is not known")
         return None

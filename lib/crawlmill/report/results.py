@@ -1,4 +1,4 @@
-"""The results of a run, pair by pair."""
+"""The results of a run, as pairs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["read_results"]
 
 
 def read_results(folder: RunFolder) -> Iterator[tuple[Any, Any]]:
-    """Key and value of each result, part after part, whatever their format.
+    """Yield key and value of each result, part by part, in any format.
 
-    Lines of pairs that are none are problems of the folder; of other formats, what comes after damage is lost, too.
+    Lines that are not pairs are problems of the folder; in other formats, everything after damage is lost, too.
     """
     for part in folder.parts:
         yield from _pairs(folder, part.name) if part.format == "pairs" else folder.rows(part)

@@ -1,4 +1,4 @@
-"""What result lines come to: their number, sum, largest, and distribution, in memory that does not grow with them."""
+"""Summarises results: their number, sum, largest, and distribution, in bounded memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_NUMBERS: Final = 1_000_000
 
 
 def number_of(value: Any) -> int | None:
-    """The number that a value counts by: itself, or the first of a list; None if it is no count."""
+    """The number that a value counts: itself, or the first item of a list; None if it is not a count."""
     if isinstance(value, list) and value:
         value = value[0]
     return value if type(value) is int else None
@@ -32,7 +32,7 @@ class Tally:
         self._numbers: Counter[int] | None = Counter() if ranks else None
 
     def add(self, key: Any, value: Any) -> None:
-        """Take in a result."""
+        """Add a result."""
         self.lines += 1
         number = number_of(value) if self.counts else None
         if number is None:
@@ -47,17 +47,17 @@ class Tally:
 
     @property
     def total(self) -> int | None:
-        """The sum of all; None if they are no counts."""
+        """The sum of all counts; None if results are not counts."""
         return self._sum if self.counts else None
 
     def top(self) -> list[list[Any]]:
-        """The largest as [key, number], in the order of `--top`; none if they are no counts."""
+        """The largest as [key, number], in the order of `--top`; empty if results are not counts."""
         return [list(pair) for pair in self._largest.pairs()] if self.counts else []
 
     def rank_frequency(self) -> list[list[int]]:
-        """[rank, number] of at most 1,000 ranks, the first and last among them, closer where ranks are small.
+        """[rank, number] for at most 1,000 ranks, including the first and the last, denser for small ranks.
 
-        Empty if they are no counts, or have more than a million different numbers.
+        Empty if results are not counts, or have more than a million different numbers.
         """
         if not self.counts or not self._numbers:
             return []
@@ -71,12 +71,12 @@ class Tally:
         return points
 
     def singles(self) -> int | None:
-        """How many results have the number 1; None if that is not known."""
+        """The number of results with count 1; None if unknown."""
         return self._numbers[1] if self.counts and self._numbers is not None else None
 
 
 def _ranks(last: int) -> list[int]:
-    """At most `MAX_POINTS` ranks from 1 to `last`, about equally far apart on a logarithmic scale."""
+    """At most `MAX_POINTS` ranks from 1 to `last`, about equally spaced on a logarithmic scale."""
     if last <= MAX_POINTS:
         return list(range(1, last + 1))
     steps = MAX_POINTS - 1

@@ -1,1 +1,1 @@
-"""The result lines of runs as tables: their columns, the formats that hold them, and a reader of output folders."""
+"""The results of runs as tables: their columns, their formats, and a reader of output folders."""

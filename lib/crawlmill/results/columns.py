@@ -1,11 +1,11 @@
-"""The columns of results: names and types that a job declares, and how its pairs become rows and rows pairs.
+"""The columns of results: names and types declared by a job, and the conversion of pairs to rows and back.
 
-    string  a string or null; what is neither, as a number among the items of a table, is there as its JSON text
+    string  a string or null; other values, such as a number among the items of a table, are stored as JSON text
     int64   a whole number or null
     json    anything: a nested value in `jsonl`, JSON text in the other formats
 
-The columns of a key come first. One column holds the key as it is; several hold the items of a list, and so with the
-value. They are the job's, the same in every part, and never guessed from what the results hold.
+The columns of a key come first. A single column contains the key as it is; several contain the items of a list;
+likewise for the value. Columns are declared by the job, the same in every part, and never guessed from the results.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Columns:
     ('fox', [12, 5])
 
     Raises:
-        ValueError: There is no column of a key or of a value, a name is there twice, or a type is none.
+        ValueError: There is no column for the key or for the value, a repeated name, or an unknown type.
     """
 
     def __init__(self, key: dict[str, Kind], value: dict[str, Kind]) -> None:
@@ -62,7 +62,7 @@ class Columns:
         self._checks = [_CHECKS[column.kind] for column in self.all]
 
     def cells(self, key: Any, value: Any) -> list[Cell]:
-        """The row of a pair.
+        """Convert a pair to a row.
 
         Raises:
             CrawlmillError: The pair does not fit the columns.
@@ -75,18 +75,18 @@ class Columns:
         return cells
 
     def pair(self, cells: Sequence[Cell]) -> tuple[Any, Any]:
-        """The pair of a row."""
+        """Convert a row to a pair."""
         at = len(self.key)
         key = cells[0] if at == 1 else list(cells[:at])
         return key, cells[at] if at + 1 == len(cells) else list(cells[at:])
 
     def to_json(self) -> dict[str, dict[str, Kind]]:
-        """The object that `_run.json` holds."""
+        """The object stored in `_run.json`."""
         return {"key": dict(self.key), "value": dict(self.value)}
 
     @classmethod
     def from_json(cls, given: Any) -> Self:
-        """What `to_json` gave. Raises: FormatError."""
+        """Parse the object written by `to_json`. Raises: FormatError."""
         try:
             return cls(dict(given["key"]), dict(given["value"]))
         except (KeyError, TypeError, ValueError) as error:
@@ -94,10 +94,10 @@ class Columns:
 
     @classmethod
     def by_names(cls, names: Sequence[str]) -> Self:
-        """Columns of which only the names are known: counts are the value, or else the last column is.
+        """Columns of which only the names are known: counts are the value, otherwise the last column is.
 
         Raises:
-            FormatError: There are not two columns.
+            FormatError: There are fewer than two columns.
         """
         at = len(names)
         while at > 0 and _KINDS_BY_NAME.get(names[at - 1]) == "int64":
@@ -134,7 +134,7 @@ def _items(value: Any, columns: Sequence[Column]) -> list[Cell]:
     return list(value)
 
 
-def _string(cell: Any, name: str) -> str | None:  # noqa: ARG001 - a string can be made of anything
+def _string(cell: Any, name: str) -> str | None:  # noqa: ARG001 - every value can be converted to a string
     return cell if cell is None or type(cell) is str else _text(cell)
 
 

@@ -1,12 +1,12 @@
 r"""Rows of comma- or tab-separated text, in UTF-8 without a byte order mark.
 
-Spec: RFC 4180, strictly: lines end in CR LF; a cell that holds the delimiter, a quote, CR or LF is in quotes, and a
-quote within it is doubled. For tsv the delimiter is a tab, and everything else the same. Beyond the RFC:
+Spec: RFC 4180, strictly: lines end in CR LF; a cell that contains the delimiter, a quote, CR or LF is quoted, and
+quotes in it are doubled. For tsv the delimiter is a tab, with everything else the same. Beyond the RFC:
 
-* null is an empty cell without quotes, an empty string one with them (`""`);
-* a lone surrogate, which UTF-8 does not have, is written as JSON's escape, `\ud800`, and read as these six characters.
+* null is an empty cell without quotes, an empty string one with quotes (`""`);
+* a lone surrogate, which UTF-8 cannot express, is written as JSON's escape, `\ud800`, and read as these six characters.
 
-A reader may meet lines that end in LF alone, as editors leave them.
+The reader also accepts lines that end in LF only, as written by editors.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ def write_cells(cells: Iterable[str | None], delimiter: str) -> str:
 
 
 def read_cells(lines: Iterable[bytes], delimiter: str) -> Iterator[tuple[int, list[str | None]]]:
-    """The rows of a text that comes in lines, which are cut at line feeds: the number of their first line, from 1.
+    """Yield the rows of a text given in lines, each with the number of its first line, from 1.
 
     Raises:
-        FormatError: `truncated`: the text ends within quotes; `bad-encoding`: it is not UTF-8, or a quote is where none
-            can be. `source` is the number of the line.
+        FormatError: `truncated`: the text ends within quotes; `bad-encoding`: it is not UTF-8, or has a quote where
+        none is allowed. `source` is the number of the line.
     """
     parse = _parser(delimiter)
     held: list[bytes] = []
@@ -50,7 +50,7 @@ def read_cells(lines: Iterable[bytes], delimiter: str) -> Iterator[tuple[int, li
         open_before = bool(held)
         if not open_before:
             first = number
-        if (line.count(b'"') % 2 == 1) != open_before:  # a row goes on in the next line
+        if (line.count(b'"') % 2 == 1) != open_before:  # the row continues on the next line
             held.append(line)
             continue
         text = b"\n".join([*held, line]) if held else line
@@ -64,7 +64,7 @@ def read_cells(lines: Iterable[bytes], delimiter: str) -> Iterator[tuple[int, li
 
 
 def typed_cells(cells: Sequence[str | None], columns: Sequence[Column]) -> list[Cell]:
-    """The cells of a row by the types of their columns. Raises: ValueError."""
+    """Convert the cells of a row to the types of their columns. Raises: ValueError."""
     if len(cells) != len(columns):
         raise ValueError(f"expected {len(columns)} cells, got {len(cells)}")
     found: list[Cell] = []
@@ -87,7 +87,7 @@ def _needs_quotes(delimiter: str) -> Callable[[str], object]:
 
 @cache
 def _parser(delimiter: str) -> Callable[[str], list[str | None]]:
-    # The quantifiers are possessive: a cell may have millions of characters, and no other way of reading it is tried.
+    # The quantifiers are possessive: cells may have millions of characters, and there is no other way to match them.
     cell_at = re.compile(f'(?:"((?:[^"]++|"")*+)"|([^{delimiter}"]*+))({delimiter}|\\Z)').match
 
     def parse(text: str) -> list[str | None]:

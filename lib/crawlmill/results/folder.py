@@ -1,7 +1,7 @@
-"""Reads the output folder of a run, wherever it is and in whichever format its parts are.
+"""Reads the output folder of a run, at any location, with parts in any format.
 
-part-00000 …     the results; `part-00000.csv` and so on in another format than pairs
-_ledger.jsonl    what became of each input; missing if the user wanted it elsewhere
+part-00000 …     the results; `part-00000.csv` and so on in formats other than pairs
+_ledger.jsonl    the outcome of each input; missing if the user stored it elsewhere
 _run.json        what ran, and the columns of its results; missing if the run is unfinished
 _SUCCESS         written last
 """
@@ -35,11 +35,11 @@ class ResultFolder:
     """The output folder of a run.
 
     `location` is any folder that storage can list. `parts` are its parts, in order. `files` are the names of all its
-    files, relative to it, at any depth.
+    files, at any depth, relative to it.
 
     Raises:
-        SourceError: It cannot be listed; `not-found`: it is not there, or nothing in it is of a run.
-        UsageError: It is on a kind of storage without listings, such as a web server.
+        SourceError: It cannot be listed; `not-found`: it does not exist, or contains nothing of a run.
+        UsageError: Its kind of storage has no listings, like web servers.
     """
 
     def __init__(self, location: str, storage: Storage) -> None:
@@ -60,15 +60,15 @@ class ResultFolder:
 
     @property
     def has_ledger(self) -> bool:
-        """Whether the ledger is here."""
+        """Whether the ledger is in the folder."""
         return _LEDGER in self.files
 
     @cached_property
     def run(self) -> dict[str, Any] | None:
-        """What `_run.json` says; None if it is not there.
+        """The content of `_run.json`; None if there is none.
 
         Raises:
-            FormatError: `bad-json`: it is no object of JSON.
+            FormatError: `bad-json`: it is not a JSON object.
             SourceError: It cannot be read.
         """
         if _RUN not in self.files:
@@ -85,13 +85,13 @@ class ResultFolder:
 
     @cached_property
     def columns(self) -> Columns | None:
-        """The columns of the results, if `_run.json` names them.
+        """The columns of the results, if `_run.json` has them.
 
-        Without it they are found by the names in the parts, where `count` and `documents` hold numbers; `key`, `value`
-        and `record` JSON; and all others text.
+        Otherwise they follow from the names in the parts, where `count` and `documents` are numbers; `key`, `value` and
+        `record` are JSON; all others are text.
 
         Raises:
-            FormatError, SourceError: As `run`.
+            FormatError, SourceError: As for `run`.
         """
         given = (self.run or {}).get("columns")
         if given is None:
@@ -102,27 +102,27 @@ class ResultFolder:
             raise error.located(source=self._shown(_RUN)) from error
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
-        """Key and value of each result, part after part.
+        """Yield key and value of each result, part by part.
 
         Raises:
-            FormatError: A part is damaged; the message names it and, of text, the line.
+            FormatError: A part is damaged; the message names it and, for text, the line.
             SourceError: A part cannot be read.
-            MissingDependency: Parquet needs pyarrow.
+            MissingDependency: The parts are Parquet files and pyarrow is not installed.
         """
         for part in self.parts:
             yield from self.read(part)
 
     def read(self, part: Part) -> Iterator[tuple[Any, Any]]:
-        """Key and value of each result of one part. Raises: as `pairs`."""
-        columns = None if part.format == "pairs" else self.columns  # of pairs, nothing needs to be known
+        """Yield key and value of each result of one part. Raises: as `pairs`."""
+        columns = None if part.format == "pairs" else self.columns  # pairs need no columns
         with self._storage.open_stream(self._place(part.name)) as stream:
             yield from read_part(stream, part.format, columns, self._shown(part.name))
 
     def ledger(self) -> Iterator[LedgerRow]:
-        """The rows of the ledger; none if it is not here.
+        """Yield the rows of the ledger; none if it is not here.
 
         Raises:
-            FormatError: `bad-json`: a line is no row; the message has its number.
+            FormatError: `bad-json`: a line is not a row; the message has its number.
             SourceError: It cannot be read.
         """
         if self.has_ledger:

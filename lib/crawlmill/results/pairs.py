@@ -1,4 +1,4 @@
-"""Reading the lines of results: `key TAB value`, both JSON in UTF-8; and lines of any text."""
+"""Parses lines of results: `key TAB value`, both JSON in UTF-8; and splits any text into lines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _finite(text: str) -> float:
 
 
 _DECODER: Final = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
-_scan: Final = make_scanner(_DECODER)  # type: ignore[arg-type]  # typeshed takes its argument for its result
+_scan: Final = make_scanner(_DECODER)  # type: ignore[arg-type]  # typeshed confuses its argument with its result
 
 from_json: Final = _DECODER.decode
 """The value of a text. Other than Python's own reader of JSON it refuses NaN and infinite numbers.
@@ -34,10 +34,10 @@ Raises:
 
 
 def decode_pair(line: bytes) -> tuple[Any, Any]:
-    """Key and value of a line, which may have its line end.
+    """Parse the key and value of a line, with or without its line end.
 
     Raises:
-        ValueError: This is no pair.
+        ValueError: It is not a pair.
     """
     try:
         name, _, text = line.decode().rstrip("\r\n").partition("\t")
@@ -51,7 +51,7 @@ def decode_pair(line: bytes) -> tuple[Any, Any]:
 
 
 def lines_of(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of a text that comes in chunks, without the line feeds at which they are cut."""
+    """Yield the lines of a text given in chunks, without line feeds."""
     rest: list[bytes] = []
     for chunk in chunks:
         first, *lines = chunk.split(b"\n")

@@ -1,7 +1,7 @@
-"""Parts as Parquet: typed columns, which the file itself describes.
+"""Parts as Parquet: typed columns, described in the file itself.
 
-A column of kind `json` is a string in Parquet, of JSON text. The file's metadata have the columns under the name
-`crawlmill.columns`, so that its rows can be read back as pairs without anything beside it.
+A column of kind `json` is a string in Parquet, with JSON text. The file's metadata has the columns under the name
+`crawlmill.columns`, so that its rows can be converted to pairs without other files.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ __all__ = ["RowWriter", "read_rows"]
 
 _COLUMNS: Final = b"crawlmill.columns"
 _BUFFER: Final = 1 << 20
-_AT_ONCE: Final = 10_000  # rows read
+_AT_ONCE: Final = 10_000  # rows read at a time
 _GROUP: Final = 100_000  # rows of a row group
-_GROUP_BYTES: Final = 64 << 20  # or so many characters of text
+_GROUP_BYTES: Final = 64 << 20  # or this many characters of text
 
 
 class RowWriter:
-    """Writes rows to a file, which is left open; memory is that of a row group."""
+    """Writes rows to a file and leaves it open; needs memory for one row group."""
 
     def __init__(self, file: BinaryIO, columns: Columns) -> None:
         self._schema = _schema_of(columns)
@@ -41,7 +41,7 @@ class RowWriter:
         self._writer: Any = pq.ParquetWriter(file, self._schema, compression="zstd")
 
     def write(self, cells: Sequence[Cell]) -> None:
-        """Take a row of strings, numbers and None, as the columns have them in text."""
+        """Add a row of strings, numbers and None, in the form that columns have in text."""
         for column, cell in zip(self._cells, cells, strict=True):
             column.append(cell)
             if type(cell) is str:
@@ -51,7 +51,7 @@ class RowWriter:
             self._write_group()
 
     def close(self) -> None:
-        """Write what is held, and the end of the file."""
+        """Write the remaining rows and the end of the file."""
         self._write_group()
         self._writer.close()
 
@@ -59,7 +59,7 @@ class RowWriter:
         if self._rows:
             try:
                 table = pa.table(self._cells, schema=self._schema)
-            except UnicodeEncodeError:  # half a character, for which UTF-8 has no bytes: JSON's escape for it
+            except UnicodeEncodeError:  # lone surrogates, which UTF-8 cannot express: use JSON's escape
                 table = pa.table([list(map(_writable, column)) for column in self._cells], schema=self._schema)
             self._writer.write_table(table)
             self._cells = [[] for _ in self._cells]
@@ -67,7 +67,7 @@ class RowWriter:
 
 
 def read_rows(stream: Stream, columns: Columns | None, name: str) -> Iterator[tuple[Any, Any]]:
-    """The pairs of a part; by the columns that it names itself, else these, else the names of its own.
+    """Yield the pairs of a part, with the columns in its metadata, else the given ones, else those of its names.
 
     Raises:
         FormatError: It is damaged, or has other columns; the message has its name.
@@ -122,7 +122,7 @@ def _listed(schema: Any) -> str:
 
 
 class _File(io.RawIOBase):
-    """A stream as a file that can be read anywhere."""
+    """A stream as a seekable file."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream

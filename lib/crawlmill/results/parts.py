@@ -1,4 +1,4 @@
-"""The parts of an output folder: their names and formats, and the pairs that one of them holds."""
+"""The parts of an output folder: their names and formats, and the pairs in them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PIECE: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part: its name within the folder, and one of `FORMATS`."""
+    """One part: its name in the folder, and one of `FORMATS`."""
 
     name: str
     format: str
@@ -40,7 +40,7 @@ def part_name(number: int, format_: str) -> str:
 
 
 def find_parts(names: Iterable[str]) -> list[Part]:
-    """The parts among the names of a folder's files, in their order."""
+    """The parts among the names of a folder's files, in order."""
     found = []
     for name in names:
         if match := _NAME.fullmatch(name):
@@ -50,14 +50,14 @@ def find_parts(names: Iterable[str]) -> list[Part]:
 
 
 def read_part(stream: Stream, format_: str, columns: Columns | None, name: str) -> Iterator[tuple[Any, Any]]:
-    """The pairs of a part, by these columns; None where only the names in the part itself are known.
+    """Yield the pairs of a part, with these columns; None if only the names in the part itself are known.
 
     Raises:
-        FormatError: The part is damaged; the message has its name and, of text, the number of the line.
+        FormatError: The part is damaged; the message has its name and, for text, the line number.
         SourceError: It cannot be read.
     """
     if format_ == "parquet":
-        from crawlmill.results.parquet import read_rows  # noqa: PLC0415 - the package is an extra
+        from crawlmill.results.parquet import read_rows  # noqa: PLC0415 - optional
 
         yield from read_rows(stream, columns, name)
         return
@@ -113,7 +113,7 @@ def _delimited(lines: Iterable[bytes], delimiter: str, columns: Columns | None) 
 
 
 def _inflated(stream: Stream) -> Iterator[bytes]:
-    """The bytes of a part, which engines may have compressed by gzip or bzip2; that shows by the first two."""
+    """The bytes of a part, which engines may have compressed with gzip or bzip2; the first two bytes show it."""
     start = b""
     while len(start) < 2 and (piece := stream.read(2 - len(start))):
         start += piece

@@ -1,7 +1,7 @@
-"""The parts that tasks have left in a format other than pairs: each task of the last step a file, and perhaps a note.
+"""Parts written by tasks in formats other than pairs: one file per task of the last step, and possibly a note.
 
-A note is a small file beside a part, which says how many of its cells a spreadsheet takes for formulas. Like the part,
-it counts only if the attempt that wrote it does; it is not published.
+A note is a small file next to a part with the number of cells that a spreadsheet would treat as formulas. Like the
+part, it counts only if its attempt does; it is not published.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from crawlmill.results.parts import find_parts, part_name
 from crawlmill.results.writers import PartFormat, PartWriter
 from crawlmill.storage import Storage
 
-if TYPE_CHECKING:  # of a layer above
+if TYPE_CHECKING:  # from a higher layer
     from contextlib import AbstractContextManager
     from typing import Protocol
 
     class NamedFiles(Protocol):
-        """What takes the files of a task; `crawlmill.mr.task.files.TaskFiles` is one."""
+        """Writes the files of a task; `crawlmill.mr.task.files.TaskFiles` is one."""
 
         def write(self, name: str) -> AbstractContextManager[BinaryIO]:
-            """A file of this name."""
+            """Open a file with this name."""
 
 
 __all__ = ["TaskParts", "write_part"]
@@ -37,7 +37,7 @@ _PIECE: Final = 1 << 20
 
 @contextmanager
 def write_part(files: NamedFiles, number: int, form: PartFormat) -> Iterator[PartWriter]:
-    """Takes the result lines of the task of this number, as a part among the files of the task."""
+    """Yield a writer for the result lines of the task with this number, as a part among the task's files."""
     name = part_name(number, form.name)
     with files.write(name) as file, form.open(file) as part:
         yield part
@@ -47,9 +47,9 @@ def write_part(files: NamedFiles, number: int, form: PartFormat) -> Iterator[Par
 
 
 class TaskParts:
-    """The parts of a run, from the files of its tasks by name; an empty one if no task has written any.
+    """The parts of a run, from the named files of its tasks; one empty part if no task has written any.
 
-    `files` are those to be published.
+    `files` are those to publish.
     """
 
     def __init__(self, files: Mapping[str, Path | str], form: PartFormat, storage: Storage, scratch: Path) -> None:
@@ -65,16 +65,16 @@ class TaskParts:
             self.files[self._parts[0]] = empty
 
     def formulas(self) -> int:
-        """How many cells a spreadsheet takes for formulas. Raises: SourceError, FormatError."""
+        """The number of cells that a spreadsheet would treat as formulas. Raises: SourceError, FormatError."""
         return sum(int(self._storage.read_all(str(place), limit=_MAX_NOTE)) for place in self._notes)
 
     def print(self, file: BinaryIO) -> None:
-        """Copy all parts to a file, one after another, under one header. Raises: SourceError, OSError."""
+        """Copy all parts to a file, one after another, with a single header. Raises: SourceError, OSError."""
         for number, name in enumerate(self._parts):
             with self._storage.open_stream(str(self.files[name])) as stream:
                 if number and self._form.name in DELIMITERS:
                     piece = b""
-                    while b"\n" not in piece and (more := stream.read(_PIECE)):  # names of columns have no line ends
+                    while b"\n" not in piece and (more := stream.read(_PIECE)):  # names of columns contain no line ends
                         piece += more
                     file.write(piece.partition(b"\n")[2])
                 shutil.copyfileobj(stream, file, _PIECE)

@@ -1,6 +1,6 @@
 """Writes parts in formats other than pairs: each format is a class that takes rows of cells; `PartFormat` opens one.
 
-Memory does not grow with a part, but for a row group of Parquet. The formats are described in `docs/results.md`.
+Memory does not grow with a part, except for a row group of Parquet. `docs/results.md` describes the formats.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _BUFFER: Final = 1 << 16  # characters
 
 
 class _Format(Protocol):
-    """Takes the rows of a part."""
+    """Writes the rows of a part."""
 
     formulas: int
 
     def write(self, cells: list[Cell]) -> None:
-        """Take a row."""
+        """Add a row."""
 
     def close(self) -> None:
-        """Write what is held; the file is left open."""
+        """Write the remaining rows; the file stays open."""
 
 
 class _Lines:
-    """What the formats of text share: lines are written many at a time."""
+    """The common part of the text formats: writes many lines at a time."""
 
     formulas = 0
 
@@ -45,7 +45,7 @@ class _Lines:
         self._size = 0
 
     def add(self, line: str) -> None:
-        """Take a line with its end."""
+        """Add a line with its line end."""
         self._held.append(line)
         self._size += len(line)
         if self._size >= _BUFFER:
@@ -53,13 +53,13 @@ class _Lines:
 
     def close(self) -> None:
         """See `_Format`."""
-        # Half a character, which UTF-8 has no bytes for, becomes the escape that JSON has for it.
+        # Lone surrogates, which UTF-8 cannot express, become JSON's escapes.
         self._file.write("".join(self._held).encode("utf-8", "backslashreplace"))
         self._held, self._size = [], 0
 
 
 class _JsonLines(_Lines):
-    """An object per row; nested values stay nested."""
+    """An object for each row; nested values stay nested."""
 
     def __init__(self, file: BinaryIO, columns: Columns) -> None:
         super().__init__(file)
@@ -71,7 +71,7 @@ class _JsonLines(_Lines):
 
 
 class _Delimited(_Lines):
-    """A line of cells per row, after a header."""
+    """A line of cells for each row, after a header."""
 
     def __init__(self, file: BinaryIO, columns: Columns, delimiter: str, *, harmless: bool) -> None:
         super().__init__(file)
@@ -100,7 +100,7 @@ class _Parquet:
     formulas = 0
 
     def __init__(self, file: BinaryIO, columns: Columns) -> None:
-        from crawlmill.results.parquet import RowWriter  # noqa: PLC0415 - the package is an extra
+        from crawlmill.results.parquet import RowWriter  # noqa: PLC0415 - optional
 
         self._writer = RowWriter(file, columns)
         self._nested = [n for n, column in enumerate(columns.all) if column.kind == "json"]
@@ -117,21 +117,21 @@ class _Parquet:
 
 
 class PartWriter:
-    """Makes rows of result lines. `formulas`: text cells that a spreadsheet takes for formulas."""
+    """Converts result lines to rows. `formulas`: the number of cells that a spreadsheet would treat as formulas."""
 
     def __init__(self, rows: _Format, columns: Columns) -> None:
         self._rows, self._columns = rows, columns
 
     @property
     def formulas(self) -> int:
-        """So many cells so far begin with one of FORMULA_STARTS; counted for csv and tsv only."""
+        """The number of cells so far that begin with one of FORMULA_STARTS; counted for csv and tsv only."""
         return self._rows.formulas
 
     def writelines(self, chunks: Iterable[bytes]) -> None:
-        """Take chunks of result lines, `key TAB value`.
+        """Add chunks of result lines, `key TAB value`.
 
         Raises:
-            ValueError: A line is no pair.
+            ValueError: A line is not a pair.
             CrawlmillError: A pair does not fit the columns.
         """
         cells_of, write = self._columns.cells, self._rows.write
@@ -141,9 +141,9 @@ class PartWriter:
 
 @dataclass(frozen=True, slots=True)
 class PartFormat:
-    """How a run's parts are written: a format other than pairs, and the columns.
+    """The format of a run's parts, other than pairs, and their columns.
 
-    `harmless`: an apostrophe is put before texts that a spreadsheet would take for formulas (csv, tsv).
+    `harmless`: put an apostrophe before texts that a spreadsheet would treat as formulas (csv, tsv).
     """
 
     name: str
@@ -152,10 +152,10 @@ class PartFormat:
 
     @contextmanager
     def open(self, file: BinaryIO) -> Iterator[PartWriter]:
-        """A writer to this file, which has all that was written when the block ends well.
+        """Yield a writer to this file; everything has been written when the block ends normally.
 
         Raises:
-            MissingDependency: Parquet needs pyarrow.
+            MissingDependency: The format is Parquet and pyarrow is not installed.
         """
         rows = self._rows(file)
         yield PartWriter(rows, self.columns)

@@ -1,7 +1,7 @@
-"""What jobs must find in a sample crawl, summed up from what its pages declare of themselves.
+"""The correct results of jobs on a sample crawl, summed up from what its pages declare about themselves.
 
-The files of 2012 hold less than those of today, so their answers are others: bodies were kept of good responses only
-(no 404, no redirect), of repeated headers the last, and titles are no part of textData.
+The files of 2012 contain less than today's, so their answers differ: only bodies of good responses were kept (no 404,
+no redirect), only the last of repeated headers, and titles are not part of textData.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Table = tuple[tuple[str | None, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Tables of (key, count), by falling count, then by key; the server None is a response that names none.
+    """Tables of (key, count), by falling count, then by key; the server None is a response without one.
 
-    `triples` counts those that pages say in structured data, by predicate. These are of WARC, WAT and WET files.
-    `legacy` has those of other formats, by format and table: "arc" has "tags" and "servers", "metadata" has "servers",
+    `triples` counts triples in the pages' structured data, by predicate. These tables are for WARC, WAT and WET files.
+    `legacy` has those for other formats, by format and table: "arc" has "tags" and "servers", "metadata" has "servers",
     "text" has "words".
     """
 
@@ -37,14 +37,14 @@ class Answers:
     legacy: Mapping[str, Mapping[str, Table]] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """An object of the tables, and of an object for each legacy format; one row on a line."""
+        """An object of the tables, with an object for each legacy format; one row per line."""
         tables = {"tags": self.tags, "servers": self.servers, "words": self.words, "triples": self.triples}
         parts = [_tables(tables), *(f'"{name}": {{\n{_tables(own)}\n}}' for name, own in self.legacy.items())]
         return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 class _Sum:
-    """Sums up what documents hold. Fragments that many of them share are counted as wholes and resolved at the end."""
+    """Sums over documents. Fragments shared by many documents are counted as wholes and resolved at the end."""
 
     def __init__(self, held: Callable[[Fragment], Iterable[tuple[str, int]]]) -> None:
         self._held = held
@@ -66,7 +66,7 @@ class _Sum:
 
 
 class Tally:
-    """Sums up pages, as WARC, WAT and WET files hold them."""
+    """Sums over pages, for WARC, WAT and WET files."""
 
     def __init__(self) -> None:
         self._tags, self._words = _Sum(_tags), _Sum(_words)
@@ -74,7 +74,7 @@ class Tally:
         self._triples = _Sum(_predicates)
 
     def add(self, page: Page) -> None:
-        """Count a page: its servers, and tags, words and triples if it is an HTML page."""
+        """Count a page: its servers and, for an HTML page, its tags, words and triples."""
         self._servers.update(page.servers)
         if page.document is not None:
             self._tags.add(page.document)
@@ -82,12 +82,12 @@ class Tally:
             self._triples.add(page.document)
 
     def answers(self, legacy: Mapping[str, Mapping[str, Table]]) -> Answers:
-        """The tables so far, beside those of legacy formats."""
+        """The tables so far, with those of legacy formats."""
         return Answers(self._tags.table(), _table(self._servers), self._words.table(), self._triples.table(), legacy)
 
 
 class LegacyTally:
-    """Sums up visits, as ARC, metadata and textData files hold them."""
+    """Sums over visits, for ARC, metadata and textData files."""
 
     def __init__(self) -> None:
         self._tags, self._words = _Sum(_tags), _Sum(_body_words)
@@ -95,7 +95,7 @@ class LegacyTally:
         self._recorded: Counter[str | None] = Counter()
 
     def add(self, visit: Visit) -> None:
-        """Count a visit: its servers if there was a response, and what is in the body where that was kept."""
+        """Count a visit: its servers if there was a response, and the content of its body if that was kept."""
         if visit.succeeded:
             self._recorded[visit.headers.get("server") or None] += 1
         if visit.stored:
@@ -106,7 +106,7 @@ class LegacyTally:
             self._words.add(visit.parsed)
 
     def tables(self, formats: Collection[str]) -> dict[str, dict[str, Table]]:
-        """The tables so far of these formats."""
+        """The tables so far for these formats."""
         tables: dict[str, dict[str, Table]] = {
             "arc": {"tags": self._tags.table(), "servers": _table(self._archived)},
             "metadata": {"servers": _table(self._recorded)},

@@ -1,4 +1,4 @@
-"""Writes a sample crawl: its files where Common Crawl would have them, its path lists, and the answers beside it.
+"""Writes a sample crawl: files at Common Crawl's paths, its path lists, and the answers next to it.
 
     crawl-data/CC-SAMPLE-2026-01/segments/SEGMENT/warc/CC-SAMPLE-START-END-NNNNN.warc.gz
                                                   wat/CC-SAMPLE-START-END-NNNNN.warc.wat.gz
@@ -6,14 +6,15 @@
     crawl-data/CC-SAMPLE-2026-01/{segment,warc,wat,wet}.paths.gz
     answers.json
 
-and, if they are asked for, the URL index that `index` tells of, with `cc-index.paths.gz` beside the other lists, and
-what `legacy_files` tells of the crawls of 2008 to 2012, with lists beside the others and
+and, if requested, the URL index described in `index`, with `cc-index.paths.gz` next to the other lists, and the files
+of the crawls of 2008 to 2012 described in `legacy_files`, with lists next to the others and
 `parse-output/valid_segments.txt`.
-Every list of archives has as many lines as there are files of a format, and all files of a list together hold all
+
+Every list of archives has as many lines as there are files of a format, and all files of a list together contain all
 pages.
 
-Every file appears under its name when it is complete, `answers.json` last: a folder without it is unfinished. The same
-pages, files and seed give the same inflated bytes always, and the same bytes with the same zlib.
+Every file gets its name once it is complete, `answers.json` last: a folder without it is unfinished. The same pages,
+files and seed always result in the same inflated bytes, and with the same zlib in the same files.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _MAX_SEGMENTS = 100
 
 @dataclass(frozen=True, slots=True)
 class _CrawlFile:
-    """One of the crawl's files: its segment, its place there, the start of the segment and the pages it holds."""
+    """One of the crawl's files: its segment, its number there, the start of the segment, and its pages."""
 
     segment: int
     place: int
@@ -83,12 +84,12 @@ def write_sample(
     realistic: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Answers:
-    """Write a crawl of `pages` pages in `files` files of each format to a folder that is empty or does not exist yet.
+    """Write a crawl of `pages` pages in `files` files of each format to an empty or new folder.
 
-    A page takes about 40 KB of WARC before compression; a `realistic` one 120 KB, as real ones do, with words as varied
-    as those of real pages. `progress` is called with the numbers of pages written and of all pages.
+    A page takes about 40 KB of WARC before compression; a `realistic` one 120 KB, as on average in real crawls, with
+    equally varied words. `progress` is called with the numbers of pages written and of all pages.
 
-    Raises: `UsageError` for numbers, formats or a folder that cannot be; `SourceError` if writing fails.
+    Raises: `UsageError`: numbers, formats or the folder are not valid; `SourceError`: writing fails.
     """
     _check(folder, pages, files, formats)
     kinds = [kind for kind in CURRENT_FORMATS if kind in formats] + legacy_kinds(formats)
@@ -178,7 +179,7 @@ def _write_lists(folder: Path, layout: list[_CrawlFile], kinds: list[str], index
 
 @contextmanager
 def _published(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to that gets its name when it is complete, and is removed if it never is."""
+    """A file that gets its name once it is complete, and is otherwise removed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(path.name + ".part")
     stream = unfinished.open("wb")

@@ -1,4 +1,4 @@
-"""A WARC file and the WAT and WET files made from it, as far as they are asked for."""
+"""A WARC file and the WAT and WET files made from it, as far as requested."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _EXTRACTED = int(datetime(2026, 1, 20, 12, 30, 45, tzinfo=UTC).timestamp())
 
 
 class CurrentFiles:
-    """The files, by format; pages are added in turn."""
+    """The files, by format; pages are added one after another."""
 
     def __init__(
         self, seed: int, names: Mapping[str, str], start: int, streams: Mapping[str, BinaryIO], index: OnCapture | None
     ) -> None:
-        """`names`: what the files are called; `start`: of their segment, in seconds since 1970."""
+        """`names`: the names of the files; `start`: of their segment, in seconds since 1970."""
         self._warc_name = names["warc"]
         self._index = index
-        # Others tell where the WARC records lie, so those are laid out even if nobody wants the WARC file.
+        # The others state the places of the WARC records, so those are computed even without a WARC file.
         self._needs_warc = index is not None or bool(streams.keys() & {"warc", "wat"})
         self._warc = MemberWriter(streams.get("warc"))
         self._wat = MemberWriter(streams["wat"]) if "wat" in streams else None

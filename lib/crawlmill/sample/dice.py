@@ -1,7 +1,7 @@
-"""Seeded choices that come out the same on every Python.
+"""Seeded random choices that are the same on every Python.
 
-Of the standard generator only the sequence of `random()` is promised to stay as it is; `choice`, `randrange` and
-`shuffle` may change between versions. So every choice here is one `random()` and a multiplication.
+Only the sequence of `random()` is guaranteed not to change; `choice`, `randrange` and `shuffle` may change between
+versions. So every choice here is one `random()` and a multiplication.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Dice:
         self.random = random.Random("/".join(map(str, name))).random  # noqa: S311  (nothing secret is made here)
 
     def below(self, limit: int) -> int:
-        """A whole number from 0 to `limit` - 1, each as likely."""
+        """A whole number from 0 to `limit` - 1, with equal probability."""
         return int(self.random() * limit)
 
     def between(self, low: int, high: int) -> int:
@@ -36,14 +36,14 @@ class Dice:
         return self.random() < probability
 
     def pick(self, options: Sequence[T]) -> T:
-        """One of the options, each as likely."""
+        """One of the options, with equal probability."""
         return options[int(self.random() * len(options))]
 
     def pick_early(self, options: Sequence[T]) -> T:
-        """One of the options, the early ones more often, as words are in a language."""
+        """One of the options, the early ones more often, like words in a language."""
         drawn = self.random()
         return options[int(drawn * drawn * len(options))]
 
     def token(self) -> str:
-        """Twelve hexadecimal digits: what no compressor can guess."""
+        """Twelve hexadecimal digits, which no compressor can predict."""
         return f"{int(self.random() * 281474976710656):012x}"  # 16 ** 12

@@ -1,10 +1,10 @@
-"""The URL index of the sample crawl: a cluster where Common Crawl keeps that of a crawl, and in its layout.
+"""The URL index of the sample crawl: a cluster, with Common Crawl's paths and layout.
 
     cc-index/collections/CC-SAMPLE-2026-01/indexes/cdx-00000.gz …
                                            indexes/cluster.idx
                                            metadata.yaml
 
-A capture says what is known from having made its page and from where its record was put: no archive is read again.
+Captures are made from the page and the place of its record: archives are not read again.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from crawlmill.urls.surt import urlkey
 __all__ = ["CrawlIndex"]
 
 _ROOT: Final = f"cc-index/collections/{CRAWL}"
-_LINES: Final = 50  # of a member, so that even a small crawl has several; Common Crawl's have 3,000
+_LINES: Final = 50  # per member, so that even a small crawl has several; Common Crawl's have 3,000
 _MEMORY: Final = 64 << 20
 
 
 class CrawlIndex:
-    """Takes the captures of a crawl in any order, then writes the cluster; memory does not grow with their number."""
+    """Takes the captures of a crawl in any order, then writes the cluster, in bounded memory."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder`: of the crawl; it is there."""
+        """`folder`: that of the crawl, which must exist."""
         self._folder = folder
         self._lines = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed by __exit__
         self._captures = 0
 
     def add(self, page: Page, response: records.Record, member: records.Member, filename: str) -> None:
-        """Take the capture of a page, whose response is this record, in this member of a WARC file."""
-        fields = {name.lower(): value for name, value in reversed(page.fields)}  # of a repeated one, the first
+        """Add the capture of a page, with its response record in this member of a WARC file."""
+        fields = {name.lower(): value for name, value in reversed(page.fields)}  # the first one if repeated
         status = page.status[:3]
         known = {
             "url": page.address.url,
@@ -68,11 +68,11 @@ class CrawlIndex:
         self._captures += 1
 
     def write(self, shards: int, publish: Callable[[Path], AbstractContextManager[BinaryIO]]) -> list[str]:
-        """Write the cluster; gives the paths of its files, as `cc-index.paths.gz` lists them.
+        """Write the cluster; returns the paths of its files, as listed in `cc-index.paths.gz`.
 
         Args:
-            shards: No more than there are captures.
-            publish: Opens a file that gets its name when it is complete.
+            shards: At most as many as there are captures.
+            publish: Opens a file that gets its name once it is complete.
         """
         self._lines.seek(0)
         members: list[tuple[str, Member]] = []

@@ -1,13 +1,12 @@
-"""The files of 2008 to 2012 that hold the pages of one WARC file, as far as they are asked for.
+"""The files of 2008 to 2012 with the pages of one WARC file, as far as requested.
 
     parse-output/segment/SEGMENT/metadata-NNNNN       SequenceFiles, URL to JSON and URL to text
                                  textData-NNNNN
-                                 MS_N.arc.gz          the ARC file that the metadata point into
-    parse-output/segment/SEGMENT/MS_N.arc.gz          of July 2012: segments that are not among the valid ones
+                                 MS_N.arc.gz          the ARC file that the metadata point to
     crawl-002/YYYY/MM/DD/N/MS_N.arc.gz                of 2009
 
-SequenceFiles are of version 6, Text to Text, block-compressed by GzipCodec. textData has the pages with text only, and
-no titles; white space within a line is one blank.
+SequenceFiles are of version 6, Text to Text, block-compressed with GzipCodec. textData contains only pages with text,
+without titles; white space within a line is one blank.
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ _BLANKS = re.compile(r"[ \t\v\f]+")
 
 
 def legacy_kinds(formats: Collection[str]) -> list[str]:
-    """What is written for these formats, by the names of the path lists: "arc" stands for three."""
+    """The files written for these formats, by the names of their path lists: "arc" stands for three."""
     eras = [era.kind for era in ERAS] if "arc" in formats else []
     return eras + [kind for kind in ("metadata", "text") if kind in formats]
 
 
 class LegacyNames:
-    """What the files are called that hold the pages of a WARC file.
+    """The names of the files with the pages of a WARC file.
 
-    That is number `number` in its crawl, and number `place` in the segment that is number `segment`.
+    The WARC file is number `number` in its crawl, and number `place` in segment number `segment`.
     """
 
     def __init__(self, segment: int, place: int, number: int) -> None:
@@ -59,7 +58,7 @@ class LegacyNames:
 
 
 class LegacyFiles:
-    """The files, by the names of their path lists; pages are added in turn, and counted."""
+    """The files, by the names of their path lists; pages are added one after another, and counted."""
 
     def __init__(
         self, seed: int, names: LegacyNames, fetched: int, streams: Mapping[str, BinaryIO], tally: LegacyTally
@@ -73,7 +72,7 @@ class LegacyFiles:
         ]
         self._earlier = fetched - VALID_2012.fetched
         self._arc = ArcWriter(names.valid_arc, streams.get(VALID_2012.kind))
-        # Metadata records tell where the bodies are, so those are laid out even if nobody wants the ARC file.
+        # Metadata records state the places of bodies, so those are computed even without an ARC file.
         self._needs_arc = bool(streams.keys() & {VALID_2012.kind, "metadata"})
         self._metadata, self._text = (
             _sequence_file(streams[kind], seed, names.path(kind)) if kind in streams else None
@@ -81,7 +80,7 @@ class LegacyFiles:
         )
 
     def add(self, page: Page) -> None:
-        """Write what each of the files has of a page."""
+        """Write a page to each of the files that contains it."""
         for earlier, arc in self._others:
             seen = visit(page, earlier)
             if seen.stored:
@@ -97,7 +96,7 @@ class LegacyFiles:
             self._text.append(page.address.url.encode(), text.encode())
 
     def close(self) -> None:
-        """Write what is held of the last blocks; the streams stay open."""
+        """Write the last blocks; the streams stay open."""
         for file in (self._metadata, self._text):
             if file:
                 file.close()

@@ -1,7 +1,7 @@
-r"""JSON as the `org.json` library writes it, which Common Crawl's WAT extractor uses.
+r"""JSON as written by the `org.json` library, which Common Crawl's WAT extractor uses.
 
-Compact, letters as they are, but `</` as `<\/` and the C1 controls and U+2000 to U+20FF as `\uXXXX`. Keys keep the
-order they are given in.
+Compact, letters unescaped, except that `</` is written `<\/` and the C1 controls and U+2000 to U+20FF as `\uXXXX`. Keys
+keep their order.
 """
 
 from __future__ import annotations
@@ -25,5 +25,5 @@ def dumps(value: object) -> str:
 
 
 def join_object(members: Iterable[tuple[str, str]]) -> str:
-    """An object of (key, JSON text of its value); keys are plain ASCII names."""
+    """An object from (key, JSON text of its value); keys are plain ASCII names."""
     return "{" + ",".join(f'"{key}":{text}' for key, text in members) + "}"

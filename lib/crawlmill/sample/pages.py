@@ -1,7 +1,8 @@
 """The pages of the sample crawl: each a pure function of the seed and its number.
 
-What a page is like goes by a table of a hundred shapes; a hundred pages in a row have them all, in an order that the
-seed decides. Copies of earlier pages are made by making the earlier page again, so that no page needs to be kept.
+The properties of a page come from a table of a hundred shapes; a hundred consecutive pages have all of them, in an
+order that depends on the seed. Copies of earlier pages are made by generating the earlier page again, so no page is
+stored.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ __all__ = ["Address", "Page", "PageMaker", "Shape"]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a response is like: what its body is, its status line after the version, and how the body is coded.
+    """The shape of a response: the kind of its body, its status line after the version, and its content coding.
 
-    `content_types` replace the header that would tell the truth; `charset` is one that pages rarely have.
+    `content_types` replace the correct header; `charset` is one that pages rarely have.
     """
 
     kind: str
@@ -82,12 +83,12 @@ _PAYLOAD_TYPES = {
     "image": "image/png",
 }
 _SMALL_TITLES = {"404": ("404", "not", "found"), "301": ("301", "moved", "permanently"), "503": ("503", "unavailable")}
-_FETCH_SPAN_S = 10800  # what a Common Crawl segment's pages are fetched in
+_FETCH_SPAN_S = 10800  # the time in which the pages of a segment of Common Crawl are fetched
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a page is: `target` is what the request line asks for."""
+    """The address of a page: `target` is the one in the request line."""
 
     host: str
     target: str
@@ -100,8 +101,8 @@ class Page:
     """A fetched page.
 
     `date`: seconds since 1970; `fields`: of the response, as sent; `body`: as stored, `content`: decoded; `source`: the
-    HTML document that this is, `document`: the same, but None unless the response says that it is HTML; `servers`: what
-    counts for it.
+    HTML document in it, `document`: the same, but None unless the response says that it is HTML; `servers`: the servers
+    to count for it.
     """
 
     seed: int
@@ -120,7 +121,7 @@ class Page:
 
 
 class PageMaker:
-    """Makes the pages of a crawl. Page 0 and those among `ordinary` are HTML with text, whatever the table says."""
+    """Generates the pages of a crawl. Page 0 and those in `ordinary` are HTML with text, whatever the table says."""
 
     def __init__(self, seed: int, ordinary: Container[int] = (), *, realistic: bool = False) -> None:
         self._seed = seed
@@ -129,11 +130,11 @@ class PageMaker:
         self._realistic = realistic
 
     def page(self, number: int, segment_start: int) -> Page:
-        """The page of this number, fetched within the three hours from `segment_start` (seconds since 1970)."""
+        """The page with this number, fetched within three hours after `segment_start` (seconds since 1970)."""
         origin = self._origin(number)
         shape = self._shape(origin)
         address = _address(self._seed, number)
-        # All that a copy shares with its origin comes from these dice, and all else from the ones below.
+        # What a copy shares with its original comes from these dice, everything else from the ones below.
         dice = Dice(self._seed, "content", origin)
         content, document = self._content(shape, dice, _address(self._seed, origin))
         types = _content_types(shape, document, dice)
@@ -173,10 +174,10 @@ class PageMaker:
     def _shape(self, number: int) -> Shape:
         if number == 0 or number in self._ordinary:
             return _ORDINARY
-        return _SHAPES[(number * 37 + self._seed) % len(_SHAPES)]  # 37 and 100 share no divisor: all are met
+        return _SHAPES[(number * 37 + self._seed) % len(_SHAPES)]  # 37 and 100 are coprime: all shapes occur
 
     def _origin(self, number: int) -> int:
-        """The number of the page that this one is a copy of; its own if it is none."""
+        """The number of the page that this one is a copy of; its own if it is not a copy."""
         if self._shape(number).kind != "copy":
             return number
         first = number - 1 - Dice(self._seed, "copy", number).below(50)
@@ -235,7 +236,7 @@ def _content_types(shape: Shape, document: Document | None, dice: Dice) -> tuple
     if document is None:
         return ()
     if shape.charset:
-        # Of what is not ASCII underneath, the header tells: there is no reading a <meta> without knowing.
+        # For encodings that are not based on ASCII the header is needed, since a <meta> could not be read.
         return (_HTML_TYPES[0].format(shape.charset),)
     value = dice.pick(_HTML_TYPES) if dice.chance(0.5) else _HTML_TYPES[0]
     return (value.format(document.charset.lower() if dice.chance(0.5) else document.charset),)
@@ -248,7 +249,7 @@ def _picked_server(number: int, dice: Dice) -> Server:
 
 
 def _other_fields(dice: Dice) -> Fields:
-    """What else servers say: empty values, fields that repeat, JSON, and long values that differ each time."""
+    """Other fields of servers: empty values, repeated fields, JSON, and long values that differ each time."""
     fields: list[tuple[str, str]] = [("ETag", f'"{dice.token()}"')]
     fields += [("Set-Cookie", f"s{n}={dice.token()}{dice.token()}; path=/; HttpOnly") for n in range(dice.below(4))]
     if dice.chance(0.6):

@@ -1,9 +1,9 @@
-"""WARC records, and the gzip members they are written in.
+"""WARC records, and the gzip members that contain them.
 
 Spec: WARC 1.0 (ISO 28500), one record per gzip member (annex D); gzip: RFC 1952.
 
 `warcio` writes the headers. Its gzip writer is not used: it compresses at level 9 only, its gzip header depends on the
-platform that zlib was built for, and it tells neither where a member went nor its CRC, which a WAT record must state.
+platform of zlib, and it reports neither the place of a member nor its CRC, which a WAT record must state.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\x03"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record: its header fields in the order they are written in, and its block."""
+    """A record: its header fields in order, and its block."""
 
     fields: Fields
     block: bytes
@@ -45,7 +45,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Where a gzip member is in its file, and what it holds: bytes, and the CRC-32 of the inflated ones."""
+    """The place and the size of a gzip member in its file, and the CRC-32 of its inflated content."""
 
     offset: int
     length: int
@@ -54,14 +54,14 @@ class Member:
 
 
 class MemberWriter:
-    """Writes gzip members one after the other, to a stream or, to learn where they would be, to nothing."""
+    """Writes consecutive gzip members; without a stream it only computes their places."""
 
     def __init__(self, stream: BinaryIO | None) -> None:
         self.offset = 0
         self._stream = stream
 
     def write(self, content: bytes, header: bytes = _GZIP_HEADER) -> Member:
-        """Write one member, after this gzip header."""
+        """Write one member with this gzip header."""
         crc = zlib.crc32(content)
         trailer = struct.pack("<II", crc, len(content) & 0xFFFFFFFF)
         packed = b"".join((header, zlib.compress(content, _LEVEL, -15), trailer))
@@ -77,10 +77,10 @@ class MemberWriter:
 
 
 def digest(data: bytes) -> str:
-    """The SHA-1 of the data as WARC headers give it."""
+    """The SHA-1 of the data, in the form of WARC headers."""
     return "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()
 
 
 def record_id(*name: int | str) -> str:
-    """The record ID that belongs to a name."""
+    """The record ID derived from a name."""
     return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, '/'.join(map(str, ('crawlmill-sample', *name))))}>"

@@ -1,4 +1,4 @@
-"""What the servers of the sample crawl answer: status lines, header fields, and bodies as they come over the wire."""
+"""The responses of the sample crawl's servers: status lines, header fields, and bodies as transferred."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The fields that a server names itself in, and what must be counted for one response of it."""
+    """The fields in which a server names itself, and what must be counted for one of its responses."""
 
     fields: Fields
     counted: tuple[str | None, ...]
@@ -36,7 +36,7 @@ def _server(*values: str, counted: tuple[str | None, ...] | None = None) -> Serv
 
 
 def versioned(server: Server, dice: Dice) -> Server:
-    """One time in four, the server with a version and a host of its own, of which there are thousands."""
+    """One time in four, the server with its own version and host, of which there are thousands."""
     if not dice.chance(0.25) or not server.counted[0]:
         return server
     name = server.counted[0].split("/")[0].strip()
@@ -61,19 +61,19 @@ COMMON_SERVERS = (
 )
 
 ODD_SERVERS = (
-    # A header without a value is none, nor is one of another name.
+    # A header without a value does not count, nor does one with another name.
     _server("", counted=(None,)),
     _server("   ", counted=(None,)),
     _server("", " ", counted=(None,)),
     Server((("X-Server", "decoy"), ("Server-Timing", "cdn;dur=1"), ("Via", "Server: proxy")), (None,)),
-    # More than one header: each value that differs counts once.
+    # Several headers: each distinct value counts once.
     _server("nginx", "nginx", counted=("nginx",)),
     _server("nginx", "Varnish"),
     _server("", "openresty", counted=("openresty",)),
     _server("  ATS/9.1.4 ", "ATS/9.1.4", "ATS", counted=("ATS/9.1.4", "ATS")),
     Server((("server", "cloudflare"), ("SERVER", "cloudflare-nginx")), ("cloudflare", "cloudflare-nginx")),
     Server((("sErVeR", "Apache"), ("X-Served-By", "b")), ("Apache",)),
-    # Values that are hard to carry through headers, JSON and tables; letter case counts.
+    # Values that are hard to represent in headers, JSON and tables; letter case matters.
     _server("NGINX"),
     _server("Сервер/1.0 (тест)"),
     _server("サーバー"),
@@ -92,10 +92,10 @@ CODINGS = ("plain", "crawler", "chunked", "gzip", "gzip chunked", "gzip in name 
 
 
 def encode_body(content: bytes, coding: str, dice: Dice) -> tuple[Fields, bytes]:
-    """The header fields of a coding, and the body as it is stored.
+    """The header fields of a coding, and the body as stored.
 
-    "crawler" is what Common Crawl does: the body is decoded, its coding is kept under names of the crawler's own, and
-    Content-Length is right. The codings in name only left the fields but decoded the body, as older crawlers did.
+    "crawler" is Common Crawl's way: the body is decoded, its coding is kept under the crawler's own header names, and
+    Content-Length is correct. Codings in name only keep the fields but have decoded bodies, as from older crawlers.
     """
     body = gzip_stored(content) if coding in ("gzip", "gzip chunked") else content
     if coding in ("chunked", "gzip chunked"):
@@ -113,7 +113,7 @@ def encode_body(content: bytes, coding: str, dice: Dice) -> tuple[Fields, bytes]
 
 
 def gzip_stored(content: bytes) -> bytes:
-    """A gzip member whose blocks are stored: the same bytes whatever zlib there is."""
+    """A gzip member with stored blocks: the same bytes with every zlib."""
     blocks = []
     for start in range(0, max(len(content), 1), 0xFFFF):
         block = content[start : start + 0xFFFF]
@@ -136,7 +136,7 @@ def chunked(content: bytes, dice: Dice) -> bytes:
 
 
 def rename(fields: Fields, dice: Dice) -> Fields:
-    """The fields with their names as a server writes them: mostly in title case or, over HTTP/2, in lower case."""
+    """The fields with names as servers write them: mostly in title case or, over HTTP/2, in lower case."""
     drawn = dice.random()
     if drawn < 0.5:
         return fields
@@ -145,6 +145,6 @@ def rename(fields: Fields, dice: Dice) -> Fields:
 
 
 def _renamed(name: str, change: Callable[[str], str]) -> str:
-    # The crawler's prefix stands before the server's spelling: "X-Crawler-content-encoding" in CC-MAIN-2024-22.
+    # The crawler's prefix precedes the server's spelling: "X-Crawler-content-encoding" in CC-MAIN-2024-22.
     theirs = name.removeprefix("X-Crawler-")
     return name[: len(name) - len(theirs)] + change(theirs)

@@ -1,12 +1,12 @@
-"""What a crawler of 2008 to 2012 made of a page: the response as it came over the wire, and what was found out of it.
+"""The result of fetching a page with a crawler of 2008 to 2012: the response as transferred, and what it detected.
 
-The page is the one that is in the WARC files, fetched earlier: the Date header is moved along. Where today's crawler
-says that it has decoded a body (`X-Crawler-Content-Encoding`), that of 2012 left the header as it was.
+The page is the one in the WARC files, fetched earlier: the Date header is moved accordingly. If today's crawler says
+that it has decoded a body (`X-Crawler-Content-Encoding`), that of 2012 left the header unchanged.
 
-Sizes of what came over the wire in gzip are true where the WARC file holds it in gzip; elsewhere nobody has seen it,
-and a quarter of the page is as good a size as any.
+Sizes of gzip bodies as transferred are true if the WARC file contains them in gzip; otherwise they are unknown, and a
+quarter of the page's size is used.
 
-Deviations: the crawler of 2012 could not fetch `https`; no download is cut.
+Deviations: the crawler of 2012 could not fetch `https`; no download is truncated.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from crawlmill.sample.text.prose import codec_of
 
 __all__ = ["FROM_HEADER", "FROM_ICU", "FROM_META", "FROM_NOTHING", "Visit", "visit"]
 
-# Where a charset is known from, as `charset_detector` has it.
+# How the charset was determined, as in `charset_detector`.
 FROM_HEADER, FROM_META, FROM_ICU, FROM_NOTHING = 0, 1, 2, 10
 
 _HTML = ("text/html", "application/xhtml+xml")
@@ -32,12 +32,12 @@ _TODAY = "x-crawler-"
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A page as it was visited.
+    """One visit to a page.
 
-    `date`: seconds since 1970; `time_ms`: the same in milliseconds; `fields`: of the response, as they came over the
-    wire; `headers`: the last value of each, by name in lower case; `downloaded`: bytes of the body as it came;
-    `stored`: whether the body was kept; `mime_type`: "text/html" where the server gave none; `charset`: by its name in
-    Java, "" if the body is no text; `charset_source`: where that is from; `parsed`: the document that a parser found.
+    `date`: seconds since 1970; `time_ms`: the same in milliseconds; `fields`: of the response, as transferred;
+    `headers`: the last value of each, by name in lower case; `downloaded`: size of the body as transferred; `stored`:
+    whether the body was kept; `mime_type`: "text/html" if the server sent none; `charset`: by its Java name, "" if the
+    body is not text; `charset_source`: how it was determined; `parsed`: the document found by a parser.
     """
 
     page: Page
@@ -59,7 +59,7 @@ class Visit:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the crawler took the response for an answer, be it a 404."""
+        """Whether the crawler counts the response as a success, even a 404."""
         return self.code // 100 in (2, 4)
 
     @property
@@ -68,7 +68,7 @@ class Visit:
         return self.code // 100 == 2 and bool(self.page.content)
 
     def text(self) -> str:
-        """The body, decoded, with its byte order mark, and U+FFFD for what is no character."""
+        """The decoded body, with its byte order mark, and U+FFFD for invalid bytes."""
         return self.page.content.decode(codec_of(self.charset), "replace")
 
 
@@ -83,7 +83,7 @@ def visit(page: Page, earlier: int) -> Visit:
     for name, value in page.fields:
         lowered = name.lower()
         if lowered.startswith(_TODAY):
-            name, value = name[len(_TODAY) :], "chunked" if "transfer" in lowered else "gzip"  # nobody had heard of br
+            name, value = name[len(_TODAY) :], "chunked" if "transfer" in lowered else "gzip"  # br did not exist yet
         elif lowered == "date":
             value = formatdate(date, usegmt=True)
         elif lowered == "content-length":

@@ -1,4 +1,4 @@
-"""Serving archives and clusters on this machine: pywb, a program of its own, on a collection of them.
+"""Serves archives and clusters on this machine, with the program pywb.
 
 `collection` prepares what pywb reads, in a temporary folder; `program` finds pywb, starts it and stops it.
 """

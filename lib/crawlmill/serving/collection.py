@@ -1,8 +1,8 @@
-"""What pywb serves: an index with pages, and the places of the archives.
+"""The collection that pywb serves: an index with pages, and the places of the archives.
 
-The index is always a cluster (ZipNum), since pywb only counts pages for these: the one in the folder, or one that is
-built from the folder's archives. Its second level is copied, together with the places of its shards, so that pywb finds
-all fields in it; shards and archives stay where they are, and nothing is written to the folder.
+The index is always a cluster (ZipNum), since pywb counts pages only for these: the one in the folder, or one built from
+the folder's archives. Its second level is copied, together with the places of its shards, so that pywb finds all fields
+in it; shards and archives stay where they are, and nothing is written to the folder.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _HEAD: Final = 1 << 12
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A collection: how many archives were indexed (0: the cluster was there), and how many captures that are."""
+    """A collection: the number of archives that were indexed (0 for an existing cluster), and of their captures."""
 
     archives: int
     captures: int
@@ -55,17 +55,17 @@ class Prepared:
 
 
 def prepare(target: str, work: Path, storage: Storage, *, base_url: str | None, say: Callable[[str], None]) -> Prepared:
-    """Write what pywb reads into a folder.
+    """Write the files for pywb to a folder.
 
     Args:
-        target: A folder of this machine, a location of a cluster, or a crawl.
-        work: The folder for it.
+        target: A local folder, the location of a cluster, or a crawl.
+        work: The folder to write to.
         storage: Reads the index of a crawl.
-        base_url: Where the files of crawls are; None: Common Crawl's.
-        say: Told of problems with archives.
+        base_url: Where to find the files of crawls; None: at Common Crawl.
+        say: Called with problems of archives.
 
     Raises:
-        UsageError: There is no such folder, or nothing in it that can be served.
+        UsageError: The folder does not exist, or contains nothing that can be served.
         SourceError, FormatError: An index cannot be read.
     """
     here = os.getcwd()  # noqa: PTH109
@@ -146,7 +146,7 @@ def _index(folder: Path, archives: list[Path], work: Path, storage: Storage, say
 
 
 def _take_cluster(idx: str, work: Path, storage: Storage, *, has_loc: bool) -> None:
-    """Copy the second level of a cluster, each row with its number, and say where its shards are."""
+    """Copy the second level of a cluster, numbering the rows, and write the places of its shards."""
     files = FolderFiles(idx, storage)
     places = read_places(files.source("cluster.loc")) if has_loc else {}
     names: dict[str, None] = {}

@@ -1,8 +1,7 @@
-"""pywb as a program of its own: found, started, waited for, and stopped with its children.
+"""Runs the program pywb: finds it, starts it, waits for it, and stops it with its children.
 
-pywb needs other versions of packages than Crawlmill does, so it has an environment of its own: `make` installs it as
-`serve` within Crawlmill's. One that is installed beside Crawlmill is taken too, or the one whose Python is named by
-`CRAWLMILL_PYWB`.
+pywb needs other versions of packages than Crawlmill, so it has its own environment, which `make` installs as `serve`
+inside Crawlmill's. A pywb installed next to Crawlmill is used too, or the one of the Python in `CRAWLMILL_PYWB`.
 """
 
 from __future__ import annotations
@@ -48,10 +47,10 @@ runpy.run_module("pywb.apps.cli", run_name="__main__", alter_sys=True)
 
 
 def find_pywb() -> str:
-    """The Python of an environment that has pywb.
+    """The Python of an environment with pywb.
 
     Raises:
-        MissingDependency: There is none.
+        MissingDependency: pywb was not found.
     """
     named = os.environ.get(PYTHON)
     own = Path(sys.prefix, "serve", "bin", "python")
@@ -70,7 +69,7 @@ def find_pywb() -> str:
 
 
 def check_port(host: str, port: int) -> None:
-    """Look whether an address is free. Raises: UsageError."""
+    """Check that an address is free. Raises: UsageError."""
     if port > _MAX_PORT:
         raise UsageError("cannot listen there: no such port", expected=f"at most {_MAX_PORT}", actual=port)
     try:
@@ -86,16 +85,16 @@ def check_port(host: str, port: int) -> None:
 
 @contextmanager
 def serving(python: str, work: Path, host: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Pywb on the collection in a folder, within this block; it answers when the block begins.
+    """Run pywb on the collection in a folder, within this block; it responds when the block begins.
 
     Raises:
-        UsageError: It ended, or does not answer.
+        UsageError: It ended, or does not respond.
     """
     command = [python, "-c", _BOUND, "--port", str(port), "--bind", host, "--directory", str(work)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     log = work / "pywb.log"
     with log.open("wb") as file:
-        # In a session of its own, so that Ctrl-C comes here alone, and all that it starts can be stopped together.
+        # In a session of its own, so that Ctrl-C reaches only us, and all its children can be stopped together.
         process = subprocess.Popen(
             command, cwd=work, env={**environment, "PYTHONWARNINGS": "ignore"}, stdin=subprocess.PIPE, stdout=file,
             stderr=subprocess.STDOUT, start_new_session=True,
@@ -138,7 +137,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def address(host: str, port: int) -> str:
-    """The address of the server; where it listens on all of this machine's, one that reaches it."""
-    if host in ("0.0.0.0", "::", ""):  # noqa: S104 - what the user asked for
+    """The address of the server; if it listens on all addresses of this machine, one that can be opened."""
+    if host in ("0.0.0.0", "::", ""):  # noqa: S104 - requested by the user
         host = "127.0.0.1"
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

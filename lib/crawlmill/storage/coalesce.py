@@ -1,8 +1,8 @@
-"""Reads neighbouring ranges of one file by one request.
+"""Reads neighbouring ranges of a file with a single request.
 
-Two ranges are fetched together if the gap between them is at most so many bytes, and no larger than the ranges on its
-two sides, so at most half of the bytes are fetched for nothing. Ranges are expected in the order of their offsets, as
-they were announced. Going back, or asking for anything else, opens a stream of its own.
+Two ranges are fetched together if the gap between them is at most a given number of bytes, and no larger than each of
+the two ranges, so that at most half of the bytes are wasted. Ranges should be read in the announced order, by rising
+offset. Seeking backwards, or asking for anything else, opens a stream of its own.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Range = tuple[str, int, int]
 
 @dataclass(slots=True)
 class _Shared:
-    """One request: the span [start, end) of a file, and how far it was read."""
+    """One request: the span [start, end) of a file, and the position read so far."""
 
     start: int
     end: int
@@ -37,7 +37,7 @@ class _Shared:
 
 
 def group_ranges(ranges: Iterable[Range], gap: int) -> list[list[Range]]:
-    """The ranges that are fetched together: neighbours in the given order, in the same file, rising."""
+    """Group the ranges to fetch together: neighbours in the given order, in the same file, with rising offsets."""
     groups: list[list[Range]] = []
     wanted = 0
     for each in ranges:
@@ -55,12 +55,12 @@ def group_ranges(ranges: Iterable[Range], gap: int) -> list[list[Range]]:
 
 
 class CoalescingStorage:
-    """Opens announced ranges, several by one request; everything else as `Storage` does.
+    """Opens announced ranges, several with one request; everything else is opened as by `Storage`.
 
     Args:
         storage: Opens the files.
-        ranges: What will be asked for, in that order.
-        gap: Bytes of a gap that is read rather than left out.
+        ranges: The ranges that will be opened, in order.
+        gap: The largest gap that is read rather than skipped, in bytes.
     """
 
     def __init__(self, storage: Storage, ranges: Iterable[Range], gap: int = COALESCE) -> None:
@@ -72,7 +72,7 @@ class CoalescingStorage:
                 self._shared.update(dict.fromkeys(group, shared))
 
     def open_stream(self, location: str, start: int = 0, length: int | None = None) -> Stream:
-        """A stream over a span; see `Storage.open_stream`.
+        """Open a stream over a span; see `Storage.open_stream`.
 
         Raises:
             SourceError: Now or while reading.
@@ -86,7 +86,7 @@ class CoalescingStorage:
         if shared.stream is None:
             shared.stream = self._storage.open_stream(location, shared.start, shared.end - shared.start)
             shared.at = shared.start
-        if start - shared.at > self._gap:  # of a range before, less was read than there is
+        if start - shared.at > self._gap:  # an earlier range was not read to its end
             shared.at = shared.start + shared.stream.seek(start - shared.start)
         while shared.at < start:
             piece = shared.stream.read(min(start - shared.at, _PIECE))
@@ -104,11 +104,11 @@ class CoalescingStorage:
         return self._storage.found_at(location)
 
     def read_range(self, location: str, start: int, length: int) -> bytes:
-        """Exactly these bytes; see `Storage.read_range`."""
+        """Read exactly these bytes; see `Storage.read_range`."""
         return self._storage.read_range(location, start, length)
 
     def close(self) -> None:
-        """Close the requests that are open."""
+        """Close the open requests."""
         for shared in self._shared.values():
             if shared.stream is not None:
                 shared.stream.close()
@@ -117,7 +117,7 @@ class CoalescingStorage:
 
 
 class _Part(ForwardingStream[Stream]):
-    """One of the ranges that a request covers, read through it; after a step back, through a request of its own."""
+    """One of the ranges of a shared request, read through it; after seeking backwards, through its own request."""
 
     def __init__(
         self, shared: _Shared, stream: Stream, storage: Storage, location: str, start: int, length: int
@@ -129,11 +129,11 @@ class _Part(ForwardingStream[Stream]):
 
     @property
     def size(self) -> int | None:
-        """Bytes in the span, as asked for."""
+        """The size of the span in bytes, as requested."""
         return self._stream.size if self._is_own else self._length
 
     def read(self, n: int = -1, /) -> bytes:
-        """At most `n` bytes, all that is left if `n` is negative; b"" only at the end."""
+        """Read at most `n` bytes, or all that are left if `n` is negative; returns b"" only at the end."""
         if self._is_own:
             piece = self._stream.read(n)
         elif n < 0:
@@ -146,7 +146,7 @@ class _Part(ForwardingStream[Stream]):
         return piece
 
     def seek(self, offset: int, /) -> int:
-        """Go to an offset within the span."""
+        """Move to an offset within the span."""
         if offset != self._at and not self._is_own:
             self._stream.pause()
             self._stream, self._is_own = self._storage.open_stream(self._location, self._start, self._length), True
@@ -160,6 +160,6 @@ class _Part(ForwardingStream[Stream]):
         return self._at
 
     def close(self) -> None:
-        """Release an own request; the shared one stays open for the ranges after it."""
+        """Close a request of its own; a shared one stays open for the ranges after it."""
         if self._is_own:
             self._stream.close()

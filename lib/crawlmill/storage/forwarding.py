@@ -1,4 +1,4 @@
-"""What streams that stand in front of another one have in common: what they do not change is the other one's."""
+"""`ForwardingStream`: the base of streams that wrap another one and change only part of its behaviour."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from crawlmill.storage.resume import Identity
 
-if TYPE_CHECKING:  # `interface` is above some of these streams
+if TYPE_CHECKING:  # `interface` is a higher layer than some of these streams
     from crawlmill.storage.interface import Stream
 
 __all__ = ["ForwardingStream"]
@@ -16,31 +16,31 @@ S = TypeVar("S", bound="Stream")
 
 
 class ForwardingStream(Generic[S]):
-    """A `Stream` in front of another one, `_stream`, which may change."""
+    """A `Stream` that wraps another one, `_stream`, which may be replaced."""
 
     def __init__(self, stream: S) -> None:
         self._stream = stream
 
     @property
     def size(self) -> int | None:
-        """As `Stream.size`."""
+        """See `Stream.size`."""
         return self._stream.size
 
     @property
     def identity(self) -> Identity:
-        """As `Stream.identity`."""
+        """See `Stream.identity`."""
         return self._stream.identity
 
     def tell(self) -> int:
-        """As `Stream.tell`."""
+        """See `Stream.tell`."""
         return self._stream.tell()
 
     def pause(self) -> None:
-        """As `Stream.pause`."""
+        """See `Stream.pause`."""
         self._stream.pause()
 
     def close(self) -> None:
-        """As `Stream.close`."""
+        """See `Stream.close`."""
         self._stream.close()
 
     def __enter__(self) -> Self:

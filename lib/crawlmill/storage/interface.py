@@ -1,6 +1,6 @@
-"""The interface of every kind of storage: streams over spans of bytes, sizes, listings, atomic writes; and its options.
+"""The interface of all storage: streams over spans of bytes, sizes, listings, atomic writes; and its options.
 
-A *location* says where bytes are (`locations.py`); a *backend* knows one kind of them. Callers see only `Storage`
+A *location* says where bytes are (`locations.py`); a *backend* handles one kind of them. Callers use only `Storage`
 (`storage.py`) and `Stream`.
 """
 
@@ -24,36 +24,36 @@ SSE: Final = ("AES256", "aws:kms")
 
 
 class Stream(Protocol):
-    """The bytes of a span of one object, read forward, with cheap enough jumps.
+    """The bytes of a span of one object, read forward; seeking is reasonably cheap.
 
     Offsets are relative to the start of the span. A span that runs past the end of its object ends with the object.
     """
 
     @property
     def size(self) -> int | None:
-        """Bytes in the span, or None where only its end will tell (pipes, chunked HTTP)."""
+        """The size of the span in bytes, or None if only its end will tell (pipes, chunked HTTP)."""
 
     @property
     def identity(self) -> Identity:
-        """What storage says by which this version of the object is known again; nothing for pipes."""
+        """What identifies this version of the object; empty for pipes."""
 
     def read(self, n: int = -1, /) -> bytes:
-        """At most `n` bytes, fewer if fewer are available; b"" only at the end; all that is left if `n` is negative.
+        """Read at most `n` bytes (all that are left if `n` is negative), fewer if fewer are there; b"" only at the end.
 
         Raises: SourceError.
         """
 
     def seek(self, offset: int, /) -> int:
-        """Go to `offset` within the span; remote storage asks again only at the next read."""
+        """Move to `offset` within the span; remote storage sends a request only at the next read."""
 
     def tell(self) -> int:
         """The offset of the next byte within the span."""
 
     def pause(self) -> None:
-        """Release the connection until the next read: a host may allow but one."""
+        """Release the connection until the next read: a host may allow only one."""
 
     def close(self) -> None:
-        """Release the file or connection; harmless when done twice."""
+        """Close the file or connection; may be called again."""
 
     def __enter__(self) -> Self: ...
 
@@ -63,47 +63,47 @@ class Stream(Protocol):
 
 
 class Opener(Protocol):
-    """What reading needs of storage."""
+    """The part of storage that reading needs."""
 
     def open_stream(self, location: str, start: int = 0, length: int | None = None) -> Stream:
-        """A stream over `length` bytes (or all there are) from byte `start`. Raises: SourceError."""
+        """Open a stream over `length` bytes (or all) from byte `start`. Raises: SourceError."""
 
     def first_bytes(self, location: str, count: int) -> bytes:
-        """The first bytes of an object, at most `count`, which many ranges of it may need. Raises: SourceError."""
+        """The first bytes of an object, at most `count`, which many of its ranges may need. Raises: SourceError."""
 
     def found_at(self, location: str) -> str:
-        """Where a location that was opened lies: itself, or a mirror of it."""
+        """Where a location was opened: the location itself, or a mirror of it."""
 
 
 class Backend(Protocol):
-    """One kind of storage. Every method raises SourceError with one of the access reasons."""
+    """One kind of storage. Every method raises SourceError, with an access reason."""
 
     renames: bool
     """Whether a finished folder can be published by one rename."""
 
     def open(self, location: str, start: int, length: int | None) -> Stream:
-        """A stream over `length` bytes (or all) from byte `start`; a missing object is reported here, not later."""
+        """Open a stream over `length` bytes (or all) from byte `start`; a missing object is reported now, not later."""
 
     def size(self, location: str) -> int:
-        """Bytes of the object."""
+        """The size of the object in bytes."""
 
     def exists(self, location: str) -> bool:
-        """Whether a file or folder is there; an access error is raised, not taken for absence."""
+        """Whether a file or folder exists; access errors are raised, not mistaken for absence."""
 
     def list(self, location: str) -> Iterator[str]:
-        """Names of the files at any depth below a folder, relative to it, `/` between parts, sorted."""
+        """Yield the names of the files at any depth below a folder, relative to it, with `/` between parts, sorted."""
 
     def write(self, location: str) -> AbstractContextManager[BinaryIO]:
-        """A file to write, seen by others when the block ends well, whole or not at all; replaces what was there."""
+        """Open a file for writing; when the block ends normally it appears, whole, and replaces an existing file."""
 
     def make_folder(self, location: str) -> None:
-        """Make the folder and those above it; nothing where storage has no folders."""
+        """Create a folder and its parents; does nothing on storage without folders."""
 
     def rename(self, source: str, target: str) -> None:
-        """Give a file or folder another name, which must be free (UsageError)."""
+        """Rename a file or folder; the new name must be free (else UsageError)."""
 
     def remove(self, location: str) -> None:
-        """Remove a file, or a folder with all that is in it; nothing where there is none."""
+        """Remove a file, or a folder with its contents; does nothing if it does not exist."""
 
     def close(self) -> None:
         """Close idle connections."""
@@ -111,32 +111,32 @@ class Backend(Protocol):
 
 @runtime_checkable
 class CopyingBackend(Backend, Protocol):
-    """A kind of storage that copies by itself, so that the bytes do not come here."""
+    """Storage that can copy by itself, without transferring the bytes to this machine."""
 
     def copy(self, source: str, target: str) -> None:
-        """Copy a file to another name, seen by others whole or not at all; replaces what was there."""
+        """Copy a file; the copy appears whole or not at all; replaces an existing file."""
 
 
 @runtime_checkable
 class LimitingBackend(Backend, Protocol):
-    """A kind of storage whose servers are asked by limits, which a stream may name."""
+    """Storage with politeness limits, where a stream may name the limits that apply."""
 
     def open_of_kind(self, kind: str | None, location: str, start: int, length: int | None) -> Stream:
-        """As `open`, of a service of one of the kinds of `limits.KINDS`, by the limits of that."""
+        """Like `open`, within the limits of one of the kinds of services in `limits.KINDS`."""
 
 
 @dataclass(frozen=True)
 class StorageOptions:
-    """How storage behaves, as the launcher read it from the command line; travels to tasks as JSON.
+    """Options of storage, as the launcher parsed them from the command line; passed to tasks as JSON.
 
-    `retries`: tries that may fail in a row after the first. `limits_folder`: a local folder through which the
-    processes of one run share their politeness limits; None, or a folder that is not there (as on another machine),
-    keeps them to the process. The limits themselves: None means the defaults of `limits.py`. `share`: how many tasks
-    on machines of their own keep to the limits together, each to its share. `s3_credentials_required`: S3 is never read
-    without credentials; if they are missing, that is no trouble of an input but a CrawlmillError. `s3_sse`: how S3 is
-    asked to encrypt what is written, "AES256" or "aws:kms"; None leaves that to the bucket. `s3_sse_kms_key_id`: with
-    which key of KMS; None means the account's own for S3. `bases`: folders of the same files; what is not found below
-    the first is looked for below the others, in their order.
+    `retries`: how many attempts after the first may fail in a row. `limits_folder`: a local folder through which the
+    processes of a run share their politeness limits; if it is None, or does not exist (as on another machine), each
+    process keeps limits of its own. The limits themselves: None means the defaults of `limits.py`. `share`: the number
+    of tasks on separate machines that share the limits. `s3_credentials_required`: never read S3 without credentials;
+    if they are missing, that is a CrawlmillError, not a problem of an input. `s3_sse`: the encryption to request for
+    objects written to S3, "AES256" or "aws:kms"; None: the bucket's default. `s3_sse_kms_key_id`: the KMS key for it;
+    None: the account's own key for S3. `bases`: base URLs that hold the same files; a file missing below the first is
+    looked for below the others, in order.
     """
 
     read_timeout_s: float = 60.0
@@ -155,7 +155,7 @@ class StorageOptions:
     bases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raises: UsageError for a number, a URL or a region that means nothing."""
+        """Raises: UsageError: A number, a URL or a region is invalid."""
         if not 0 < self.read_timeout_s < float("inf"):
             raise UsageError("read time-out", expected="a number of seconds above 0", actual=str(self.read_timeout_s))
         if self.retries < 0:
@@ -179,7 +179,7 @@ class StorageOptions:
             raise UsageError("a key of KMS for S3 goes with encryption by aws:kms only")
 
     def impatient(self, *, retries: int) -> StorageOptions:
-        """The same for what somebody waits for: few tries, and 20 seconds at most for each."""
+        """The same options with few retries and time-outs of at most 20 seconds, for requests that a user waits for."""
         return replace(self, retries=retries, read_timeout_s=min(20.0, self.read_timeout_s))
 
     def to_json(self) -> dict[str, Any]:
@@ -188,7 +188,7 @@ class StorageOptions:
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> StorageOptions:
-        """The options that `to_json` wrote. Raises: UsageError for a name of another version."""
+        """Parse the object written by `to_json`. Raises: UsageError: an option of another version."""
         unknown = set(given) - {field.name for field in fields(cls)}
         if unknown:
             raise UsageError(f"unknown storage option {', '.join(sorted(unknown))}")

@@ -1,17 +1,17 @@
-"""Politeness: limits how often, and on how many connections, all processes of a run together ask a host.
+"""Politeness: limits on how often, and over how many connections, all processes of a run together access a host.
 
-A stream may fall under the limits of a kind of service, wherever that runs (`KINDS`); those are kept per host too.
+A stream may be subject to the limits of a kind of service, on any host (`KINDS`); these too are kept per host.
 
-Two things are kept per host: the time of the next turn (requests are spaced evenly, and a host that said 429 or 503
-to one process is left alone by all), and the slots for connections in use. Processes share them through the files of
-one folder, locked with `flock`, so that a killed process gives back what it held; without a folder they are in memory.
+Two things are kept per host: the time of the next turn (requests are evenly spaced, and a 429 or 503 received by one
+process makes all others wait), and slots for connections. Processes share them through the files of one folder, locked
+with `flock`, so that a killed process releases what it held; without a folder they are in memory.
 
-Tasks on other machines know nothing of each other, so each keeps to its share of the limits: of N that run at a time,
-to 1/N of the requests per second, and to as many of the connections. A task's first request waits for as long as two of
-its requests must be apart, since the one that ran in its place may just have sent its last, and for up to as long
-again by chance, since others begin when it does.
+Tasks on other machines cannot communicate, so each keeps to its share of the limits: if N run at a time, 1/N of the
+requests per second, and 1/N of the connections. The first request of a task waits for as long as the interval between
+two of its requests, since the task that ran in its place may just have sent its last one, and up to as long again, by
+chance, since other tasks begin at the same time.
 
-Times are those of `time.monotonic`, which all processes of a machine share.
+Times are from `time.monotonic`, which all processes of a machine share.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from crawlmill.storage.retry import Failure
 __all__ = ["CDX_API", "DEFAULTS", "KINDS", "HostLimits", "Limiter", "limited_name", "limits_of", "name_of"]
 
 _PENALTY_FIRST_S, _MAX_PENALTY_S, _PENALTY_HALVES_S = 0.1, 5.0, 10.0
-_STALE_S = 600.0  # a turn further away than any wait was written before the machine was last started
+_STALE_S = 600.0  # a turn later than this was written before the last reboot
 _POLL_S = 0.05
 
 
 @dataclass(frozen=True)
 class HostLimits:
-    """The load that one host takes; None = no limit."""
+    """The load that a host accepts; None = no limit."""
 
     requests_per_second: float | None = None
     connections: int | None = None
@@ -50,9 +50,9 @@ class HostLimits:
 
 DEFAULTS = {
     "data.commoncrawl.org": HostLimits(requests_per_second=5.0, connections=8),
-    # What it lets anybody fetch without an account is some ten a second, files of all sizes alike.
+    # Without an account it serves about ten requests a second, whatever the size of the files.
     "huggingface.co": HostLimits(requests_per_second=5.0, connections=8),
-    # It answers 503 or 429 to parallel clients, and handles about a request a second.
+    # It answers parallel clients with 503 or 429, and handles about one request a second.
     "index.commoncrawl.org": HostLimits(requests_per_second=1.0, connections=2),
 }
 
@@ -65,33 +65,33 @@ KINDS = {CDX_API: HostLimits(requests_per_second=1.0, connections=2)}
 
 
 def name_of(host: str, kind: str | None = None) -> str:
-    """The name under which the limits know a host, or the service of a kind (one of `KINDS`) on it."""
+    """The name of a host in the limits, or of a service of a kind (one of `KINDS`) on it."""
     host = host.lower()
     return host if kind is None or host in DEFAULTS else f"{kind}@{host}"
 
 
 def limited_name(bucket: str) -> str:
-    """The name under which the limits know a bucket: S3 throttles by bucket, not by address."""
+    """The name of a bucket in the limits: S3 throttles by bucket, not by address."""
     return f"{bucket}.s3"
 
 
 def limits_of(host: str, given: HostLimits) -> HostLimits:
-    """What the user gave, else what is known of the host, or of the kind of service that the name says."""
+    """The user's limits, else the known ones of the host, or of the kind of service in the name."""
     known = DEFAULTS.get(host.lower()) or KINDS.get(host.partition("@")[0], HostLimits())
     return HostLimits(given.requests_per_second or known.requests_per_second, given.connections or known.connections)
 
 
 @dataclass
 class _Turn:
-    """When the next request may go out, and how far the requests to a throttling host are spread."""
+    """When the next request may be sent, and how far apart requests to a throttling host are."""
 
     next_s: float = 0.0
     penalty_s: float = 0.0
-    since_s: float = 0.0  # when the penalty was last raised or halved
+    since_s: float = 0.0  # when the penalty was last increased or halved
 
 
 class _InMemory:
-    """The state of the hosts, for the threads of one process."""
+    """The state of hosts, for the threads of one process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -101,12 +101,12 @@ class _InMemory:
 
     @contextmanager
     def turn(self, host: str) -> Iterator[_Turn]:
-        """The host's turn, to be read and changed by nobody else meanwhile."""
+        """The host's turn, locked for reading and changing."""
         with self._lock:
             yield self._turns.setdefault(host, _Turn())
 
     def take(self, host: str, slots: int) -> Callable[[], None] | None:
-        """What gives a slot back, or None if all are taken."""
+        """Take a slot; returns a function that releases it, or None if all are taken."""
         with self._lock:
             if self._taken[host] >= slots:
                 return None
@@ -114,7 +114,7 @@ class _InMemory:
         return partial(self._give_back, host)
 
     def is_first(self, what: str) -> bool:
-        """Whether this was never asked before."""
+        """Whether this is asked for the first time."""
         with self._lock:
             first = what not in self._asked
             self._asked.add(what)
@@ -126,7 +126,7 @@ class _InMemory:
 
 
 class _InFolder:
-    """The state of the hosts in locked files: `HOST.turn` holds three doubles, `HOST.N.slot` nothing."""
+    """The state of hosts in locked files: `HOST.turn` holds three doubles, `HOST.N.slot` is empty."""
 
     _FORMAT = struct.Struct("<3d")
 
@@ -135,7 +135,7 @@ class _InFolder:
 
     @contextmanager
     def turn(self, host: str) -> Iterator[_Turn]:
-        """As in memory."""
+        """See `_InMemory.turn`."""
         with self._locked(f"{host}.turn", fcntl.LOCK_EX) as file:
             stored = os.pread(file, self._FORMAT.size, 0)
             turn = _Turn(*self._FORMAT.unpack(stored)) if len(stored) == self._FORMAT.size else _Turn()
@@ -143,7 +143,7 @@ class _InFolder:
             os.pwrite(file, self._FORMAT.pack(turn.next_s, turn.penalty_s, turn.since_s), 0)
 
     def take(self, host: str, slots: int) -> Callable[[], None] | None:
-        """As in memory."""
+        """See `_InMemory.take`."""
         for number in range(slots):
             slot = ExitStack()
             try:
@@ -154,13 +154,13 @@ class _InFolder:
         return None
 
     def is_first(self, what: str) -> bool:
-        """As in memory."""
+        """See `_InMemory.is_first`."""
         try:
             (self._folder / f"{quote(what, safe='')}.said").touch(exist_ok=False)
         except FileExistsError:
             return False
         except OSError:
-            pass  # rather twice than never
+            pass  # better twice than never
         return True
 
     @contextmanager
@@ -177,14 +177,14 @@ class _InFolder:
             fcntl.flock(file, how)
             yield file
         finally:
-            os.close(file)  # gives the lock back
+            os.close(file)  # releases the lock
 
 
 class Limiter:
-    """Lets requests through when it is their turn.
+    """Admits requests when it is their turn.
 
-    `share`: how many of its like keep to the limits together, each for itself. `patience_s`: how long a request waits
-    for a slot while its own process holds one, before it takes this for a knot that nobody will untie.
+    `share`: the number of limiters, without contact to each other, that share the limits. `patience_s`: how long a
+    request waits for a slot while its own process holds one, before that is treated as a deadlock.
     """
 
     def __init__(
@@ -201,14 +201,14 @@ class Limiter:
     ) -> None:
         self._given, self._share = HostLimits(requests_per_second, connections), share
         self._began, self._luck = clock(), random()
-        # On the nodes of a cluster the launcher's folder is not there: each task then keeps to the limits by itself.
+        # On the nodes of a cluster the launcher's folder does not exist: each task then keeps limits of its own.
         self._state = _InFolder(Path(folder)) if folder and Path(folder).is_dir() else _InMemory()
         self._patience_s, self._clock, self._sleep = patience_s, clock, sleep
         self._held: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     def limits_of(self, host: str) -> HostLimits:
-        """What this limiter keeps to: its share, and at least one connection."""
+        """The limits that apply here: the share of the host's limits, and at least one connection."""
         whole = limits_of(host, self._given)
         return HostLimits(
             whole.requests_per_second and whole.requests_per_second / self._share,
@@ -216,9 +216,9 @@ class Limiter:
         )
 
     def admit(self, host: str) -> Callable[[], None]:
-        """Wait for a slot and a turn; returns what gives the slot back (harmless when called twice).
+        """Wait for a slot and a turn; returns a function that releases the slot (it may be called again).
 
-        Raises: Failure if this process holds slots of the host itself, and none becomes free.
+        Raises: Failure: This process itself holds slots of the host, and none becomes free.
         """
         host = host.lower()
         limits = self.limits_of(host)
@@ -231,7 +231,7 @@ class Limiter:
         return release
 
     def slow_down(self, host: str, wait_s: float) -> None:
-        """The host throttles: nobody asks it for `wait_s` seconds, and then less often for a while."""
+        """Report that the host throttles: no requests are sent for `wait_s` seconds, and fewer for a while after."""
         now = self._clock()
         with self._state.turn(host.lower()) as turn:
             turn.next_s = max(turn.next_s if turn.next_s < now + _STALE_S else 0.0, now + wait_s)
@@ -239,7 +239,7 @@ class Limiter:
             turn.since_s = now
 
     def is_first(self, what: str) -> bool:
-        """Whether no process of the run has asked this before: for what must be said once."""
+        """Whether no process of the run has asked this before: for messages to be shown once."""
         return self._state.is_first(what)
 
     def _await_turn(self, host: str, per_second: float | None) -> None:

@@ -1,8 +1,8 @@
 """Local files: plain paths and `file://` URIs.
 
 A file is written under a temporary name next to its target and then renamed, so that no reader ever sees half of it,
-whatever kills the writer. Pipes and devices are read forward and written in place: they cannot be renamed and have no
-size.
+whatever kills the writer. Pipes and devices are read forward only and written in place: they cannot be renamed and have
+no size.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ _PIECE = 1 << 20
 
 
 def _trouble(error: OSError, location: str) -> SourceError:
-    """The access error that an operating system's error stands for."""
+    """The access error that an error of the operating system means."""
     reason = "not-found" if error.errno in _NOT_FOUND else "denied" if error.errno in _DENIED else "unavailable"
     return SourceError(error.strerror or type(error).__name__, reason=reason, source=location)
 
 
 class LocalStream:
-    """A span of a local file, unbuffered: whoever reads small pieces brings a buffer."""
+    """A span of a local file, unbuffered: callers that read small pieces should add a buffer."""
 
     def __init__(self, location: str, start: int = 0, length: int | None = None) -> None:
         self._location, self._start, self._length = location, start, length
         self._position = 0
         self.identity = Identity()
         try:
-            # O_NONBLOCK is not used: opening a pipe waits for its writer, as every tool does.
+            # Without O_NONBLOCK: opening a pipe waits for its writer, as in other tools.
             self._file = local_path(location).open("rb", buffering=0)
         except OSError as error:
             raise _trouble(error, location) from error
@@ -55,7 +55,7 @@ class LocalStream:
             raise _trouble(error, location) from error
 
     def _open_span(self) -> int | None:
-        """Go to the start of the span; its size, or None for a pipe."""
+        """Move to the start of the span; returns its size, or None for a pipe."""
         state = os.fstat(self._file.fileno())
         if not stat.S_ISREG(state.st_mode):
             left = self._start
@@ -69,7 +69,7 @@ class LocalStream:
         return there if self._length is None else min(there, self._length)
 
     def read(self, n: int = -1, /) -> bytes:
-        """As `Stream.read`."""
+        """See `Stream.read`."""
         if n < 0:
             return b"".join(iter(lambda: self.read(_PIECE), b""))
         if self._length is not None:
@@ -82,7 +82,7 @@ class LocalStream:
         return piece
 
     def seek(self, offset: int, /) -> int:
-        """As `Stream.seek`. Raises: SourceError (unavailable) on a pipe."""
+        """See `Stream.seek`. Raises: SourceError (unavailable) for a pipe."""
         try:
             self._file.seek(self._start + offset)
         except OSError as error:
@@ -92,14 +92,14 @@ class LocalStream:
         return offset
 
     def tell(self) -> int:
-        """As `Stream.tell`."""
+        """See `Stream.tell`."""
         return self._position
 
     def pause(self) -> None:
-        """As `Stream.pause`: nothing."""
+        """See `Stream.pause`; there is nothing to release."""
 
     def close(self) -> None:
-        """As `Stream.close`."""
+        """See `Stream.close`."""
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -112,16 +112,16 @@ class LocalStream:
 
 
 class LocalBackend:
-    """The local file system."""
+    """The backend for local files."""
 
     renames = True
 
     def open(self, location: str, start: int, length: int | None) -> LocalStream:
-        """As `Backend.open`."""
+        """See `Backend.open`."""
         return LocalStream(location, start, length)
 
     def size(self, location: str) -> int:
-        """As `Backend.size`; a folder or pipe has none (not-found)."""
+        """See `Backend.size`; folders and pipes have none (not-found)."""
         try:
             state = local_path(location).stat()
         except OSError as error:
@@ -131,7 +131,7 @@ class LocalBackend:
         return state.st_size
 
     def exists(self, location: str) -> bool:
-        """As `Backend.exists`; a dangling link is there."""
+        """See `Backend.exists`; a dangling link exists."""
         try:
             local_path(location).lstat()
         except OSError as error:
@@ -141,7 +141,7 @@ class LocalBackend:
         return True
 
     def list(self, location: str) -> Iterator[str]:
-        """As `Backend.list`."""
+        """See `Backend.list`."""
         folder = local_path(location)
 
         def refuse(error: OSError) -> None:
@@ -154,7 +154,7 @@ class LocalBackend:
 
     @contextmanager
     def write(self, location: str) -> Iterator[BinaryIO]:
-        """As `Backend.write`; makes the folders above. Through a link, the file it names is replaced."""
+        """See `Backend.write`; creates parent folders. The target of a symbolic link is replaced, not the link."""
         path = Path(os.path.realpath(local_path(location)))
         in_place = path.exists() and not path.is_file()
         beside = path if in_place else path.with_name(f".{path.name[:40]}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
@@ -169,7 +169,7 @@ class LocalBackend:
             if not in_place:
                 beside.replace(path)
         except OSError as error:
-            if error.errno in _FULL:  # other errors may be of whatever the caller does in its block
+            if error.errno in _FULL:  # other errors may come from the caller's own code in the block
                 raise _trouble(error, location) from error
             raise
         finally:
@@ -177,14 +177,14 @@ class LocalBackend:
                 beside.unlink(missing_ok=True)
 
     def make_folder(self, location: str) -> None:
-        """As `Backend.make_folder`."""
+        """See `Backend.make_folder`."""
         try:
             local_path(location).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise _trouble(error, location) from error
 
     def rename(self, source: str, target: str) -> None:
-        """As `Backend.rename`."""
+        """See `Backend.rename`."""
         if self.exists(target):
             raise UsageError("the target of a rename exists already", source=target)
         try:
@@ -195,7 +195,7 @@ class LocalBackend:
             raise _trouble(error, source) from error
 
     def remove(self, location: str) -> None:
-        """As `Backend.remove`; of a link, the link."""
+        """See `Backend.remove`; removes a symbolic link, not its target."""
         path = local_path(location)
         try:
             if path.is_dir() and not path.is_symlink():
@@ -206,4 +206,4 @@ class LocalBackend:
             raise _trouble(error, location) from error
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        """Do nothing: no file is kept open."""

@@ -1,12 +1,12 @@
-"""Locations: makes them absolute, compares their spellings, and hides their secrets.
+"""Locations: makes them absolute, compares them, and hides their secrets.
 
     /data/x.warc.gz  file:///data/x.warc.gz  https://host/x  s3://bucket/key  hdfs://host:8020/x  hdfs:///x
 
-* A plain path is used as it is (`%` is a character); a `file://` URI is percent-decoded to bytes (RFC 8089).
-* `s3` keys and `hdfs` paths are used as they are, as by the tools of both; `s3a` and `s3n` mean `s3`.
-* Common Crawl's former buckets are rewritten to where their objects are today.
-* `hf://buckets/OWNER/NAME/path` and `hf://datasets/OWNER/NAME@REVISION/path` are read from where Hugging Face serves
-  them (the URIs of its `huggingface_hub`); without a revision, from `main`.
+* A plain path is used unchanged (`%` is an ordinary character); a `file://` URI is percent-decoded to bytes (RFC 8089).
+* `s3` keys and `hdfs` paths are used unchanged, as in the tools of both; `s3a` and `s3n` mean `s3`.
+* Common Crawl's former buckets are replaced by the current place of their objects.
+* `hf://buckets/OWNER/NAME/path` and `hf://datasets/OWNER/NAME@REVISION/path` (the URIs of `huggingface_hub`) are read
+  from Hugging Face's web server; without a revision, from `main`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FORMER = (
 )
 _HUB = re.compile(r"hf://(buckets|datasets)/([^/@]+/[^/@]+)(?:@([^/]+))?(?=/|$)", re.IGNORECASE)
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
-# Signed URLs of S3, CloudFront, Google and Azure, tokens of anybody, WebHDFS delegation.
+# Signed URLs of S3, CloudFront, Google and Azure, tokens in general, WebHDFS delegation tokens.
 _SECRET = re.compile(
     r"x-(amz|goog)-.*|.*signature|sig|expires|policy|key-pair-id|(aws|google)accesskeyid|.*token|delegation"
     r"|.*secret.*|passw(or)?d|api[-_]?key|auth(orization)?",
@@ -42,20 +42,20 @@ _PAIR = re.compile(r"([^&;#?=]+)=([^&;#]*)")
 
 
 def scheme_of(location: str) -> str:
-    """The scheme in lower case; `file` for a plain path."""
+    """The scheme in lower case; `file` for plain paths."""
     found = _SCHEME.match(location)
     return (found[1] or found[2]).lower() if found else "file"
 
 
 def is_remote(location: str) -> bool:
-    """Whether the bytes are anywhere but in the local file system."""
+    """Whether the location is not in the local file system."""
     return scheme_of(location) != "file"
 
 
 def current(location: str) -> str:
-    """The location with `s3a://`, `s3n://` and the former buckets of Common Crawl replaced by today's names.
+    """Replace `s3a://`, `s3n://` and the former buckets of Common Crawl by the current names.
 
-    Those of Hugging Face are replaced by their URLs.
+    URIs of Hugging Face are replaced by URLs.
     """
     if location[:2].lower() == "s3":
         for former, today in _FORMER:
@@ -73,7 +73,7 @@ def current(location: str) -> str:
 def local_path(location: str) -> Path:
     """The path of a plain or `file://` location.
 
-    Raises: SourceError (not-found) for a `file://` URI that names another host, or a NUL in the name.
+    Raises: SourceError (not-found): A `file://` URI names another host, or the name contains a NUL.
     """
     found = _SCHEME.match(location)
     path = location
@@ -88,30 +88,30 @@ def local_path(location: str) -> Path:
 
 
 def join(folder: str, name: str) -> str:
-    """The location of `name` (a relative path) below a folder of any kind."""
+    """The location of `name` (a relative path) in a folder of any kind."""
     scheme = scheme_of(folder)
     if scheme == "file":
         if _SCHEME.match(folder):
             return (Path.cwd() / local_path(folder) / name).as_uri()
         return str(Path(folder) / name)
     if scheme in ("http", "https"):
-        # A name may hold anything; what is an escape already stays one.
+        # A name may contain any character; existing escapes are kept.
         name = re.sub(r"%(?![0-9A-Fa-f]{2})", "%25", name)
         name = quote(name, safe="/%:@!$&'()*+,;=~?-._", errors="surrogateescape")
     return f"{folder.removesuffix('/')}/{name}"
 
 
 def absolute(location: str, base: str) -> str:
-    """The location itself if it is absolute, else below `base`, which is taken for a folder with or without a slash."""
+    """The location itself if it is absolute, else resolved below `base`, a folder with or without a trailing slash."""
     if _SCHEME.match(location) or location.startswith("/"):
         return current(location)
     return current(join(current(base), location))
 
 
 def canonical(location: str) -> str:
-    """One spelling for all spellings of a location: to compare, not to open or to show.
+    """A canonical spelling of a location, for comparing, not for opening or showing.
 
-    What names no path of this machine stays as it is: opening it reports the mistake.
+    What is not a path on this machine stays unchanged: opening it reports the mistake.
     """
     location = current(location)
     scheme = scheme_of(location)
@@ -129,9 +129,9 @@ def canonical(location: str) -> str:
 
 
 def redact(location: str) -> str:
-    """The location as it may be shown: userinfo and the values of secret query parameters are `…`.
+    """The location as it may be shown: userinfo and the values of secret query parameters are replaced by `…`.
 
-    Spec: interface section 3 names `X-Amz-*`, `Signature`, `Expires`, `Policy` and `token`; the like of other
+    Spec: interface section 3 names `X-Amz-*`, `Signature`, `Expires`, `Policy` and `token`; similar parameters of other
     clouds are hidden too. Paths are shown whole.
     """
     found = _SCHEME.match(location)
@@ -139,14 +139,14 @@ def redact(location: str) -> str:
         return location
     authority, path, more = _split(location)
     if "@" not in authority and not _HOST.fullmatch(authority) and "@" in path + more:
-        # A password that holds a raw `/`, `?` or `#`, and so no valid URL.
+        # A password with a raw `/`, `?` or `#`, which is not a valid URL.
         authority, path, more = _split(found[0] + "@" + location.rpartition("@")[2])
     _, at, host = authority.rpartition("@")
     return f"{found[0]}{_SHOWN_INSTEAD if at else ''}{at}{host}{path}{_PAIR.sub(_shown, more)}"
 
 
 def _split(location: str) -> tuple[str, str, str]:
-    """Authority, path, and query with fragment of a location with a scheme; it need not be a valid URL."""
+    """Authority, path, and query with fragment of a location with a scheme, which may be an invalid URL."""
     rest = location[location.index("://") + 3 :]
     at_path = min((place for mark in "/?#" if (place := rest.find(mark)) >= 0), default=len(rest))
     at_query = min((place for mark in "?#" if (place := rest.find(mark)) >= 0), default=len(rest))

@@ -1,4 +1,4 @@
-"""Base URLs that hold the same files: what the first of them lacks is read from the next one that has it."""
+"""Base URLs with the same files: files missing at the first one are read from the next one that has them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ _BETWEEN: Final = re.compile(r",(?=[A-Za-z][A-Za-z0-9+.-]*://|/)")
 
 
 def split_bases(text: str) -> list[str]:
-    """The locations in `A,B,…`. All but the first are absolute: a comma before anything else is part of a name."""
+    """Split `A,B,…` into locations. All but the first are absolute: another comma is part of a name."""
     return _BETWEEN.split(text)
 
 
 class Mirrors:
-    """Where else a location may be: at the same path below the other bases, in their order.
+    """Finds locations at mirrors: at the same path below the other bases, in order.
 
-    Only what is not there is looked for elsewhere. A file that cannot be read where it is (denied, damaged, a server
-    that does not answer) is reported: another copy of it may be another version. Safe to share between threads.
+    Only missing files are looked for elsewhere. A file that cannot be read (denied, damaged, a server that does not
+    answer) is
+    reported: another copy of it may be another version. Can be shared by threads.
     """
 
     def __init__(self, bases: Sequence[str]) -> None:
@@ -34,14 +35,14 @@ class Mirrors:
         self._found: dict[str, str] = {}
 
     def place_of(self, location: str) -> str:
-        """Where a location was found the last time; itself, if it was not looked for yet."""
+        """Where a location was found last; the location itself if it was not looked for yet."""
         return self._found.get(location, location)
 
     def first(self, location: str, do: Callable[[str], Result]) -> Result:
-        """What `do` gives for the first place of this location at which it does not raise not-found.
+        """The result of `do` for the first place of this location at which it does not raise not-found.
 
         Raises:
-            SourceError: As `do`; not-found if the location is nowhere.
+            SourceError: From `do`; not-found if the location exists nowhere.
         """
         places = self._places(location)
         if len(places) == 1:
@@ -62,7 +63,7 @@ class Mirrors:
         ) from missing[0]
 
     def _places(self, location: str) -> list[str]:
-        """Where to look for a location, at least one place: where it was found before comes alone."""
+        """The places to try for a location, at least one; if it was found before, only that place."""
         if location in self._found:
             return [self._found[location]]
         here = current(location)
@@ -74,10 +75,10 @@ class Mirrors:
 
 
 def _spelled(base: str) -> str:
-    """A base as locations below it begin."""
+    """A base in the form in which locations below it begin."""
     return current(base) if scheme_of(current(base)) != "file" else canonical(base)
 
 
 def _is_url(location: str) -> bool:
-    """Whether the location has its names percent-encoded."""
+    """Whether the names in the location are percent-encoded."""
     return scheme_of(location) in ("http", "https")

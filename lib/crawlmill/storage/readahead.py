@@ -1,8 +1,9 @@
-"""Reading on in a thread, so that the network works while the reader inflates and counts.
+"""Reads ahead in a thread, so that the network works while the reader decompresses and counts.
 
-A stream gets a thread once its first megabyte was read in one go and a tenth of the time, at least 50 ms, went by
-waiting: a record, an index block or the head of a file never does, nor does what comes as fast as it is taken, since
-the system itself reads on for as much as a socket holds. What waits to be taken is at most 8 MB, and one piece more.
+A stream gets a thread once its first megabyte was read in one go and a tenth of the time, but at least 50 ms, was spent
+waiting. Single records, index blocks and the head of a file therefore get none, and neither do streams that arrive as
+fast as they are consumed, since the system itself buffers as much as a socket holds. At most 8 MB and one piece more
+are buffered.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _PIECE = 1 << 18
 
 
 class _Pump:
-    """A thread that reads a stream to its end into a bounded queue; `take` is for one other thread."""
+    """A thread that reads a stream to its end into a bounded queue; `take` is for a single other thread."""
 
     def __init__(self, stream: ResumingStream) -> None:
         self._stream = stream
@@ -37,12 +38,12 @@ class _Pump:
         self._thread.start()
 
     def take(self) -> bytes:
-        """The next piece; b"" at the end. Raises: what reading raised, once all before it was taken."""
+        """The next piece; b"" at the end. Raises errors of the reading thread after all pieces before them."""
         with self._moved:
             self._moved.wait_for(lambda: self._pieces or self._ended)
             if self._pieces:
                 piece = self._pieces.popleft()
-                # Wake the thread seldom: it refills half the queue at a time.
+                # Wake the thread rarely: it refills half the queue at a time.
                 if self._waiting > MAX_WAITING_BYTES // 2 >= self._waiting - len(piece):
                     self._moved.notify()
                 self._waiting -= len(piece)
@@ -52,7 +53,7 @@ class _Pump:
             return b""
 
     def stop(self) -> None:
-        """Make the thread end when its present read returns; it closes its stream itself."""
+        """Make the thread end after its current read; it closes its stream itself."""
         self._stream.cancel()
         with self._moved:
             self._stopped = True
@@ -70,7 +71,7 @@ class _Pump:
                     self._pieces.append(piece)
                     self._waiting += len(piece)
                     self._moved.notify()
-        except BaseException as error:  # noqa: BLE001 (raised again where the stream is read)
+        except BaseException as error:  # noqa: BLE001 (raised again where the pieces are taken)
             self._error = error
         finally:
             self._stream.close()
@@ -80,7 +81,7 @@ class _Pump:
 
 
 class ReadAheadStream(ForwardingStream[ResumingStream]):
-    """A `Stream` over a `ResumingStream`; a jump leaves the thread to itself. `clock` gives seconds."""
+    """A `Stream` over a `ResumingStream`; a seek leaves the old thread to end by itself. `clock` returns seconds."""
 
     def __init__(self, stream: ResumingStream, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(stream)
@@ -91,7 +92,7 @@ class ReadAheadStream(ForwardingStream[ResumingStream]):
         self._begin_run(0)
 
     def read(self, n: int = -1, /) -> bytes:
-        """As `Stream.read`."""
+        """See `Stream.read`."""
         if n < 0:
             return b"".join(iter(lambda: self.read(_PIECE), b""))
         if self._pump is None:
@@ -100,14 +101,14 @@ class ReadAheadStream(ForwardingStream[ResumingStream]):
             self._pump = _Pump(self._stream)
         if n and self._taken == len(self._piece):
             self._piece, self._taken = self._pump.take(), 0
-        # A piece that fits is handed on as it is.
+        # A piece that fits is returned without a copy.
         piece = self._piece[self._taken : self._taken + n]
         self._taken += len(piece)
         self._at += len(piece)
         return piece
 
     def seek(self, offset: int, /) -> int:
-        """As `Stream.seek`."""
+        """See `Stream.seek`."""
         if offset == self._at:
             return offset
         if self._pump is None:
@@ -119,11 +120,11 @@ class ReadAheadStream(ForwardingStream[ResumingStream]):
         return offset
 
     def tell(self) -> int:
-        """As `Stream.tell`."""
+        """See `Stream.tell`."""
         return self._at
 
     def pause(self) -> None:
-        """As `Stream.pause`."""
+        """See `Stream.pause`."""
         if self._pump is None:
             self._stream.pause()
         else:
@@ -132,7 +133,7 @@ class ReadAheadStream(ForwardingStream[ResumingStream]):
             self._begin_run(self._at)
 
     def close(self) -> None:
-        """As `Stream.close`."""
+        """See `Stream.close`."""
         if self._pump is None:
             self._stream.close()
         else:
@@ -156,4 +157,4 @@ class ReadAheadStream(ForwardingStream[ResumingStream]):
         return self._waited_s > max(_BEARABLE_WAIT_S, _BEARABLE_SHARE * (self._clock() - self._began_s))
 
     def __del__(self) -> None:
-        self.close()  # a stream that was merely forgotten must not leave its thread and connection behind
+        self.close()  # a stream that was not closed must not leave its thread and connection behind

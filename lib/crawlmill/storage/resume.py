@@ -1,13 +1,13 @@
-"""A stream that resumes where its connection broke, if the object is still the same.
+"""A stream that resumes after a broken connection, if the object is still the same.
 
 How a broken body is resumed depends on what identifies the object (`Identity`):
 
 * a strong ETag: the rest is requested, and must come from an object with the same ETag;
-* else Last-Modified and the total size: both must be the same;
-* neither: the span is read again from its start, the part that was read is skipped, and its checksum must be the same.
-  (After a seek backwards in such an object there is nothing to compare, and the answer is used as it is.)
+* else Last-Modified and the total size: both must be equal;
+* neither: the span is read again from its start, the part already read is skipped, and its checksum must be equal.
+  (After seeking backwards in such an object there is nothing to compare, and the response is accepted as it is.)
 
-If any of these differs, the object is `changed`: halves of two objects are never joined.
+If any of these differs, the object is `changed`: parts of two objects are never joined.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MIN_ANSWER = 1 << 16
 
 @dataclass(frozen=True)
 class Identity:
-    """What tells one version of an object from another; `total` is its size in bytes. None = not said."""
+    """What distinguishes the versions of an object; `total` is its size in bytes. None = unknown."""
 
     etag: str | None = None
     modified: str | None = None
@@ -38,11 +38,11 @@ class Identity:
 
     @property
     def sure(self) -> bool:
-        """Whether another answer can be compared with this one."""
+        """Whether another response can be compared with this one."""
         return self.etag is not None or (self.modified is not None and self.total is not None)
 
     def same(self, other: Identity) -> bool | None:
-        """Whether both are of one version; None if that cannot be told. Servers may share an ETag, but no clock."""
+        """Whether both are of one version; None if unknown. Servers may share an ETag, but not a clock."""
         if self.total is not None and other.total is not None and self.total != other.total:
             return False
         if self.etag is not None and other.etag is not None:
@@ -52,39 +52,39 @@ class Identity:
         return self.modified == other.modified
 
     def completed(self, other: Identity) -> Identity:
-        """The same, with what only the other says."""
+        """Fill in missing values from the other identity."""
         return Identity(
             self.etag or other.etag, self.modified or other.modified, other.total if self.total is None else self.total
         )
 
 
 class Body(Protocol):
-    """The body of one answer: bytes of the object from `start` to `stop` (exclusive; None: its end will tell)."""
+    """The body of one response: bytes of the object from `start` to `stop` (exclusive; None: unknown)."""
 
     start: int
     stop: int | None
     identity: Identity
 
     def read(self, n: int, /) -> bytes:
-        """At most `n` bytes; b"" only where the body is whole. Raises: Failure if it broke."""
+        """Read at most `n` bytes; returns b"" only once the body is complete. Raises: Failure: it broke."""
 
     def close(self) -> None:
-        """Give the connection back if the body is read to its end, else drop it. Never raises."""
+        """Keep the connection if the body was read to its end, else close it. Never raises."""
 
 
 class NothingLeft:
-    """The `Body` of an answer that no byte of the object is at `start` or after it."""
+    """The `Body` of a response which says that the object has no byte at or after `start`."""
 
     def __init__(self, start: int, total: int) -> None:
         self.start, self.identity = start, Identity(total=total)
         self.stop: int | None = start
 
     def read(self, n: int, /) -> bytes:  # noqa: ARG002
-        """Nothing."""
+        """Return b""."""
         return b""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing."""
 
 
 Opener = Callable[[int, int | None, Identity | None], Body]
@@ -92,7 +92,7 @@ Opener = Callable[[int, int | None, Identity | None], Body]
 
 
 class ResumingStream:
-    """A `Stream` over what an opener gives. The first request is made at once, so that errors come early."""
+    """A `Stream` over the bodies from an opener. The first request is made at once, so that errors come early."""
 
     def __init__(self, opener: Opener, source: str, start: int, length: int | None, attempts: Attempts) -> None:
         self._open, self._source, self._attempts = opener, source, attempts
@@ -101,27 +101,27 @@ class ResumingStream:
         self._identity: Identity | None = None
         self._body: Body | None = None
         self._cancelled = False
-        self._checked, self._checksum = start, 0  # of an object that is known by nothing else: from _start to here
+        self._checked, self._checksum = start, 0  # checksum from _start to here, if there is no identity
         self._connect()
 
     @property
     def size(self) -> int | None:
-        """As `Stream.size`."""
+        """See `Stream.size`."""
         return None if self._stop is None else max(self._stop - self._start, 0)
 
     @property
     def identity(self) -> Identity:
-        """As `Stream.identity`."""
+        """See `Stream.identity`."""
         return self._identity or Identity()
 
     def read(self, n: int = -1, /) -> bytes:
-        """As `Stream.read`."""
+        """See `Stream.read`."""
         if n < 0:
             return b"".join(iter(lambda: self.read(_PIECE), b""))
         while (wanted := n if self._stop is None else min(n, self._stop - self._at)) > 0:
             if self._body is None:
                 self._connect()
-                continue  # what the answer says about the object may be that nothing is left
+                continue  # the response may have shown that nothing is left
             body = self._body
             try:
                 piece = body.read(wanted)
@@ -136,33 +136,33 @@ class ResumingStream:
         return b""
 
     def seek(self, offset: int, /) -> int:
-        """As `Stream.seek`."""
+        """See `Stream.seek`."""
         if self._start + offset != self._at:
             self._drop()
             self._at = self._start + offset
         return offset
 
     def tell(self) -> int:
-        """As `Stream.tell`."""
+        """See `Stream.tell`."""
         return self._at - self._start
 
     def pause(self) -> None:
-        """As `Stream.pause`."""
+        """See `Stream.pause`."""
         self._drop()
 
     def again(self, offset: int) -> ResumingStream:
-        """Another stream over the same object, which asks when it is first read."""
+        """Another stream over the same object, which makes its first request when it is first read."""
         other = copy.copy(self)
-        other._body, other._at, other._cancelled = None, self._start + offset, False  # noqa: SLF001 (of this class)
+        other._body, other._at, other._cancelled = None, self._start + offset, False  # noqa: SLF001 (same class)
         other._checked, other._checksum = self._start, 0  # noqa: SLF001 (a thread may be changing these)
         return other
 
     def cancel(self) -> None:
-        """From any thread: the thread that reads ends at its next step, and asks for nothing more."""
+        """Make the reading thread end at its next step without further requests; safe to call from any thread."""
         self._cancelled = True
 
     def close(self) -> None:
-        """As `Stream.close`."""
+        """See `Stream.close`."""
         self._cancelled = True
         self._drop()
 
@@ -175,7 +175,7 @@ class ResumingStream:
         self.close()
 
     def _connect(self) -> None:
-        """Get a body whose next byte is the one at `_at`."""
+        """Open a body whose next byte is the one at `_at`."""
         while self._body is None:
             if self._cancelled:
                 raise SourceError("reading was given up", reason="unavailable", source=self._source)
@@ -194,16 +194,16 @@ class ResumingStream:
                 self._stop = self._identity.total if self._stop is None else min(self._stop, self._identity.total)
 
     def _compare(self, known: Identity, body: Body) -> None:
-        """Raises: Failure (changed) if an answer is of another version, or cannot be shown to be of this one."""
+        """Raises: Failure (changed): The response is of another version, or cannot be shown to be of this one."""
         same = known.same(body.identity)
-        # An answer must say its ETag also where it was asked for on condition of one: some servers ignore conditions.
+        # A response must state its ETag even to a conditional request: some servers ignore conditions.
         if same is False or (same is None and known.sure):
             sizes = (known.total, body.identity.total)
             more = f": {sizes[0]} bytes before, {sizes[1]} now" if None not in sizes and sizes[0] != sizes[1] else ""
             raise Failure(f"the object changed while it was read{more}", reason="changed")
 
     def _skip(self, body: Body, *, compare: bool) -> None:
-        """Drop what is before the place to go on at: an answer may begin earlier than it was asked to."""
+        """Drop the bytes before the current position: a response may begin earlier than requested."""
         at, checksum = body.start, 0
         if at > self._at:
             raise Failure(f"the server sent bytes from {at}, asked for {self._at}")
@@ -211,7 +211,7 @@ class ResumingStream:
             border = next(place for place in (self._start, self._checked, self._at) if at < place)
             piece = body.read(min(border, self._at, at + _PIECE) - at)
             if not piece and self._identity is None:
-                self._stop = self._start  # the span is after the object
+                self._stop = self._start  # the span begins after the end of the object
                 return
             if not piece:
                 raise Failure(f"the object ends at {at}, it was read up to {self._at}", reason="changed")
@@ -230,7 +230,7 @@ class ResumingStream:
             self._drop()
 
     def _end_of(self, body: Body) -> None:
-        """A body ended well: at the object's end, or before it, as servers that limit a range's length do."""
+        """Handle the end of a body: at the object's end, or earlier if the server limits the length of ranges."""
         total = self._identity.total if self._identity else None
         if body.stop is None and total is None:
             self._stop = self._at
@@ -239,7 +239,7 @@ class ResumingStream:
         self._drop()
 
     def _lost(self, failure: Failure) -> None:
-        """Put up with a failure, or not. Raises: SourceError."""
+        """Handle a failure by retrying, unless the policy forbids it. Raises: SourceError."""
         self._drop()
         if not self._cancelled:
             gained, self._gained = self._gained, 0

@@ -1,9 +1,9 @@
-"""The retry policy, used everywhere: what a failed try means, how long to wait, when to give up.
+"""The retry policy of all storage: what a failed attempt means, how long to wait, when to give up.
 
 * Waits are 0.5 s x 2^n, at most 20 s, with full jitter; `Retry-After` is a minimum, respected up to two minutes.
-* Only failures in a row without progress count: a body that broke after some kilobytes resets the count. A stream is
-  given up after a thousand tries in any case.
-* 403 from Common Crawl also means "too fast": three more tries. From any other host it is final.
+* Only consecutive failures without progress count: a body that broke after some kilobytes resets the count. A stream is
+  given up after a thousand attempts in any case.
+* 403 from Common Crawl also means "too fast": three more attempts. From other hosts it is final.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ MAX_WAIT_S = 20.0
 MAX_RETRY_AFTER_S = 120.0
 MIN_PROGRESS_BYTES = 4096
 MAX_TRIES = 1000
-_TRANSIENT_STATUS = {408, 425, 429, 500, 502, 503, 504, 509, *range(520, 528)}  # 509, 52x: CDNs
+_TRANSIENT_STATUS = {408, 425, 429, 500, 502, 503, 504, 509, *range(520, 528)}  # 509 and 52x are from CDNs
 _THROTTLING_STATUS = {429, 503, 509}
 
 Result = TypeVar("Result")
 
 
-class Failure(Exception):  # noqa: N818 (one failed try; what reaches the caller is a SourceError)
-    """One try that failed. `what` holds no secret; `most_retries` narrows the policy for this kind of failure."""
+class Failure(Exception):  # noqa: N818 (a failed attempt; callers get a SourceError)
+    """A failed attempt. `what` contains no secrets; `most_retries` limits the retries for this kind of failure."""
 
     def __init__(
         self,
@@ -50,29 +50,29 @@ class Failure(Exception):  # noqa: N818 (one failed try; what reaches the caller
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often and after which waits; `sleep` takes seconds, `random` gives a number in [0, 1)."""
+    """The number of retries and the waits between them; `sleep` takes seconds, `random` returns a number in [0, 1)."""
 
     retries: int = 8
     sleep: Callable[[float], None] = time.sleep
     random: Callable[[], float] = random.random
 
     def wait_s(self, failures: int, retry_after_s: float | None = None) -> float:
-        """Seconds to wait after so many failures in a row."""
+        """Seconds to wait after this many consecutive failures."""
         longest = min(MAX_WAIT_S, FIRST_WAIT_S * 2.0 ** min(failures - 1, 30))
         return max(longest * self.random(), min(retry_after_s or 0.0, MAX_RETRY_AFTER_S))
 
 
 class Attempts:
-    """The tries of one stream or request. `slow_down` hears how long to leave the host alone when it throttles."""
+    """The attempts of one stream or request. `slow_down` is called with the seconds to spare a throttling host."""
 
     def __init__(self, policy: RetryPolicy, source: str, slow_down: Callable[[float], None] | None = None) -> None:
         self._policy, self._source, self._slow_down = policy, source, slow_down
         self._tries = self._in_a_row = 0
 
     def failed(self, failure: Failure, gained: int = 0) -> None:
-        """Wait before another try, of which the last had brought `gained` bytes.
+        """Wait before another attempt; the last one had received `gained` bytes.
 
-        Raises: SourceError when there must be none.
+        Raises: SourceError: There must be no other attempt.
         """
         self._tries += 1
         self._in_a_row = 1 if gained >= MIN_PROGRESS_BYTES else self._in_a_row + 1
@@ -89,7 +89,7 @@ class Attempts:
 
 
 def retrying(attempts: Attempts, try_once: Callable[[], Result]) -> Result:
-    """The result of the first try that works. Raises: SourceError."""
+    """The result of the first successful attempt. Raises: SourceError."""
     while True:
         try:
             return try_once()
@@ -98,7 +98,7 @@ def retrying(attempts: Attempts, try_once: Callable[[], Result]) -> Result:
 
 
 def failure_of_status(status: int, phrase: str, host: str, retry_after_s: float | None = None) -> Failure:
-    """What an HTTP status that is no success means, by the host that gave it."""
+    """The failure that an unsuccessful HTTP status from this host means."""
     what = f"HTTP {status} {phrase}".rstrip()
     if status in (404, 410):
         return Failure(what, reason="not-found")
@@ -119,7 +119,7 @@ def failure_of_status(status: int, phrase: str, host: str, retry_after_s: float 
 
 
 def parse_retry_after(value: str | None) -> float | None:
-    """Seconds from now that a `Retry-After` header names, as a number or a date; None if it says neither.
+    """The seconds to wait according to a `Retry-After` header, a number or a date; None if it is neither.
 
     Spec: RFC 9110 section 10.2.3.
     """
@@ -128,7 +128,7 @@ def parse_retry_after(value: str | None) -> float | None:
     value = value.strip()
     if value.isascii() and value.isdigit():
         return float(value[:9])
-    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - all of `email`, which no start should pay for
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - imports all of `email`, too slow for a start
 
     try:
         date = parsedate_to_datetime(value)

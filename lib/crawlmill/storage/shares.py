@@ -1,4 +1,4 @@
-"""How many tasks of a cluster may read at a time, so that together they respect the limits of every host.
+"""How many tasks on a cluster may read at a time, so that together they respect the limits of every host.
 
 Each task has its share of the limits (`limits.py`). A share is at least one connection, so if a host allows fewer
 connections than there are tasks, fewer tasks may run: a task reads its inputs one after another, over one connection.
@@ -22,11 +22,11 @@ MAX_TASKS = 20
 def most_tasks(
     locations: Iterable[str], wanted: int | None, options: StorageOptions, *, kind: str | None = None
 ) -> tuple[int | None, str | None]:
-    """How many tasks may read these inputs at a time, and the host on whose account they are fewer than wanted.
+    """How many tasks may read these inputs at a time, and the host that makes them fewer than wanted, if any.
 
-    `kind` is that of the web services (one of `limits.KINDS`) that the locations are, if they are none of files.
+    `kind` is the kind of web service (one of `limits.KINDS`) at the locations, unless they are files.
 
-    None: as many as the engine runs; none of the inputs is on a web server, and no limit is given that another holds.
+    None: as many as the engine runs, since no input is on a web server and no limit was given for other storage.
     """
     given = HostLimits(options.max_requests_per_second, options.max_connections_per_host)
     origins = {"/".join(current(location).split("/", 3)[:3]) for location in locations}
@@ -43,11 +43,11 @@ def most_tasks(
 
 
 def _host(origin: str) -> str | None:
-    """The name under which the limits know a host; None where none hold."""
+    """The name of a host in the limits; None if none apply."""
     scheme, _, authority = origin.partition("://")
     if scheme == "s3":
         return limited_name(authority)
     try:
         return urlsplit(origin).hostname if scheme.lower() in ("http", "https") else None
     except ValueError:
-        return None  # reading it will say what is wrong
+        return None  # reading it will report what is wrong

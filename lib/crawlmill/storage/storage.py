@@ -1,4 +1,4 @@
-"""`Storage`: reads and writes bytes at any kind of location."""
+"""`Storage`: reads and writes bytes at locations of every kind."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _BEGINNINGS: Final = 4
 
 
 class Storage:
-    """Reads and writes locations of every kind; safe to share between threads, not to carry into another process.
+    """Reads and writes locations of every kind. Can be shared by threads, but not passed to another process.
 
-    A backend is made, and its packages are imported, when its first location is opened. `sleep`, `clock` (seconds
-    that only grow) and `random` (a number in [0, 1)) are given by tests.
+    A backend is created, and its packages imported, when its first location is opened. `sleep`, `clock` (seconds, never
+    falling) and `random` (a number in [0, 1)) are replaced in tests.
     """
 
     def __init__(
@@ -68,9 +68,9 @@ class Storage:
     def open_stream(
         self, location: str, start: int = 0, length: int | None = None, *, kind: str | None = None
     ) -> Stream:
-        """A stream over `length` bytes (or all there are) from byte `start`.
+        """Open a stream over `length` bytes (or all) from byte `start`.
 
-        `kind` names the kind of service (one of `limits.KINDS`) by whose limits a web server is asked.
+        `kind` names the kind of service (one of `limits.KINDS`) whose limits apply to a web server.
 
         Raises: SourceError, now or while reading.
         """
@@ -79,13 +79,13 @@ class Storage:
         return self._mirrors.first(location, lambda place: self._open(place, start, length, kind))
 
     def found_at(self, location: str) -> str:
-        """Where a location was opened: below another base than the first, if it is not there; see `StorageOptions`."""
+        """Where a location was opened: below another base if it is missing below the first; see `StorageOptions`."""
         return self._mirrors.place_of(location)
 
     def first_bytes(self, location: str, count: int) -> bytes:
-        """The first bytes of an object, at most `count`; those of the last few objects are remembered.
+        """The first bytes of an object, at most `count`; cached for the last few objects.
 
-        Many ranges of a file may need what it begins with: a header, or a dictionary. Raises: SourceError.
+        Many ranges of a file may need its beginning: a header, or a dictionary. Raises: SourceError.
         """
         with self._lock:
             asked, found = self._beginnings.pop(location, (0, b""))
@@ -99,9 +99,9 @@ class Storage:
         return found[:count]
 
     def read_range(self, location: str, start: int, length: int) -> bytes:
-        """Exactly `length` bytes from byte `start`.
+        """Read exactly `length` bytes from byte `start`.
 
-        Raises: FormatError (truncated) if the object ends before; SourceError.
+        Raises: FormatError (truncated): the object ends before; SourceError.
         """
         with self.open_stream(location, start, length) as stream:
             found = stream.read()
@@ -117,7 +117,7 @@ class Storage:
         return found
 
     def read_all(self, location: str, *, limit: int, kind: str | None = None) -> bytes:
-        """The whole object, of at most `limit` bytes; `kind` as in `open_stream`.
+        """Read the whole object, of at most `limit` bytes; `kind` as in `open_stream`.
 
         Raises: FormatError (too-large); SourceError.
         """
@@ -135,14 +135,14 @@ class Storage:
     def ask(
         self, location: str, accept: Callable[[Reply], Result], *, kind: str, source: str, retries: int | None = None
     ) -> Result:
-        """What `accept` makes of the answer of a web service of this kind (one of `limits.KINDS`).
+        """Query a web service of this kind (one of `limits.KINDS`) and return the result of `accept`.
 
-        An answer for which it raises a `Failure` is asked for again, by the same policy as all that fails; at most
-        `retries` times, if that is less. `source` is what errors call the service.
+        If `accept` raises a `Failure`, the query is repeated, with the same policy as for other failures, but at most
+        `retries` times, if given. `source` is the name of the service in errors.
 
         Raises: SourceError.
         """
-        from crawlmill.storage.http.backend import HttpBackend  # noqa: PLC0415 - not of every run
+        from crawlmill.storage.http.backend import HttpBackend  # noqa: PLC0415 - many runs do not need it
 
         with _unavailable(location):
             backend = self._backend(location)
@@ -151,16 +151,16 @@ class Storage:
             return backend.ask(kind, current(location), accept, source=source, retries=retries)
 
     def connections_to(self, location: str, kind: str) -> int | None:
-        """How many connections to a web service of this kind all processes may have together; None: any number."""
+        """The limit of connections to a web service of this kind, for all processes together; None: no limit."""
         host = urlsplit(current(location)).hostname or ""
         return self._limiter.limits_of(name_of(host, kind)).connections
 
     def size_of(self, location: str) -> int:
-        """Bytes of the object. Raises: SourceError."""
+        """The size of the object in bytes. Raises: SourceError."""
         return self._mirrors.first(location, self._size_at)
 
     def exists(self, location: str) -> bool:
-        """Whether a file or folder is there. Raises: SourceError where that cannot be found out."""
+        """Whether a file or folder exists. Raises: SourceError if that cannot be determined."""
         return self._backend(location).exists(current(location))
 
     def list(self, location: str) -> Iterator[str]:
@@ -168,25 +168,25 @@ class Storage:
         return self._backend(location).list(current(location))
 
     def write(self, location: str) -> AbstractContextManager[BinaryIO]:
-        """A binary file; published whole when the block ends well, not at all when it raises. Raises: SourceError."""
+        """Open a file for writing; published whole when the block ends normally, else dropped. Raises: SourceError."""
         return self._backend(location).write(current(location))
 
     def make_folder(self, location: str) -> None:
-        """Make a folder and those above it; nothing on storage without folders. Raises: SourceError."""
+        """Create a folder and its parents; does nothing on storage without folders. Raises: SourceError."""
         self._backend(location).make_folder(current(location))
 
     def renames(self, location: str) -> bool:
-        """Whether a folder there can be published by `rename` (local, HDFS) or not (S3)."""
+        """Whether a folder there can be published by `rename` (local, HDFS), or not (S3)."""
         return self._backend(location).renames
 
     def rename(self, source: str, target: str) -> None:
-        """Give a file or folder a free name of the same storage, at once. Raises: UsageError, SourceError."""
+        """Rename a file or folder within its storage, atomically, to a free name. Raises: UsageError, SourceError."""
         if scheme_of(source) != scheme_of(target):
             raise UsageError("a rename cannot cross kinds of storage", source=redact(target))
         self._backend(source).rename(current(source), current(target))
 
     def copy(self, source: str, target: str) -> None:
-        """Copy a file; from S3 to S3 its bytes do not come here. Raises: SourceError."""
+        """Copy a file; from S3 to S3 the bytes are not transferred to this machine. Raises: SourceError."""
         backend = self._backend(target)
         if isinstance(backend, CopyingBackend) and backend is self._backend(source):
             backend.copy(current(source), current(target))
@@ -195,7 +195,7 @@ class Storage:
             shutil.copyfileobj(stream, file, 1 << 20)
 
     def remove(self, location: str) -> None:
-        """Remove a file, or a folder with its contents; nothing if there is none. Raises: SourceError."""
+        """Remove a file, or a folder with its contents; does nothing if it does not exist. Raises: SourceError."""
         self._backend(location).remove(current(location))
 
     def close(self) -> None:
@@ -231,7 +231,7 @@ class Storage:
             return self._backends[scheme]
 
     def _make(self, scheme: str, location: str) -> Backend:
-        """The backend of a scheme. What a run does not read is not imported."""
+        """Create the backend of a scheme. Modules are imported only if a run needs them."""
         if scheme in ("http", "https"):
             from crawlmill.storage.http.backend import HttpBackend  # noqa: PLC0415
 
@@ -250,7 +250,7 @@ class Storage:
         )
 
     def _make_hdfs(self) -> Backend:
-        """WebHDFS if it is named, or if no ticket is wanted."""
+        """WebHDFS if it is configured, or if the cluster does not require Kerberos."""
         from crawlmill.storage.hdfs.conf import read_hadoop_conf, wants_kerberos  # noqa: PLC0415
 
         if not self.options.webhdfs and wants_kerberos(read_hadoop_conf()):
@@ -261,7 +261,7 @@ class Storage:
         from crawlmill.storage.hdfs.webhdfs import HdfsBackend  # noqa: PLC0415
         from crawlmill.storage.http.client import HttpClient  # noqa: PLC0415
 
-        # The limits are for servers of others: on a cluster's own, a job reads and writes as fast as it can.
+        # The limits protect other people's servers: on its own cluster a job reads and writes as fast as it can.
         client = HttpClient(self.options.read_timeout_s, Limiter(clock=self._clock, sleep=self._policy.sleep))
         return HdfsBackend(self.options.webhdfs, client, self._policy)
 
@@ -275,9 +275,9 @@ class Storage:
 
 @contextmanager
 def _unavailable(location: str) -> Iterator[None]:
-    """Where its kind of storage cannot be set up (no cluster is named, no such proxy), this location is unavailable.
+    """Report the location as unavailable if its kind of storage cannot be set up (no cluster configured, a bad proxy).
 
-    What else a run reads is none the worse for that. Options were judged before; a missing package concerns the run.
+    Other inputs of the run are not affected. Options were checked before; a missing package ends the run.
     """
     try:
         yield

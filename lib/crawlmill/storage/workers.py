@@ -1,6 +1,6 @@
-"""Does work ahead in a few threads, and returns the results in order.
+"""Runs work ahead in a few threads, and returns the results in order.
 
-All requests to one host share the threads, first come, first served. The threads are daemons, so an interrupted run
+All requests to a host share the threads, first come, first served. The threads are daemons, so that an interrupted run
 does not wait for a silent server.
 """
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class _Job(Generic[T]):
-    """Something to be done once; `take` waits for it."""
+    """A function to be run once; `take` waits for its result."""
 
     def __init__(self, do: Callable[[], T]) -> None:
         self._do = do
@@ -45,7 +45,7 @@ class _Job(Generic[T]):
 
 
 class Workers:
-    """`number` threads, begun when they are needed; with one, the caller's own thread does the work."""
+    """`number` threads, started when needed; with `number` 1, the caller's own thread does the work."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -54,9 +54,9 @@ class Workers:
         self._lock = threading.Lock()
 
     def in_order(self, work: Iterable[Callable[[], T]]) -> Generator[Callable[[], T]]:
-        """For each piece of work, in order, what waits for its result or raises its error.
+        """For each piece of work, in order, yield a function that waits for its result or raises its error.
 
-        As many pieces as there are threads, and one more, are begun before they are taken.
+        One more piece than there are threads is started before its result is taken.
         """
         if self.number == 1:
             yield from work
@@ -88,7 +88,7 @@ class Workers:
         return job
 
     def close(self) -> None:
-        """Let the threads end once they have done what they were given; they are not waited for."""
+        """Let the threads end once they have finished their work, without waiting for them."""
         with self._lock:
             for _ in self._threads:
                 self._queue.put(None)

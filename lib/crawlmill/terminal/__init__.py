@@ -1,1 +1,1 @@
-"""What jobs and commands share as programs: their standard streams, and how they end. The standard library alone."""
+"""What jobs and commands share as programs: standard streams and exits. Uses the standard library alone."""

@@ -1,6 +1,6 @@
-"""The first moments of a program, while Python imports: too old a Python, and Ctrl-C, are no tracebacks even then.
+"""The first moments of a program, while Python imports: an old Python or Ctrl-C must not end in a traceback.
 
-Readable for every Python 3 that knows annotations, and quick: nothing is imported here that Python has not at hand.
+It must compile on every Python 3 with annotations, and be quick: it imports only what Python has loaded already.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ __all__ = ["Lasting", "begin", "wrong_python"]
 
 
 class Lasting:
-    """While much is imported or made that stays: to look for garbage in it, now or later, takes time for nothing.
+    """Pauses garbage collection while many lasting objects are imported or made, where it would be wasted time.
 
     Args:
-        freeze: False lets later collections look at it: some extensions complain at exit if none ever did.
+        freeze: Whether to exempt the objects from later collections too; some extensions complain at exit if theirs
+        are.
     """
 
     def __init__(self, *, freeze: bool = True) -> None:
@@ -33,7 +34,7 @@ class Lasting:
 
 
 def begin() -> None:
-    """From now on end in silence, with exit code 130, if Ctrl-C comes while nothing else heeds it yet."""
+    """Until something else handles Ctrl-C, let it end the program silently with exit code 130."""
     before = sys.excepthook
 
     def hook(kind, error, trace):  # type: ignore[no-untyped-def]
@@ -46,6 +47,6 @@ def begin() -> None:
 
 def wrong_python() -> str | None:
     """One line if this Python is too old, else None."""
-    if sys.version_info >= (3, 11):  # noqa: UP036 - whoever runs another one shall be told
+    if sys.version_info >= (3, 11):  # noqa: UP036 - users of an older Python get a message
         return None
     return f"crawlmill needs Python 3.11 or later; this is {sys.version.split()[0]} ({sys.executable})"

@@ -1,9 +1,9 @@
-"""The standard streams of jobs and commands: UTF-8 in every locale, as lists and ledgers are, and open even if closed.
+"""The standard streams of jobs and commands: UTF-8 in every locale, as in lists and ledgers, and open even if closed.
 
 * A name that is not UTF-8 is printed as its original bytes, so that a printed list names the right files.
-* Input that is closed is empty, messages on a closed stderr go nowhere, and what is written to a closed stdout is an
-  error, as on a full disk. Nothing that is opened later gets one of their three numbers: code that writes to the
-  stream would write to that file.
+* A closed stdin reads as empty, messages to a closed stderr are dropped, and writing to a closed stdout is an error, as
+  on a full disk. Files opened later never get one of the three descriptors: code that writes to the stream would
+  write to that file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _HANDLER = "crawlmill.bytes"
 def _as_bytes(error: UnicodeError) -> tuple[str | bytes, int]:
     try:
         return codecs.lookup_error("surrogateescape")(error)
-    except UnicodeEncodeError:  # half a character, of which no byte is known
+    except UnicodeEncodeError:  # a lone surrogate that stands for no byte
         return codecs.lookup_error("backslashreplace")(error)
 
 
@@ -29,8 +29,8 @@ codecs.register_error(_HANDLER, _as_bytes)
 
 
 def open_closed_streams() -> None:
-    """Open what of the three streams is closed."""
-    # In the order of their numbers: each is the smallest that is free. Reading from stderr's would be as well.
+    """Open those of the three streams that are closed."""
+    # In the order of their numbers: each is the smallest free one. Stdout is opened read-only, so that writes fail.
     if sys.stdin is None:
         sys.stdin = open(_null(0, os.O_RDONLY), encoding="utf-8")  # noqa: SIM115 - for the life of the process
     if sys.stdout is None:
@@ -47,7 +47,7 @@ def prepare_streams() -> None:
 
 
 def drop_output() -> None:
-    """Drop what could not be written to stdout: the interpreter would try again at its end, and complain."""
+    """Discard unwritten output to stdout: the interpreter would try again at exit, and complain."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -55,7 +55,7 @@ def drop_output() -> None:
 
 
 def _null(number: int, flags: int) -> int:
-    """The null device under this number, which is closed; children get it too."""
+    """Open the null device under this free descriptor number; child processes inherit it."""
     opened = os.open(os.devnull, flags)
     if opened != number:
         os.dup2(opened, number)

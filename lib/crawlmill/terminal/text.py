@@ -1,7 +1,7 @@
-r"""Makes text safe to show: data, names and servers must not be able to control the user's terminal through messages.
+r"""Makes text safe to show: data, names and servers must not control the user's terminal through messages.
 
-Control characters (C0, DEL and C1 of ISO 6429: U+0000 to U+001F, U+007F to U+009F) are shown as Python and C write
-them: `\x1b`, `\n`. JSON has escapes of its own.
+Control characters (C0, DEL and C1 of ISO 6429: U+0000 to U+001F, U+007F to U+009F) are shown as escapes of Python and
+C: `\x1b`, `\n`. JSON has escapes of its own.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ _NAMED: Final = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"}
 
 
 def visible(text: str) -> str:
-    """One line without control characters."""
+    """The text on one line, with control characters escaped."""
     return _CONTROL.sub(_escape, text)
 
 
 def visible_lines(text: str) -> str:
-    """Lines without control characters but their ends."""
+    """The text with all control characters escaped except line ends."""
     return _NO_LINE_END.sub(_escape, text)
 
 
 def visible_field(text: str) -> str:
-    """A field of tab-separated values, in which a backslash too is escaped, so that it can be read back."""
+    """A field of tab-separated values; backslashes are escaped too, so that it can be parsed back."""
     return _IN_FIELD.sub(_escape, text)
 
 
 def json_visible(text: str) -> str:
-    """JSON as `json.dumps` gives it, with its escapes for the control characters that it leaves: DEL and C1."""
+    """The JSON written by `json.dumps`, with the control characters that it leaves (DEL and C1) escaped."""
     return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def tell(*lines: str) -> None:
-    """Print lines on stderr, each of them as one."""
+    """Print lines on stderr; each text becomes a single line."""
     sys.stderr.write("".join(f"{visible(line)}\n" for line in lines))
 
 

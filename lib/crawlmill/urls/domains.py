@@ -1,13 +1,13 @@
-"""Hosts of URLs as the URL standard parses them.
+"""Hosts of URLs, parsed by the URL standard.
 
     >>> host_in_url("B%C3%BCcher.Example.", special=True)
     'xn--bcher-kva.example.'
     >>> host_in_url("0x7f.1", special=True)
     '127.0.0.1'
 
-International names are processed as UTS #46 says (non-transitional), with the tables of the package `idna`.
+International names are processed by UTS #46 (non-transitional), with the tables of the package `idna`.
 
-Deviation: a name of more than 1,024 characters that are not all ASCII is no host, since punycode takes quadratic time.
+Deviation: a non-ASCII name of more than 1,024 characters is not a host, since punycode takes quadratic time.
 
 Spec: https://url.spec.whatwg.org/#host-parsing.
 """
@@ -33,13 +33,13 @@ _MAX_KEPT: Final = 1 << 8
 
 
 def host_in_url(text: str, *, special: bool) -> str | None:
-    """The host as a URL has it when it is written out; None if this is no host.
+    """The host as serialized in a URL; None if it is not valid.
 
     Args:
-        text: What stands where a URL has its host, brackets of an IPv6 address included; not empty.
-        special: Whether the URL's scheme is a special one (http, https, ws, wss, ftp, file).
+        text: The host in a URL, including the brackets of an IPv6 address; not empty.
+        special: Whether the URL's scheme is special (http, https, ws, wss, ftp, file).
     """
-    # Hostile hosts, which may have megabytes, are not kept.
+    # Not cached: hostile hosts may have megabytes.
     return _known_host(text, special) if len(text) <= _MAX_KEPT else _host(text, special)
 
 
@@ -67,8 +67,8 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def _ascii_name(text: str) -> str | None:
-    """The standard's "domain to ASCII", not strict."""
-    if text.isascii():  # names that are punycode already are not looked into
+    """The "domain to ASCII" algorithm of the standard, not strict."""
+    if text.isascii():  # existing punycode is not checked
         return text.lower()
     if len(text) > _MAX_INTERNATIONAL:
         return None
@@ -76,7 +76,7 @@ def _ascii_name(text: str) -> str | None:
 
 
 def _international(text: str) -> str | None:
-    import idna  # noqa: PLC0415 - its tables take 20 ms to load, and few hosts need them
+    import idna  # noqa: PLC0415 - its tables take 20 ms to load and are rarely needed
 
     try:
         mapped = idna.uts46_remap(text, std3_rules=False, transitional=False)
@@ -97,7 +97,7 @@ def _punycode(label: str) -> str:
 
 
 def _unicode_label(label: str) -> str:
-    """A mapped label in Unicode. Raises: UnicodeError."""
+    """The Unicode form of a mapped label. Raises: UnicodeError."""
     if not label.startswith("xn--"):
         return label
     if not label.isascii():
@@ -109,7 +109,7 @@ def _unicode_label(label: str) -> str:
 
 
 def _check_label(label: str) -> None:
-    """UTS #46, section 4.1, with CheckJoiners and without CheckHyphens. Raises: UnicodeError."""
+    """Check a label by UTS #46, section 4.1, with CheckJoiners, without CheckHyphens. Raises: UnicodeError."""
     import idna  # noqa: PLC0415
 
     if (
@@ -136,7 +136,7 @@ def _ipv4(name: str) -> str | None:
 
 
 def _number(part: str) -> int | None:
-    """A number of an IPv4 address: decimal, octal after 0, hexadecimal after 0x; one too large is any such."""
+    """A number of an IPv4 address: decimal, octal after 0, hexadecimal after 0x; one out of range stays so."""
     base, digits = 10, part
     if part[:2] in ("0x", "0X"):
         base, digits = 16, part[2:]

@@ -17,17 +17,17 @@ _HEX: Final = frozenset(b"0123456789abcdefABCDEF")
 
 
 def escape(text: bytes) -> bytes:
-    """Text with all but printable ASCII, `%` and `#` as escapes (of lower-case digits)."""
+    """Escape everything except printable ASCII, `%` and `#` too (with lower-case digits)."""
     return _UNSAFE.sub(lambda found: _ESCAPED[found[0]], text)
 
 
 def escape_unprintable(text: bytes) -> bytes:
-    """Text with blanks, control characters and all but ASCII as escapes; escapes that are there stay as they are."""
+    """Escape blanks, control characters and non-ASCII bytes; existing escapes are kept."""
     return _UNPRINTABLE.sub(lambda found: _ESCAPED[found[0]], text)
 
 
 def unescape(text: bytes) -> bytes:
-    """Text with its escapes undone, and those that appear when they are, until none is left: `%2541` is `A`."""
+    """Decode escapes repeatedly until none are left: `%2541` becomes `A`."""
     for _ in range(_MAX_PASSES):
         if b"%" not in text:
             return text
@@ -39,7 +39,7 @@ def unescape(text: bytes) -> bytes:
 
 
 def _unescape_nested(text: bytes) -> bytes:
-    """What `unescape` does, in one pass: each pass undoes one layer, and a hostile text has as many as it is long."""
+    """Do the same in a single pass, since each pass decodes one layer and a hostile text has as many as it is long."""
     done = bytearray()
     for byte in text:
         done.append(byte)

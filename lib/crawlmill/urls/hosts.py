@@ -4,14 +4,14 @@
     'www.example.co.uk'
 
 URLs in crawls may be nonsense (`http://www.example.net]www...`), so nothing here raises: an invalid host is None. A
-host is lower-case ASCII: percent escapes are decoded, international names in punycode (IDNA 2003, as browsers had it),
-one dot at the end is dropped. It is one of
+host is lower-case ASCII: percent escapes are decoded, international names are in punycode (IDNA 2003, as in older
+browsers), one dot at the end is dropped. It is one of
 
-* a name: labels of 1 to 63 letters, digits, `-` and `_` in any order, the last of them not a number;
-* an IPv4 address in four decimal numbers (other spellings, such as `http://3232235777/`, are none);
+* a name: labels of 1 to 63 letters, digits, `-` and `_` in any order; the last label is not a number;
+* an IPv4 address in four decimal numbers (other spellings, such as `http://3232235777/`, are not accepted);
 * an IPv6 address in brackets.
 
-The domain that a name belongs to: `suffixes`.
+For the domain that a name belongs to, see `suffixes`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ HostKind = Literal["name", "ipv4", "ipv6"]
 _AUTHORITY: Final = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*:[/\\]{2}([^/?#\\]*)")
 _NAME: Final = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*(?![0-9]+\Z)[a-z0-9_-]{1,63}")
 
-_LONGEST: Final = 1 << 10  # characters that IDNA can make a name of; it takes quadratic time
+_LONGEST: Final = 1 << 10  # longest name passed to IDNA, in characters, since it takes quadratic time
 
 
 def host_of(url: str) -> str | None:
-    """The host of an absolute URL, or None."""
+    """The host of an absolute URL, or None if it has no valid one."""
     found = _AUTHORITY.match(url)
     if found is None:
         return None
@@ -50,7 +50,7 @@ def host_of(url: str) -> str | None:
 
 
 def host_kind(host: str) -> HostKind | None:
-    """What a host is, or None if it is none."""
+    """The kind of a host, or None if it is not valid."""
     if host.startswith("["):
         return "ipv6" if host.endswith("]") and _is_address(ipaddress.IPv6Address, host[1:-1]) else None
     if _is_address(ipaddress.IPv4Address, host):

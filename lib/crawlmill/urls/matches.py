@@ -1,4 +1,4 @@
-"""The names of what a URL pattern can mean; here alone, because every job declares them as an option's values."""
+"""The names of the kinds of URL patterns; in a module of their own, since every job declares them."""
 
 from __future__ import annotations
 

@@ -1,19 +1,19 @@
-"""The parts of a URL as Common Crawl's columnar index has them.
+"""The parts of a URL as in Common Crawl's columnar index.
 
     >>> url_parts("https://User@WWW.Example.com.:8443/a?b#c")
     UrlParts(protocol='https', host='www.example.com', port=8443, path='/a', query='b')
 
-* The scheme is in lower case. What stands before `@` is left out, as is the fragment.
+* The scheme is in lower case. The user info before `@` and the fragment are left out.
 * The host is percent-decoded, in punycode (IDNA 2003) and in lower case, without dots at its end. An IPv4 address has
-  four decimal numbers: `16909060` and `1.131844` are 1.2.3.4, but what a C library would take for octal or hexadecimal
-  (`010.0.0.1`, `0x7f.1`) is a name. An IPv6 address is in brackets. A host that cannot be is kept as it is written.
-* The port is there if it is in the URL, `:80` too; path and query are as they are written. A path may be empty; a query
-  is None only where there is no `?`.
-* `http:/host` and `http:////host` have a host. A URL without any (`dns:example.com`) has the empty one.
+  four decimal numbers: `16909060` and `1.131844` are 1.2.3.4, but what a C library would read as octal or hexadecimal
+  (`010.0.0.1`, `0x7f.1`) is a name. An IPv6 address is in brackets. An invalid host is kept as written.
+* The port is present if it is in the URL, even `:80`; path and query are kept as written. A path may be empty; a query
+  is None only if there is no `?`.
+* `http:/host` and `http:////host` have a host. A URL without one (`dns:example.com`) has the empty host.
 
-Nothing here raises: crawls hold all kinds of nonsense.
+Nothing here raises: crawls contain all kinds of nonsense.
 
-Source: https://github.com/commoncrawl/cc-index-table (WarcUri, CommonURL), by what it makes of hard URLs.
+Source: the behaviour of https://github.com/commoncrawl/cc-index-table (WarcUri, CommonURL) for difficult URLs.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _LIKE_C: Final = re.compile(r"(?:0[0-7]*|[1-9][0-9]*)(?:\.(?:0[0-7]*|[1-9][0-9]*
 _LEADING_ZERO: Final = re.compile(r"(?:\A|\.)0[0-9]")
 _REPAIRED: Final = ("http", "https")
 
-_MAX_LABEL: Final = 1 << 10  # characters of which IDNA may make a label; it takes quadratic time
+_MAX_LABEL: Final = 1 << 10  # longest label passed to IDNA, in characters, since it takes quadratic time
 _MAX_PORT: Final = 0x7FFFFFFF
 
 
 class UrlParts(NamedTuple):
-    """The parts of a URL; `port` and `query` may be missing."""
+    """The parts of a URL; `port` and `query` may be None."""
 
     protocol: str
     host: str
@@ -48,7 +48,7 @@ class UrlParts(NamedTuple):
 
 
 def url_parts(url: str) -> UrlParts:
-    """The parts of a URL; see the module's text."""
+    """Split a URL into its parts; see the module docstring."""
     found = _SCHEME.match(url)
     protocol = found[1].lower() if found else ""
     rest = url[found.end() :] if found else url
@@ -60,7 +60,7 @@ def url_parts(url: str) -> UrlParts:
 
 
 def host_and_port(authority: str) -> tuple[str, int | None]:
-    """The host and the port, if there is one, of what stands between `//` and the path."""
+    """The host, and the port or None, from the text between `//` and the path."""
     host = authority.rpartition("@")[2]
     port = None
     if (found := _PORT.fullmatch(host)) is not None and (not host.startswith("[") or found[1].endswith("]")):
@@ -86,7 +86,7 @@ def _punycode(host: str) -> str:
 
 
 def _address(host: str) -> str | None:
-    """The IPv4 address that a host of decimal numbers means: the last number stands for all bytes that are left."""
+    """The IPv4 address of a host of decimal numbers: the last number fills all remaining bytes."""
     if not host[-1:].isdigit() or not _NUMBERS.fullmatch(host):
         return None
     if _LEADING_ZERO.search(host) and _LIKE_C.fullmatch(host):

@@ -1,14 +1,14 @@
-"""URL patterns: which keys of an index a URL with or without wildcards stands for.
+"""URL patterns: the index keys selected by a URL with or without wildcards.
 
     PATTERN                   match    keys
-    http://example.com/a      exact    that one
-    http://example.com/a*     prefix   those that begin so
-    example.com               host     of the host, at any port           (as an option only)
-    *.example.com             domain   of the host and of all below it, at any port
+    http://example.com/a      exact    only that key
+    http://example.com/a*     prefix   keys that begin with it
+    example.com               host     of the host, at any port           (only with an option)
+    *.example.com             domain   of the host and all hosts below it, at any port
 
 Keys are ordered by their bytes, and `)` < `,` < `-` < digits < `:`; so the keys of a host are two ranges, those of a
-domain three, with those of `example-shop.com` and `example2.com` between them. A pattern with a port means that port
-alone. A prefix is one of keys: it begins with a whole host, and never reaches into another one.
+domain three, with the keys of `example-shop.com` and `example2.com` in between. A pattern with a port selects that port
+only. A prefix applies to keys: it begins with a whole host, and never extends into another one.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ class KeyRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What a pattern means.
+    """The parsed form of a pattern.
 
     Args:
-        text: As it was given.
+        text: The text as given.
         match: One of `MATCHES`.
-        key: The key of it: of the URL, its beginning, or its host.
-        ranges: The lines of an index that may be meant, rising and apart from each other.
-        port: Only keys of hosts at this port are meant; None: the ranges say all.
-        is_key: The text is a key of an index, not a URL.
+        key: The key of the URL, of its beginning, or of its host.
+        ranges: The index lines that may be selected: in order, without overlaps.
+        port: Select only keys of hosts at this port; None: the ranges are exact.
+        is_key: Whether the text is a key of an index, not a URL.
     """
 
     text: str
@@ -59,22 +59,22 @@ class Pattern:
     is_key: bool = False
 
     def accepts(self, key: bytes) -> bool:
-        """Whether a key within the ranges is meant."""
+        """Whether a key within the ranges is selected."""
         if self.port is None:
             return True
         return key.partition(b")")[0].rpartition(b":")[2] == self.port
 
 
 def parse_pattern(text: str, match: str | None = None, *, is_key: bool = False) -> Pattern:
-    """The pattern that a text stands for.
+    """Parse a pattern.
 
     Args:
-        text: A URL, with wildcards unless `match` is given; without a scheme, `http://` is put before it.
+        text: A URL, with wildcards unless `match` is given; if it has no scheme, `http://` is prepended.
         match: One of `MATCHES`.
-        is_key: The text is a urlkey, or a key of the index of 2012.
+        is_key: Whether the text is a urlkey, or a key of the index of 2012.
 
     Raises:
-        UsageError: The text names no URL, or none of this match.
+        UsageError: The text is not a URL, or not one for this match.
     """
     if match is not None and match not in MATCHES:
         raise UsageError("match", expected=", ".join(MATCHES), actual=match)
@@ -95,21 +95,21 @@ def parse_pattern(text: str, match: str | None = None, *, is_key: bool = False) 
 
 
 def keys_of_urls(texts: Sequence[str]) -> list[bytes | None]:
-    """The key of each pattern that is a URL as most are, and means that alone; None for any other pattern."""
+    """The keys of patterns that are ordinary URLs and select only that key; None for other patterns."""
     if (native := core.native()) is not None:
         return native.exact_keys(list(texts))  # type: ignore[no-any-return]
     return [_key_of_url(text) for text in texts]
 
 
 def pattern_of_key(text: str, key: bytes) -> Pattern:
-    """The pattern of a text that means a single key."""
+    """The pattern for a text that selects a single key."""
     return Pattern(text, "exact", key, (KeyRange(key + b" ", key + b"!"),))
 
 
 def url_of(pattern: Pattern) -> str:
-    """A URL, without wildcards, that means with the pattern's match what the pattern means, for a service to be asked.
+    """A URL without wildcards that selects, with the pattern's match, the same keys; for queries to a service.
 
-    It is the text as it was given, if that was a URL; of a key, a URL of that key.
+    It is the text as given, if that was a URL; for a key, a URL with that key.
     """
     for match in () if pattern.is_key else (None, pattern.match):
         try:
@@ -122,7 +122,7 @@ def url_of(pattern: Pattern) -> str:
 
 
 def _key_of_url(text: str) -> bytes | None:
-    """The key of what nearly every line of a long list is: nothing of it has to be cut off or put before it."""
+    """The key of a plain URL, like nearly every line of a long list; None if something must be removed or prepended."""
     if not text.startswith(("http://", "https://")) or not text.isascii() or _NOT_PLAIN.search(text):
         return None
     key = urlkey_bytes(text.encode("ascii"))
@@ -130,7 +130,7 @@ def _key_of_url(text: str) -> bytes | None:
 
 
 def _cut(text: str, match: str | None, *, strip: bool = True) -> tuple[str, bytes]:
-    """The match of a text, given or said by its wildcards, and the text without these."""
+    """The match, as given or according to the wildcards, and the text without them."""
     given = (text.strip() if strip else text).encode("utf-8", "surrogateescape")
     if match in (None, "domain") and (wild := _WILD_DOMAIN.match(given)):
         rest = given[wild.end() :]
@@ -143,7 +143,7 @@ def _cut(text: str, match: str | None, *, strip: bool = True) -> tuple[str, byte
 def _url_of_key(key: bytes) -> bytes:
     host, bracket, path = key.partition(b")")
     if re.match(rb"[A-Za-z][A-Za-z0-9+.-]*:(?![0-9]+\Z)", host):
-        return key  # what has no host keeps its scheme
+        return key  # without a host, the scheme is kept
     name, colon, port = host.rpartition(b":")
     if not colon or b":" in name:
         name, port = host, b""
@@ -156,7 +156,7 @@ def _of_host(text: str, match: str, key: bytes) -> Pattern:
     if not bracket and re.match(rb"[A-Za-z][A-Za-z0-9+.-]*:(?![0-9]+\Z)", host):
         raise UsageError("this pattern has no host", expected="a URL with a host", actual=repr(text[:_SHOWN]))
     name, colon, port = host.rpartition(b":")
-    if (colon and b":" in name) or host.startswith(b":"):  # IPv6: no host is below it, and its port cannot be told
+    if (colon and b":" in name) or host.startswith(b":"):  # IPv6: no hosts are below it
         return Pattern(text, match, host, (_one_host(host),))
     if not colon:
         ranges = [_one_host(host)]
@@ -174,7 +174,7 @@ def _one_host(host: bytes) -> KeyRange:
 
 
 def _key_of(given: bytes, match: str) -> bytes:
-    """The key of a URL, or of the beginning of one: what ends with `/` or `?` does so as a key."""
+    """The key of a URL or of its beginning; if that ends with `/` or `?`, so does the key."""
     given = _with_scheme(given)
     if not given:
         return b""
@@ -187,9 +187,10 @@ def _key_of(given: bytes, match: str) -> bytes:
 
 
 def _with_scheme(given: bytes) -> bytes:
-    """The URL with `http://` before a host with a port, which would pass for a scheme.
+    """The URL, with `http://` prepended to a host with a port, which would be mistaken for a scheme.
 
-    A word and a number alone, as `status:200`, is a URI; `localhost:8080`, `host:8080/` and `example.com:80` are not.
+    A word followed by a number, such as `status:200`, is a URI; `localhost:8080`, `host:8080/` and `example.com:80` are
+    not.
     """
     found = _PORTED.match(given)
     if found is None or found[1].lower() in (b"http", b"https"):
@@ -201,6 +202,6 @@ def _with_scheme(given: bytes) -> bytes:
 
 
 def _behind(prefix: bytes) -> bytes:
-    """The first text after all that begin with this one."""
+    """The first text after all texts with this prefix."""
     stripped = prefix.rstrip(b"\xff")
     return stripped[:-1] + bytes([stripped[-1] + 1]) if stripped else prefix + b"\xff" * 64

@@ -1,7 +1,7 @@
-"""Session ids in URLs, as servers of Java, PHP, ASP and ColdFusion wrote them: what a urlkey leaves out.
+"""Removes session ids from URLs, as urlkeys do: those of Java, PHP, ASP and ColdFusion servers.
 
-Of each kind the last one is taken out, also where it ends the name of another argument (`mysid=…` becomes `my`): so do
-the rules that every index has been made by. Paths and queries are expected in lower case.
+The last one of each kind is removed, even if it is the end of another argument's name (`mysid=…` becomes `my`), since
+these are the rules that all indexes were made with. Paths and queries must be in lower case.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _QUERIES: Final = [
 
 
 def strip_path_session(path: bytes) -> bytes:
-    """A path without `(S(…))/` or `(…)/` before a page of ASP.NET."""
+    """Remove `(S(…))/` or `(…)/` before an ASP.NET page from a path."""
     if b".aspx" not in path or b"(" not in path:
         return path
     for pattern in _PATHS:
@@ -45,7 +45,7 @@ def strip_path_session(path: bytes) -> bytes:
 
 
 def strip_query_sessions(query: bytes) -> bytes:
-    """A query without its session ids."""
+    """Remove session ids from a query."""
     if b"id=" not in query and b"aspsessionid" not in query:
         return query
     for name, pattern in _QUERIES:
@@ -57,7 +57,7 @@ def strip_query_sessions(query: bytes) -> bytes:
 
 
 def _without_cold_fusion(query: bytes) -> bytes:
-    """A query without the last `cfid=…&cftoken=…`, and the `&` after it."""
+    """Remove the last `cfid=…&cftoken=…`, with the `&` after it, from a query."""
     at = len(query)
     while (at := query.rfind(b"&cftoken=", 0, at)) >= 0:
         begin = query.rfind(b"cfid=", query.rfind(b"&", 0, at) + 1, at - 1)

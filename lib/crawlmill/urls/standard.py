@@ -1,4 +1,4 @@
-"""URLs as browsers read them, by the URL standard.
+"""URLs parsed and resolved as in browsers, by the URL standard.
 
     >>> page = Resolver("http://example.com/a/b.html")
     >>> page.resolve("../c d?é")
@@ -8,7 +8,7 @@
     >>> page.resolve("http://example.com:99999/") is None
     True
 
-Queries are encoded as UTF-8, as those of pages in UTF-8 are. Hosts: see `domains`.
+Queries are encoded as UTF-8, as in pages that are UTF-8. For hosts, see `domains`.
 
 Spec: https://url.spec.whatwg.org/.
 """
@@ -41,7 +41,7 @@ _IN_SPECIAL_QUERY: Final = re.compile(r"[\0-\x20\"#<>'\x7f-\U0010ffff]+")
 _IN_PATH: Final = re.compile(r"[\0-\x20\"#<>?^`{}\x7f-\U0010ffff]+")
 _IN_USERINFO: Final = re.compile(r"[\0-\x20\"#<>?^`{}/:;=@\[\\\]|\x7f-\U0010ffff]+")
 
-# What is written out as it stands: of the path, no segment may begin like one of dots.
+# Characters written unchanged: in the path, no segment may begin like a dot segment.
 _PATH: Final = r"(?:/(?![.%])[!$-.0-;=@-Z\[\]_a-z|~]*+)"
 _REST: Final = r"(?:\?[!$-&(-;=?-~]*+)?(?:#[!#-;=?-_a-~]*+)?"
 _USUAL_ABSOLUTE: Final = re.compile(
@@ -53,9 +53,9 @@ _USUAL_RELATIVE: Final = re.compile(rf"(?![.%])[!$-.0-9;=@-Z\[\]_a-z|~]++{_PATH}
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """A URL in its parts, as the standard has them; `path` is text where it is opaque (`mailto:x`), else segments.
+    """A parsed URL, in the terms of the standard; `path` is text if it is opaque (`mailto:x`), else segments.
 
-    `host` is None where there is none, and "" where it is empty (`file:///x`).
+    `host` is None if there is none, and "" if it is empty (`file:///x`).
     """
 
     scheme: str
@@ -74,7 +74,7 @@ class Url:
 
     @property
     def origin(self) -> str:
-        """What stands before the path."""
+        """The part before the path."""
         start = f"{self.scheme}:"
         if self.host is not None:
             user = f"{self.username}{':' + self.password if self.password else ''}@"
@@ -84,7 +84,7 @@ class Url:
 
     @property
     def pathname(self) -> str:
-        """The path as it is written."""
+        """The path as serialized."""
         return self.path if isinstance(self.path, str) else "".join("/" + segment for segment in self.path)
 
     def __str__(self) -> str:
@@ -94,7 +94,7 @@ class Url:
 
 
 def parse_url(text: str, base: Url | None = None) -> Url | None:
-    """The URL that a text means, relative to a base if there is one; None if it means none.
+    """Parse a URL, relative to a base if given; None if it is not valid.
 
     Spec: URL standard, section 4.4, "basic URL parser".
     """
@@ -125,7 +125,7 @@ class Resolver:
             self._directory = self._origin + self.base.pathname.rpartition("/")[0] + "/"
 
     def resolve(self, reference: str) -> str | None:
-        """The URL that a reference means; None if it means none."""
+        """The URL of a reference; None if it is not valid."""
         if found := _USUAL_ABSOLUTE.fullmatch(reference):
             return reference if found[2] else f"{found[1]}/{found[3]}"
         if self._usual:
@@ -138,7 +138,7 @@ class Resolver:
 
 
 def _usable_base(text: str, fallback: Url | None) -> Url | None:
-    """The URL of a base element; None if it does not parse, or has a scheme that the HTML standard bars."""
+    """The URL of a base element; None if it does not parse, or has a scheme that the HTML standard forbids."""
     url = parse_url(text, fallback)
     return None if url is None or url.scheme in ("data", "javascript") else url
 
@@ -176,7 +176,7 @@ def _without_fragment(text: str, base: Url | None) -> Url | None:
 
 
 def _kept_blank(path: str | tuple[str, ...]) -> str | tuple[str, ...]:
-    """A blank at the end of an opaque path, before more of the URL, which would be lost if it were parsed again."""
+    """An opaque path before more of the URL; a trailing blank is escaped, which reparsing would drop."""
     return path[:-1] + "%20" if isinstance(path, str) and path.endswith(" ") else path
 
 
@@ -203,7 +203,7 @@ def _relative(text: str, base: Url) -> Url | None:
 
 
 def _after_slashes(scheme: str, text: str) -> Url | None:
-    """What follows `scheme://`: authority, path and query."""
+    """Parse the text after `scheme://`: authority, path and query."""
     special = scheme in _DEFAULT_PORTS
     end = len(text)
     for char in "/?\\" if special else "/?":
@@ -240,7 +240,7 @@ def _after_slashes(scheme: str, text: str) -> Url | None:
 
 
 def _file(text: str, base: Url | None) -> Url | None:
-    """The standard's "file state"; `base`, if there is one, is a file."""
+    """The standard's "file state"; `base`, if given, is a file URL."""
     path, query = _cut_query(text, "file")
     if path[:1] not in ("/", "\\") or not path:
         if base is None:
@@ -270,7 +270,7 @@ def _file(text: str, base: Url | None) -> Url | None:
 
 
 class _Path:
-    """The segments of a path while it is read."""
+    """The segments of a path while it is parsed."""
 
     def __init__(self, scheme: str, segments: str | tuple[str, ...] = ()) -> None:
         self._scheme, self.segments = scheme, list(segments)
@@ -283,7 +283,7 @@ class _Path:
             segments.pop()
 
     def add(self, text: str) -> tuple[str, ...]:
-        """The path, after more segments, as they are written."""
+        """Append segments as written; returns the path."""
         if self._scheme in _DEFAULT_PORTS:
             text = text.replace("\\", "/")
         *others, last = text.split("/")

@@ -1,12 +1,12 @@
-"""Public suffixes, the names under which anyone may register one, and the domains that are registered there.
+"""Public suffixes, under which anyone may register names, and the domains registered there.
 
     >>> registered_domain("www.example.co.uk"), public_suffix("www.example.co.uk")
     ('example.co.uk', 'co.uk')
 
-By the Public Suffix List's ICANN section, as in Common Crawl's statistics, `a.blogspot.com` belongs to `blogspot.com`;
-with its private section, `blogspot.com` is a suffix itself. A suffix that the list does not have counts as one label,
-unless asked otherwise. The list is that of the installed package `publicsuffixlist`: results may change with its
-version.
+By default the ICANN section of the Public Suffix List is used, as in Common Crawl's statistics: `a.blogspot.com`
+belongs to `blogspot.com`. With the private section, `blogspot.com` is itself a suffix. A suffix that is not in the list
+counts as one label, unless `unknown` is False. The list is that of the installed package `publicsuffixlist`: results
+may change with its version.
 
 Spec: https://publicsuffix.org/list/
 """
@@ -25,17 +25,17 @@ __all__ = ["domain_and_suffix", "list_version", "public_suffix", "registered_dom
 
 
 _HEAD_BYTES: Final = 4 << 10
-_MAX_NAME: Final = 1 << 10  # characters; IDNA takes quadratic time
+_MAX_NAME: Final = 1 << 10  # longest name accepted, in characters; IDNA takes quadratic time
 
 
 @lru_cache(10_000)
 def registered_domain(host: str, *, private: bool = False, unknown: bool = True) -> str | None:
-    """The domain that was registered: a public suffix and one label; None for addresses, and for mere suffixes.
+    """The registered domain: a public suffix and one label; None for addresses, and for public suffixes themselves.
 
     Args:
-        host: As `hosts.host_of` gives it.
-        private: Also go by the private section of the list.
-        unknown: Whether a suffix that is not in the list counts as one of one label.
+        host: As returned by `hosts.host_of`.
+        private: Also use the private section of the list.
+        unknown: Whether the last label counts as the suffix if the list has none.
 
     Raises:
         MissingDependency: The package `publicsuffixlist` is not installed.
@@ -49,7 +49,7 @@ def registered_domain(host: str, *, private: bool = False, unknown: bool = True)
 
 @lru_cache(10_000)
 def public_suffix(host: str, *, private: bool = False, unknown: bool = True) -> str | None:
-    """The public suffix of a host's name; None for addresses. Arguments and errors are those of `registered_domain`."""
+    """The public suffix of a host name; None for addresses. Arguments and errors as for `registered_domain`."""
     if host_kind(host) != "name":
         return None
     suffix: str | None = _suffixes(private, unknown).publicsuffix(host)
@@ -58,7 +58,7 @@ def public_suffix(host: str, *, private: bool = False, unknown: bool = True) -> 
 
 @cache
 def list_version() -> str:
-    """The VERSION that the installed list names, such as `2026-10-23_07-32-48_UTC`; `unknown` if it names none.
+    """The VERSION of the installed list, such as `2026-10-23_07-32-48_UTC`; `unknown` if it has none.
 
     Raises:
         MissingDependency: The package `publicsuffixlist` is not installed.
@@ -81,10 +81,10 @@ def _suffixes(private: bool, unknown: bool) -> Any:
 
 @lru_cache(10_000)
 def domain_and_suffix(host: str) -> tuple[str, str]:
-    """The domain of any text that stands where a host does, and its suffix, as Common Crawl's statistics name them.
+    """The domain and the suffix of any text in place of a host, named as in Common Crawl's statistics.
 
-    By the ICANN section. An address is its own domain, and its suffix `(ip address)`. A host without a suffix of the
-    list belongs to its last label, and its suffix is empty; a suffix itself belongs to itself.
+    Uses the ICANN section. An address is its own domain, with the suffix `(ip address)`. The domain of a host without a
+    listed suffix is its last label, and its suffix is empty; the domain of a suffix is the suffix itself.
 
     Raises:
         MissingDependency: The package `publicsuffixlist` is not installed.

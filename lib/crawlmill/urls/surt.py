@@ -1,17 +1,17 @@
-"""Urlkeys: URLs in the sort-friendly form that URL indexes are ordered by (SURT, by the Internet Archive's rules).
+"""Urlkeys: URLs in the sortable form that orders URL indexes (SURT, by the Internet Archive's rules).
 
     >>> urlkey("http://www.Example.com:80/A/../b/?y=2&x=1#top")
     'com,example)/b?x=1&y=2'
 
 A key is the URL in lower case without its scheme, user, fragment, default port, `www.` and session ids; the labels of
-the host are reversed, the arguments of the query sorted, percent escapes undone as often as there are any and done
-once. International names are in punycode (IDNA 2003), numeric hosts are written as four numbers. Many URLs can have one
-key. Keys are printable ASCII without blanks. Every string has one: nothing here raises, and nothing asks the DNS. What
-the rules have no key for (`http://host:port/`) is its own key, escaped.
+the host are reversed, the arguments of the query sorted, percent escapes decoded until none are left and encoded once.
+International names are in punycode (IDNA 2003), numeric hosts become four numbers. Many URLs can share a key. Keys are
+printable ASCII without blanks. Every string has a key: nothing here raises, and nothing queries the DNS. A URL to which
+the rules do not apply (`http://host:port/`) is its own key, escaped.
 
-What has no host keeps its scheme: `dns:example.com`, `urn:uuid:…`, `mailto:a@b`.
+URLs without a host keep their scheme: `dns:example.com`, `urn:uuid:…`, `mailto:a@b`.
 
-Rules: https://github.com/iipc/webarchive-commons (`org.archive.url`), as Common Crawl's index applies them.
+Rules: https://github.com/iipc/webarchive-commons (`org.archive.url`), as applied in Common Crawl's index.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _NUMBERS: Final = re.compile(rb"0[0-7]*(?:\.[0-7]+){1,3}|[1-9][0-9]*(?:\.[0-9]+)
 _WWW: Final = re.compile(rb"www[0-9]*\.")
 _PORTS: Final = {b"http": b"80", b"https": b"443"}
 
-_MAX_LABEL: Final = 1 << 10  # characters of which IDNA may make a label; it takes quadratic time
+_MAX_LABEL: Final = 1 << 10  # longest label passed to IDNA, in characters, since it takes quadratic time
 
 
 def urlkey(url: str | bytes) -> str:
-    """The key of a URL.
+    """The key of a URL, as text.
 
     Args:
-        url: As it is in a record; text is taken as its bytes in UTF-8 (with `surrogateescape`).
+        url: The URL as recorded; text is encoded as UTF-8 (with `surrogateescape`).
     """
     if isinstance(url, bytes):
         return urlkey_bytes(url).decode("ascii")
@@ -53,13 +53,13 @@ def urlkey(url: str | bytes) -> str:
     try:
         if native is not None and (key := native.urlkey_of(url)) is not None:
             return str(key)
-    except UnicodeEncodeError:  # text that stands for bytes that are not UTF-8
+    except UnicodeEncodeError:  # surrogates for bytes that are not UTF-8
         pass
     return urlkey_bytes(_encoded(url)).decode("ascii")
 
 
 def urlkey_bytes(url: bytes) -> bytes:
-    """The key of a URL, bytes for bytes."""
+    """The key of a URL, as bytes."""
     native = core.native()
     if native is not None and isinstance(key := native.urlkey(url), bytes):
         return key
@@ -87,7 +87,7 @@ def _encoded(url: str) -> bytes:
 
 
 def _key(url: bytes) -> bytes:
-    """The key of any URL: what the rules have none for is its own, in lower case."""
+    """The key of any URL; one to which the rules do not apply is its own key, in lower case."""
     if url.startswith(b"filedesc"):
         return escape_unprintable(url)
     stripped = _TWICE.sub(rb"\1", re.sub(rb"[\t\r\n]+", b"", url.strip()))
@@ -98,7 +98,7 @@ def _key(url: bytes) -> bytes:
     authority, path, query = _PARTS.match(rest).groups()  # type: ignore[union-attr] # it matches anything
     host, port = _host_and_port(authority or b"")
     if not host and scheme in _PORTS and path:
-        # `http:/host/`, `http:////host/`: the first segment, whole as it is, with what looks like user and port
+        # `http:/host/`, `http:////host/`: the host is the whole first segment, including what looks like user and port
         host, _, path = path.lstrip(b"/").partition(b"/")
         path = b"/" + path
     if port and not (port.isdigit() and len(port) <= _MAX_LABEL and int(port) <= 0xFFFF):
@@ -133,7 +133,7 @@ def _host_and_port(authority: bytes) -> tuple[bytes, bytes]:
 
 
 def _name(host: bytes) -> bytes:
-    """A host in the one form that it has in keys, not yet reversed."""
+    """A host in its form in keys, not yet reversed."""
     host = unescape(host)
     if not host.isascii():
         host = _punycode(host)
@@ -154,7 +154,7 @@ def _punycode(host: bytes) -> bytes:
 
 
 def _address(host: bytes) -> bytes | None:
-    """The address that a host of numbers means: one number counts modulo 2^32, several as `inet_aton` reads them."""
+    """The address of a numeric host: a single number is taken modulo 2^32, several are read as by `inet_aton`."""
     if host.isdigit():
         return _dotted((_number(host) & 0xFFFFFFFF).to_bytes(4, "big"))
     if not _NUMBERS.fullmatch(host):
@@ -166,7 +166,7 @@ def _address(host: bytes) -> bytes | None:
 
 
 def _number(digits: bytes) -> int:
-    """A decimal number modulo a power of two, however many digits it has (`int` refuses more than 4,300)."""
+    """A decimal number modulo a power of two, of any length (`int` refuses more than 4,300 digits)."""
     value = 0
     for start in range(0, len(digits), 9):
         piece = digits[start : start + 9]
@@ -179,7 +179,7 @@ def _dotted(address: bytes) -> bytes:
 
 
 def _without_dots(path: bytes) -> bytes:
-    """A path without empty segments, `.`, and `..` that have something to take back."""
+    """A path without empty segments, without `.`, and without each `..` that has a segment to remove."""
     kept: list[bytes] = []
     for segment in path.split(b"/")[1:]:
         if segment == b".":
@@ -195,11 +195,11 @@ def _without_dots(path: bytes) -> bytes:
 
 
 def _ordered(query: bytes) -> bytes:
-    """A lower-case query without session ids, its arguments in order of name and value."""
+    """A lower-case query without session ids, with arguments sorted by name and value."""
     query = strip_query_sessions(query)
     if b"&" not in query:
         return query
-    # No blank or control is left in a query, so a name orders before whatever it begins.
+    # A query has no blanks or control characters left, so a name sorts before every longer one that begins with it.
     arguments = query.split(b"&")
     arguments.sort(key=lambda argument: argument.replace(b"=", b"\0", 1))
     return b"&".join(arguments)

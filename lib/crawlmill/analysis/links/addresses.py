@@ -1,4 +1,4 @@
-"""Hosts and the IP addresses that they were fetched from: of responses, and of the WAT records about them."""
+"""Hosts and the IP addresses that they were fetched from: in responses, and in WAT records about them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _RESPONSE = b'"HTTP-Response-Metadata":{'
 
 
 def address_of(url: str | None, ip: str | None) -> tuple[str | None, str | None]:
-    """Host and address; None for a host that the URL does not have, and an address that was not noted."""
+    """Host and address; a host that the URL lacks is None, and so is an address that was not recorded."""
     address = (ip or "").strip()
     return (host_of_url(url) if url else None), (None if address in ("", "-") else address)
 
 
 def wat_address(envelope: bytes, url: str | None) -> tuple[str | None, str | None] | None:
-    """Host and address of the HTTP response that a WAT record describes; None if it describes anything else.
+    """Host and address of the HTTP response that a WAT record describes; None for other WAT records.
 
     Args:
         envelope: The block of the record.
-        url: That of the WAT record itself, for one that does not name the response's.
+        url: The URL of the WAT record itself, in case it does not name the response's.
 
     Raises:
         FormatError: `bad-json`: the record is not a JSON object.

@@ -3,7 +3,7 @@
     >>> unescape("?a=1&amp;b=2&copy=3&copy;&#x41;&#65")
     '?a=1&b=2&copy=3\u00a9AA'
 
-`html.unescape` of the standard library reads them as in text, where `&copy=3` holds one, and drops some characters.
+`html.unescape` of the standard library follows the rules for text, where `&copy=3` is one, and drops some characters.
 
 Spec: HTML Living Standard, section 13.2.5.73 and after.
 """
@@ -23,7 +23,7 @@ _C1: Final = {
 
 
 def unescape(value: str) -> str:
-    """The value of an attribute as it is written, without its character references."""
+    """Decode the character references in the value of an attribute, as written."""
     return _REFERENCE.sub(_meant, value) if "&" in value else value
 
 

@@ -1,4 +1,4 @@
-"""References of responses beside those of HTML: redirects, headers that name resources, and sitemaps of robots.txt."""
+"""References of responses outside their HTML: redirects, headers that name resources, and sitemaps of robots.txt."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _LINK: Final = re.compile(r"<([^>]*)>")
 def header_references(
     status: int | None, fields: Iterable[tuple[str, str]], extras: frozenset[str]
 ) -> Iterator[tuple[str, str]]:
-    """The header's name and the value of each reference in an HTTP header: ("location", "/x").
+    """Yield the header's name and the value for each reference in an HTTP header: ("location", "/x").
 
-    `redirects` are the Location of a redirecting response, `headers` its Content-Location and the targets of its Link
-    (RFC 8288).
+    `redirects` are the Location of redirecting responses; `headers` are Content-Location and the targets of Link (RFC
+    8288).
     """
     for field, value in fields:
         name = field.strip().lower()
@@ -37,7 +37,7 @@ def header_references(
 
 
 def wat_response(envelope: bytes) -> tuple[str | None, int | None, list[tuple[str, str]]] | None:
-    """URL, status and header of the HTTP response that a WAT record describes; None if it describes anything else.
+    """URL, status and header of the HTTP response that a WAT record describes; None for other WAT records.
 
     Raises:
         FormatError: `bad-json`: the record is not JSON.

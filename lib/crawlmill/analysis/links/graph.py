@@ -1,20 +1,20 @@
 """The graph of hosts that link to each other: counted, numbered and joined in three passes over sorted lines.
 
-Hosts are named in reverse (`org.example.www`), so that those of a domain stand together. Names are cut into fixed
-ranges by their first letters; a line carries the number of its range as a label, and whoever has the lines of a label
-has them in the order of their bytes. A blank sorts before all that a name may hold.
+Hosts are written in reverse (`org.example.www`), so that those of a domain are together. Names are divided into fixed
+ranges by their first letters; a line carries the number of its range as a label, and a reducer gets the lines of a
+label in the order of their bytes. A blank sorts before all characters of names.
 
     pass 1  in   FROM           0            the host of a page
                  FROM TO        links        a link to another host, with the number of such links
-            out  HOST                        each host that links or has a page, once, in the range of HOST
-                 TO FROM        links        each edge once, in the range of TO
-    pass 2  out  HOST           rank         its place in its range, from 0
+                    out  HOST                        each host that links or has a page, once, in the range of HOST
+                         TO FROM        links        each edge once, in the range of TO
+    pass 2  out  HOST           rank         its position in its range, from 0
                  FROM TOPLACE   links        each edge, in the range of FROM; TOPLACE is range and rank of TO
-                 (blank) RANGE  hosts        to every range, how many hosts this one has
-    pass 3  out  vertices and edges, with numbers: hosts of the ranges before, and the rank
+                 (blank) RANGE  hosts        to every range, the number of hosts in this one
+    pass 3  out  vertices and edges, with numbers: the hosts of earlier ranges plus the rank
 
-So numbers follow the order of names, and edges come out in the order of their numbers. Nothing but the hosts' counts by
-range is held in memory.
+So numbers follow the order of names, and edges are ordered by their numbers. Only the numbers of hosts per range are
+held in memory.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["LABEL", "RANGES", "count_edges", "graph_host", "label_of", "number_g
 LABEL: Final = 5
 """Digits of a label."""
 
-# Each range has about the same share of the hosts of a broad crawl; results do not depend on them.
+# Each range has about the same share of the hosts of a broad crawl; results do not depend on the ranges.
 _STARTS: Final = (
     b"b", b"cn", b"com.c", b"com.f", b"com.k", b"com.n", b"com.s", b"com.w", b"de", b"eu", b"in", b"it", b"net", b"org",
     b"ru",
@@ -47,13 +47,13 @@ _MAX_HOST: Final = 253
 
 
 def graph_host(url: str, *, strip_www: bool = False) -> str | None:
-    """The host of an http or https URL, in reverse; None if it is none that the graph has.
+    """The host of an http or https URL, in reverse; None if the graph does not include it.
 
-    Left out are addresses, single labels, and names with a label that is not made of letters, digits and inner hyphens.
+    Excluded are addresses, single labels, and names with a label not made of letters, digits and inner hyphens.
 
     Args:
-        url: As the URL standard writes it.
-        strip_www: Whether `www.` at the beginning is left out where at least two labels follow.
+        url: A URL as serialized by the URL standard.
+        strip_www: Whether to remove a leading `www.` if at least two labels follow.
     """
     found = _TARGET.match(url)
     return None if found is None or len(found[1]) > _MAX_HOST + 1 else _reversed(found[1], strip_www)
@@ -70,12 +70,12 @@ def _reversed(host: str, strip_www: bool) -> str | None:
 
 
 def label_of(name: bytes) -> bytes:
-    """The label of the range that a reversed host is in."""
+    """The label of a reversed host's range."""
     return _LABELS[bisect_right(_STARTS, name)]
 
 
 def count_edges(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Pass 1: labelled lines, sorted, many whole ones at a time; yields labelled lines."""
+    """Pass 1: takes labelled lines, sorted, in chunks of whole lines; yields labelled lines."""
     last_key, last_from, links = b"", b"", 0
     out: list[bytes] = []
     for chunk in chunks:
@@ -106,7 +106,7 @@ def _edge(text: bytes, links: int, last_from: bytes, out: list[bytes]) -> bytes:
 
 
 def rank_hosts(label: bytes, texts: Iterable[bytes]) -> Iterator[bytes]:
-    """Pass 2: the lines of a label, sorted, without it; yields labelled lines."""
+    """Pass 2: takes the sorted lines of a label, without it; yields labelled lines."""
     rank, last = -1, b""
     for text in texts:
         name, _, links = text.partition(b"\t")
@@ -128,7 +128,7 @@ def number_graph(
     *,
     weights: bool,
 ) -> None:
-    """Pass 3: the lines of a label, sorted, without it; vertices and edges are written as lines."""
+    """Pass 3: takes the sorted lines of a label, without it; writes vertices and edges as lines."""
     firsts: list[int] | None = None
     hosts = [0] * RANGES
     number = 0

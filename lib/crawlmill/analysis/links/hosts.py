@@ -1,4 +1,4 @@
-"""Hosts of URLs as links have them: by the URL standard, in punycode, without a dot at the end."""
+"""Hosts of URLs for links: by the URL standard, in punycode, without a dot at the end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _USUAL: Final = re.compile(r"https?://([a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.[a-z][a-z-
 
 
 def host_of_url(url: str) -> str | None:
-    """The host, without its port; None if the URL has none, or is none.
+    """The host, without its port; None if the URL has none, or is not valid.
 
     >>> host_of_url("http://Bücher.Example.:8080/")
     'xn--bcher-kva.example'

@@ -1,7 +1,7 @@
-"""What an HTML page refers to: the URL attributes of its start tags, found by the tokenizer of the HTML standard.
+"""The references of an HTML page: the URL attributes of its start tags, found by the tokenizer of the HTML standard.
 
-No tree is built: attributes count wherever their tag stands, as they are written, with character references read; of
-several attributes of one name the first. Comments, scripts and attribute values hold no tags.
+No tree is built: attributes count wherever their tag is, as written, with character references decoded; of several
+attributes with the same name, the first counts. Comments, scripts and attribute values contain no tags.
 
 Spec: HTML Living Standard, sections 13.2.5 and 4.2.3 (`base`).
 """
@@ -24,11 +24,11 @@ _bases = tag_reader([b"base"])
 
 
 def references_in(page: bytes, decode: Callable[[bytes], str]) -> Iterator[tuple[str, str]]:
-    """The kind and the value of each URL attribute of a page, in order: ("A@/href", "../x").
+    """Yield the kind and the value of each URL attribute of a page, in order: ("A@/href", "../x").
 
     Args:
-        page: In an encoding that keeps ASCII.
-        decode: What its bytes say; asked only for those that are not ASCII.
+        page: The page, in an ASCII-compatible encoding.
+        decode: Decodes some of its bytes; called only for non-ASCII ones.
     """
     for name, attributes in _tags(page):
         wanted = ATTRIBUTES[name]
@@ -43,7 +43,7 @@ def references_in(page: bytes, decode: Callable[[bytes], str]) -> Iterator[tuple
 
 
 def base_in(page: bytes, decode: Callable[[bytes], str]) -> str | None:
-    """The value of the first `<base href>`; None without one."""
+    """The value of the first `<base href>`; None if there is none."""
     if _MAY_HAVE_BASE.search(page) is None:
         return None
     for _, attributes in _bases(page):

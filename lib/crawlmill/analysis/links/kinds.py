@@ -1,4 +1,4 @@
-"""The attributes of HTML that refer to other resources, and the names that WAT has for them."""
+"""The attributes of HTML that refer to other resources, with their names in WAT."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-r"""The sitemaps that a robots.txt file names.
+r"""The sitemaps named in a robots.txt file.
 
-Lines are read as RFC 9309 says: they end with CR, LF or both, `#` begins a comment, a byte order mark is no text, and
-keys are in any case with blanks around them. `Sitemap` is no part of that RFC, but what it allows as "other records";
+Lines are parsed by RFC 9309: they end with CR, LF or both, `#` begins a comment, a byte order mark is ignored, and keys
+may be in any case with blanks around them. `Sitemap` is not part of that RFC, which allows it among "other records";
 https://www.sitemaps.org/protocol.html#submit_robots defines it.
 
     >>> list(sitemaps_in(b"User-agent: *\nSITEMAP : /a.xml # ours\n", "http://example.com/robots.txt"))
@@ -31,11 +31,11 @@ def is_robots_txt(url: str) -> bool:
 
 
 def sitemaps_in(body: bytes, url: str) -> Iterator[str]:
-    """The URLs of sitemaps, in order, as often as they are named.
+    """Yield the URLs of sitemaps, in order, as often as they are named.
 
     Args:
-        body: The whole file, in UTF-8; U+FFFD stands for what is not.
-        url: That of the file, which relative references are resolved against. What is no URL is left out.
+        body: The whole file, in UTF-8; invalid bytes become U+FFFD.
+        url: The URL of the file, for resolving relative references. Invalid URLs are left out.
     """
     resolver = Resolver(url)
     for found in _LINE.finditer(body.removeprefix(_MARK)):

@@ -1,8 +1,8 @@
-"""What a page refers to, by the WAT record about it.
+"""The references of a page, from the WAT record about it.
 
-Common Crawl's WAT holds the page's URL attributes as they were written: links of the body and most others in
+Common Crawl's WAT contains the page's URL attributes as written: links of the body and most others in
 `HTML-Metadata.Links`, `LINK@/href` in `Head.Link`, `SCRIPT@/src` of the head in `Head.Scripts`, and the last base in
-`Head.Base`. Entries of other shapes, as other programs may write them, are passed by.
+`Head.Base`. Entries in other forms, which other programs may write, are ignored.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ __all__ = ["WatPage", "wat_page"]
 
 @dataclass(frozen=True, slots=True)
 class WatPage:
-    """A page that a WAT record describes: its URL, None if the record does not name it, and its HTML-Metadata."""
+    """A page that a WAT record describes: its URL (None if the record lacks it), and its HTML-Metadata."""
 
     url: str | None
     html: dict[str, Any]
 
     @property
     def base(self) -> str | None:
-        """The value of its base element, as it was written."""
+        """The value of its base element, as written."""
         base = member(self.html, "Head").get("Base")
         return base if isinstance(base, str) else None
 
     def references(self) -> Iterator[tuple[str, str]]:
-        """The kind and the value of each URL attribute."""
+        """Yield the kind and the value of each URL attribute."""
         head = member(self.html, "Head")
         for entries in (head.get("Link"), head.get("Scripts"), self.html.get("Links")):
             for entry in entries if isinstance(entries, list) else [entries]:
@@ -43,7 +43,7 @@ class WatPage:
 
 
 def wat_page(envelope: bytes) -> WatPage | None:
-    """The HTML page that a WAT record describes; None if it describes anything else.
+    """The HTML page that a WAT record describes; None for other WAT records.
 
     Args:
         envelope: The block of the record.

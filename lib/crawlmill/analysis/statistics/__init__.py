@@ -1,1 +1,1 @@
-"""The statistics of crawls, in the form in which Common Crawl publishes them."""
+"""The statistics of crawls, in the form published by Common Crawl."""

@@ -1,4 +1,4 @@
-"""The bias of raw HyperLogLog estimates of 16384 registers, as it was measured.
+"""The measured bias of raw HyperLogLog estimates with 16384 registers.
 
 Source: S. Heule, M. Nunkesser, A. Hall: HyperLogLog in Practice (EDBT 2013), empirical data of its appendix, p = 14.
 """

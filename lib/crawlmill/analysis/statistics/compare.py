@@ -1,6 +1,6 @@
-"""Crawls compared by their sketches: how much two have in common, and how the whole grows.
+"""Compares crawls by their sketches: how much two have in common, and how their union grows.
 
-Sizes are estimates, rounded; what two sets have in common is estimated from the size of both together.
+Sizes are estimates, rounded; intersections are estimated from the size of the union.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ Sketches = dict[tuple[str, str], Sketch]
 
 
 def read_sketches(lines: Iterable[bytes]) -> Sketches:
-    """The sketches in lines of published statistics; all other lines are passed by.
+    """The sketches in lines of published statistics; other lines are ignored.
 
     Raises:
-        ValueError: A line is no pair of JSON, or a sketch is none.
+        ValueError: A line is not a pair of JSON values, or a sketch is invalid.
     """
     found: Sketches = {}
     for line in lines:
@@ -37,7 +37,7 @@ def read_sketches(lines: Iterable[bytes]) -> Sketches:
 def compared(
     item: str, earlier: Mapping[str, Sketch], crawls: Mapping[str, Sketch]
 ) -> Iterator[tuple[list[str], dict[str, Any]]]:
-    """Pairs of keys and values: the overlap of each crawl with each earlier one, and sizes of all crawls so far."""
+    """Yield pairs of keys and values: the overlap of each crawl with each earlier one, and the sizes of their union."""
     for before, old in sorted(earlier.items()):
         for crawl, new in sorted(crawls.items()):
             if crawl == before:

@@ -1,9 +1,9 @@
-r"""Captures grouped by host, domain, suffix or path: their lines for the shuffle, and what the sorted lines come to.
+r"""Captures grouped by host, domain, suffix or path: lines for the shuffle, and summaries of the sorted lines.
 
     PARTITION TAB KEY NUL c HASH-OF-URL NUL DAY NUL STATUS NUL MEDIA TYPE NUL BYTES     a capture
     PARTITION TAB KEY NUL d DIGEST                                                      its digest
 
-Lines of one key stand together, and so do its URLs and digests: distinct ones are counted without holding them.
+Lines with the same key are together, and so are its URLs and digests: distinct ones are counted without holding them.
 Texts are as in JSON strings.
 """
 
@@ -29,7 +29,7 @@ GROUPINGS: Final = ("host", "domain", "tld")
 
 
 def group_of(url: str, by: str | int) -> str | None:
-    """The key of a URL: its host, domain or public suffix, or the host and so many segments; None without a host."""
+    """The key of a URL: its host, domain or public suffix, or the host and `by` path segments; None without a host."""
     host = host_of(url)
     if host is None or by == "host":
         return host
@@ -45,11 +45,11 @@ def group_of(url: str, by: str | int) -> str | None:
 
 
 class GroupLines:
-    """Makes the lines of the captures of any number of indexes; the native core does so for lines as nearly all are.
+    """Makes the lines for captures of any number of indexes; the native core does so for ordinary lines.
 
     Args:
-        parse: Gives the key, the timestamp and the fields of a line. Raises: FormatError: It is no capture.
-        by: What captures are grouped by: one of `GROUPINGS`, or a number of segments.
+        parse: Returns the key, the timestamp and the fields of a line. Raises: FormatError: It is not a capture.
+        by: How to group captures: one of `GROUPINGS`, or a number of segments.
     """
 
     def __init__(self, parse: Callable[[bytes], tuple[bytes, bytes, dict[str, Any]]], by: str | int) -> None:
@@ -63,11 +63,11 @@ class GroupLines:
         return _json(group_of(f"http://{host}/", "host" if self._segments else self._by))
 
     def add(self, data: bytes, lose: Callable[[int, object], None]) -> bytes:
-        """The lines of whole lines of an index.
+        """The lines for whole lines of an index.
 
         Args:
             data: The lines.
-            lose: Called with the place, from 0, of each line that cannot be taken, and why.
+            lose: Called with the index, from 0, of each line that cannot be used, and the error.
         """
         return lines_of(data, None if self._native is None else self._native.add, self._lines_of, lose)
 
@@ -105,15 +105,15 @@ def _json(key: str | None) -> bytes:
 
 
 def grouped(chunks: Iterable[bytes], *, least: int, ranked: bool) -> Iterator[bytes]:
-    """A line for each key in sorted lines, many in each piece: the key and its row, both as JSON.
+    """Yield a line for each key in sorted lines, many in each chunk: the key and its row, both as JSON.
 
     Args:
-        chunks: Whole lines, many at a time.
-        least: Groups of fewer captures are left out.
-        ranked: Give `null TAB [captures,key,row]` in place of `key TAB row`.
+        chunks: Chunks of whole lines.
+        least: Leave out groups with fewer captures.
+        ranked: Whether to write `null TAB [captures,key,row]` instead of `key TAB row`.
 
     Raises:
-        ValueError: A line is not one of a capture.
+        ValueError: A line is not that of a capture.
     """
     native = core.native()
     groups = (_SortedGroups if native is None else native.SortedGroups)(least, ranked)
@@ -123,7 +123,7 @@ def grouped(chunks: Iterable[bytes], *, least: int, ranked: bool) -> Iterator[by
 
 
 class _SortedGroups:
-    """`SortedGroups` in Python."""
+    """The Python version of `SortedGroups`."""
 
     def __init__(self, least: int, ranked: bool) -> None:
         self._least, self._ranked = least, ranked
@@ -132,7 +132,7 @@ class _SortedGroups:
         self._out: list[bytes] = []
 
     def add(self, chunk: bytes) -> bytes:
-        """Take more whole lines; gives the lines of keys that are whole."""
+        """Add whole lines; returns the lines of completed keys."""
         for line in chunk.split(b"\n"):
             if not line:
                 continue
@@ -145,7 +145,7 @@ class _SortedGroups:
         return b"".join(lines)
 
     def finish(self) -> bytes:
-        """The rest."""
+        """Return the remaining lines."""
         self._end_key()
         return b"".join(self._out)
 
@@ -160,7 +160,7 @@ class _SortedGroups:
 
 
 class _Group:
-    """What is to be known of the captures of one key; they come in order."""
+    """The summary of the captures with one key, which come in order."""
 
     def __init__(self) -> None:
         self.captures = self._urls = self._digests = self._bytes = 0
@@ -170,7 +170,7 @@ class _Group:
         self._mime: dict[bytes, int] = {}
 
     def take(self, text: bytes) -> None:
-        """Count a capture or a digest."""
+        """Add a capture or a digest."""
         if text[:1] == b"d":
             self._digests += text != self._last
             self._last = text
@@ -185,7 +185,7 @@ class _Group:
         self._bytes += int(size)
 
     def row(self) -> bytes:
-        """All of it, as JSON."""
+        """The summary, as JSON."""
         counted = b'{"captures":%d,"urls":%d,"digests":%d,' % (self.captures, self._urls, self._digests)
         days = b'"first":"%b","last":"%b",' % (_shown(self._first_day), _shown(self._last_day))
         named = b'"status":{%b},"mime":{%b},' % (_named(self._status), _named(self._mime))
@@ -197,5 +197,5 @@ def _shown(day: bytes) -> bytes:
 
 
 def _named(counts: dict[bytes, int]) -> bytes:
-    """Counts by name, which is a text of JSON, in the order of the names' bytes."""
+    """Counts by name, a JSON text, in the order of the names' bytes."""
     return b",".join(b'"%b":%d' % (name, counts[name]) for name in sorted(counts))

@@ -1,17 +1,32 @@
-"""What all that makes lines of an index' lines shares: the native core first, and what it leaves to Python after it."""
+"""Converts lines of an index: the native core first, then Python for those that it leaves."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
 from crawlmill.errors import FormatError
 
-__all__ = ["MAX_HEAD", "NativeAdd", "keep", "lines_of", "said"]
+__all__ = ["MAX_HEAD", "USUAL_LINE", "NativeAdd", "keep", "lines_of", "said"]
 
 MAX_HEAD: Final = 256
 """Beginnings of URLs that are longer are not kept."""
+
+_TEXT: Final = r'"([ !#-\[\]-~]*)"'
+USUAL_LINE: Final = re.compile(
+    r"([!-~]+) [0-9]{14} "
+    r'\{"url": "([!#-\[\]-~][ !#-\[\]-~]+)"'
+    rf'(?:, "mime": {_TEXT})?(?:, "mime-detected": {_TEXT})?(?:, "status": {_TEXT})?(?:, "digest": {_TEXT})?'
+    rf'(?:, "length": "[0-9]*")?(?:, "offset": "[0-9]*")?, "filename": {_TEXT}'
+    rf'(?:, "charset": {_TEXT})?(?:, "languages": {_TEXT})?'
+    r'(?:, "truncated": "[a-z]*")?(?:, "redirect": "[ !#-\[\]-~]*")?\}'
+)
+"""A line as Common Crawl writes nearly all of them: ASCII without escapes, its fields in this order.
+
+Its groups: the urlkey, URL, media types as sent and as detected, status, digest, file name, charset, languages.
+"""
 
 _MAX_KEPT: Final = 1 << 14
 
@@ -20,7 +35,7 @@ NativeAdd = Callable[[bytes], tuple[bytes, list[tuple[int, int, int]]]]
 
 
 def said(value: Any) -> str | None:
-    """A field's text; None if it says nothing."""
+    """The text of a field; None if it is empty or `-`."""
     if type(value) is str:
         return None if value in ("", "-") else value
     return None if value is None else json.dumps(value)
@@ -29,13 +44,13 @@ def said(value: Any) -> str | None:
 def lines_of(
     data: bytes, native: NativeAdd | None, make: Callable[[bytes], bytes], lose: Callable[[int, FormatError], object]
 ) -> bytes:
-    """The lines of whole lines of an index.
+    """Convert whole lines of an index.
 
     Args:
         data: The lines.
-        native: Makes the lines of nearly all of them; None without the native core.
-        make: Gives the lines of any other one. Raises: FormatError: It cannot be taken.
-        lose: Called with the place, from 0, of each line that cannot be taken, and why.
+        native: Converts ordinary lines; None without the native core.
+        make: Converts any other line. Raises: FormatError: It cannot be used.
+        lose: Called with the index, from 0, of each line that cannot be used, and the error.
     """
     if native is None:
         numbered, made = list(enumerate(data.split(b"\n")[:-1])), []
@@ -53,7 +68,7 @@ def lines_of(
 
 
 def keep(kept: dict[Any, Any], key: Any, value: Any) -> None:
-    """Keep what was computed, in bounded memory."""
+    """Cache a computed value, in bounded memory."""
     if len(kept) >= _MAX_KEPT:
         kept.clear()
     kept[key] = value

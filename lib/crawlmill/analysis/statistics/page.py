@@ -1,14 +1,14 @@
-r"""What the statistics ask of a capture, and the lines that bring it through the shuffle.
+r"""The facts of a capture for the statistics, and the lines that carry them through the shuffle.
 
-The lines of one URL stand together, those of one host, and those of one domain; so whoever reads them in their order
-can count distinct things without holding them:
+The lines of a URL are together, those of a host, and those of a domain; so reading them in order allows counting
+distinct things without holding them:
 
     PARTITION TAB p DOMAIN NUL HOST NUL HASH-OF-URL NUL CRAWL NUL SURT-DOMAIN NUL TLD NUL FACETS     a page
     PARTITION TAB r DOMAIN NUL HOST NUL HASH-OF-URL NUL CRAWL NUL STATUS                             a robots.txt
     PARTITION TAB d DIGEST NUL CRAWL                                                                 a page's digest
 
-All of a domain has one partition. Texts are as in JSON strings, so that they hold neither NUL nor TAB. FACETS are
-scheme, media types as sent and as detected, charset and languages; an empty one is missing.
+All lines of a domain are in one partition. Texts are as in JSON strings, so that they contain neither NUL nor TAB.
+FACETS are scheme, media types as sent and as detected, charset and languages; empty ones are missing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NO_NUMBER: Final = -1
 
 
 class HostParts(NamedTuple):
-    """A host, the domain that it belongs to and its public suffix, as texts of JSON; empty without a host."""
+    """A host, its domain and its public suffix, as JSON texts; empty without a host."""
 
     host: bytes
     domain: bytes
@@ -41,7 +41,7 @@ class HostParts(NamedTuple):
 
 
 class UrlPlace(NamedTuple):
-    """What lines have of the host and scheme of a URL; `partition` is None without a domain: the URL's hash decides."""
+    """The host and scheme of a URL for lines; `partition` is None without a domain: then the URL's hash decides."""
 
     partition: int | None
     domain_and_host: bytes
@@ -50,7 +50,7 @@ class UrlPlace(NamedTuple):
 
 
 def text_of(value: object) -> bytes:
-    """The inside of the JSON string of a value; of numbers and objects, of their text."""
+    """The inside of the JSON string for a value; numbers and objects are converted to text."""
     text = value if isinstance(value, str) else str(value)
     return encode_basestring(text)[1:-1].encode("utf-8", "backslashreplace")
 
@@ -61,7 +61,7 @@ def sha1_of(text: str) -> bytes:
 
 
 def url_head(url: str) -> str | None:
-    """The beginning of a URL, up to its path, that says all that `url_place` does; None if only the whole URL does."""
+    """The beginning of a URL, up to its path, if it is enough for `url_place`; None if the whole URL is needed."""
     if not url.startswith(("http://", "https://")):
         return None
     end = url.find("/", 8)
@@ -69,10 +69,10 @@ def url_head(url: str) -> str | None:
 
 
 def url_place(url: str) -> UrlPlace:
-    """Where the lines of a URL stand."""
+    """The place of a URL's lines."""
     try:
         host = urlsplit(url).hostname
-    except ValueError:  # brackets that hold no address
+    except ValueError:  # brackets without an address
         host = None
     parts = parts_of_host(host or "")
     partition = crc32(parts.domain) % PARTITIONS if parts.domain else None
@@ -81,7 +81,7 @@ def url_place(url: str) -> UrlPlace:
 
 
 def parts_of_host(host: str) -> HostParts:
-    """The parts of a host as a URL has it: in lower case, and without dots around it."""
+    """The parts of a host from a URL: in lower case, without dots at its ends."""
     return _parts_of(host.lower().strip("."))
 
 
@@ -94,13 +94,13 @@ def _parts_of(host: str) -> HostParts:
 
 
 def number_of(status: object) -> int:
-    """The number that a status is; -1 if it is none."""
+    """A status as a number; -1 if it is not one."""
     text = str(status)
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else _NO_NUMBER
 
 
 def facets_of(mime: Any, detected: Any, charset: Any, languages: Any) -> bytes:
-    """What a line has of a page's media types, charset and languages; None where nothing is said."""
+    """A page's media types, charset and languages as in lines; None for missing values."""
     return b"\0".join(
         (text_of(mime or "unk"), text_of(detected or ""), text_of(charset or ""), text_of(languages or ""))
     )
@@ -122,5 +122,5 @@ def robots_line(place: UrlPlace, sha1: bytes, crawl: bytes, status: int) -> byte
 
 
 def digest_line(digest: bytes, crawl: bytes) -> bytes:
-    """The line of a page's digest, which is a text of JSON."""
+    """The line of a page's digest, which is a JSON text."""
     return b"%d\td%b\0%b\n" % (crc32(digest) % PARTITIONS, digest, crawl)

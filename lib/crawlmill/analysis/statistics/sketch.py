@@ -1,6 +1,6 @@
-"""Sketches that estimate how many distinct texts there are: HyperLogLog, as in Common Crawl's published statistics.
+"""Sketches that estimate the number of distinct texts: HyperLogLog, as in Common Crawl's published statistics.
 
-A text counts by the first 8 bytes of the SHA-1 of its UTF-8, a number x: register x & 16383 keeps the largest
+A text is counted by the first 8 bytes of the SHA-1 of its UTF-8, a number x: register x & 16383 keeps the largest
 51 - bit_length(x >> 14). Sketches of parts merge into that of the whole, register by register.
 
     >>> sketch = Sketch()
@@ -8,7 +8,7 @@ A text counts by the first 8 bytes of the SHA-1 of its UTF-8, a number x: regist
     >>> round(sketch.card)
     1
 
-Spec: the lines `size_estimate` that are published; P. Flajolet and others: HyperLogLog (2007), with the corrections of
+Spec: the published lines `size_estimate`; P. Flajolet and others: HyperLogLog (2007), with the corrections of
 S. Heule and others: HyperLogLog in Practice (2013).
 """
 
@@ -31,12 +31,16 @@ _MAX_REGISTER: Final = 64 - _P + 1
 
 
 class Sketch:
-    """16384 registers."""
+    """A HyperLogLog sketch with 16384 registers."""
 
     __slots__ = ("registers",)
 
     def __init__(self, registers: bytes | bytearray = bytes(_M)) -> None:
         self.registers = bytearray(registers)
+
+    def __bool__(self) -> bool:
+        """Whether anything was counted."""
+        return any(self.registers)
 
     def add(self, text: str) -> None:
         """Count a text."""
@@ -45,23 +49,23 @@ class Sketch:
     def add_hash(self, digest: bytes) -> None:
         """Count a text by its SHA-1."""
         x = int.from_bytes(digest[:8], "big")
-        value = 51 - (x >> _P).bit_length()
-        if value > self.registers[x & (_M - 1)]:
-            self.registers[x & (_M - 1)] = value
+        value, place = _MAX_REGISTER - (x >> _P).bit_length(), x & (_M - 1)
+        if value > self.registers[place]:
+            self.registers[place] = value
 
     def merge(self, other: Sketch) -> None:
-        """Count what another one has counted, too."""
+        """Add everything that another sketch has counted."""
         self.registers = bytearray(map(max, self.registers, other.registers))
 
     def union(self, other: Sketch) -> Self:
-        """What both have counted."""
+        """A sketch of everything that either has counted."""
         both = type(self)(self.registers)
         both.merge(other)
         return both
 
     @property
     def card(self) -> float:
-        """An estimate of how many distinct texts were counted."""
+        """An estimate of the number of distinct texts counted."""
         zeros = self.registers.count(0)
         if zeros:
             linear = _M * math.log(_M / zeros)
@@ -74,16 +78,16 @@ class Sketch:
         return estimate - sum(bias for _, bias in nearest) / _NEAREST
 
     def to_json(self) -> dict[str, Any]:
-        """The object that is published."""
+        """The object in the published form."""
         return {"__type__": "HyperLogLog", "card": self.card, "p": _P, "M": list(self.registers), "m": _M,
                 "alpha": _ALPHA}  # fmt: skip
 
     @classmethod
     def from_json(cls, given: Any) -> Self:
-        """The sketch of an object that is published.
+        """Parse an object in the published form.
 
         Raises:
-            ValueError: It is none, or not one of 16384 registers.
+            ValueError: It is not valid, or does not have 16384 registers.
         """
         registers = given.get("M") if isinstance(given, dict) else None
         if not isinstance(registers, list) or len(registers) != _M:

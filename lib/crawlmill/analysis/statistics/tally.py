@@ -1,9 +1,8 @@
-"""Counts of distinct things in the sorted lines of `page`: hosts and domains whole, all else to be summed.
+"""Counts of distinct things in the sorted lines of `page`: complete for hosts and domains, partial for other items.
 
-What is held is of one URL, one host and one domain at a time; counters are let go of when they hold many keys. Lines
-come out as pairs of JSON: `["host","e.org","CC-MAIN-2024-10"] TAB [3,2]`. Those of hosts and domains are results; of
-other items they are vectors [pages, URLs, hosts, domains] that are still to be summed (`SUMMED`). The native core does
-the same.
+Only one URL, one host and one domain are held at a time; counters are emptied when they hold many keys. Output lines
+are pairs of JSON: `["host","e.org","CC-MAIN-2024-10"] TAB [3,2]`. Those of hosts and domains are results; those of
+other items are vectors [pages, URLs, hosts, domains] to be summed (`SUMMED`). The native core does the same.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ _BY_CAPTURE: Final = ("mimetype", "mimetype_detected", "charset", "languages")
 
 
 def counted_pages(chunks: Iterable[bytes], *, exact: bool) -> Iterator[bytes]:
-    """The pairs of sorted lines, many in each piece.
+    """Yield the pairs for sorted lines, many in each chunk.
 
     Args:
-        chunks: Whole lines of one partition after another, many at a time.
-        exact: Whether URLs are counted beyond their number: by their captures, and those that are new in a crawl.
+        chunks: Chunks of whole lines, one partition after another.
+        exact: Whether to count more about URLs than their number: their captures, and those that are new in a crawl.
 
     Raises:
-        ValueError: A line is not one of `page`.
+        ValueError: A line is not from `page`.
     """
     native = core.native()
     pages = (_SortedPages if native is None else native.SortedPages)(exact)
@@ -39,14 +38,15 @@ def counted_pages(chunks: Iterable[bytes], *, exact: bool) -> Iterator[bytes]:
 
 
 class _SortedPages:
-    """`SortedPages` in Python."""
+    """The Python version of `SortedPages`."""
 
     def __init__(self, exact: bool) -> None:
         self._exact = exact
         self._sums: dict[bytes, list[int]] = {}
-        self._alike: dict[tuple[bytes, bytes], list[int]] = {}  # by crawl and facets, of URLs with but one kind of them
+        self._alike: dict[tuple[bytes, bytes], list[int]] = {}  # by crawl and facets, of URLs with one kind of them
         self._urls: dict[tuple[bytes, int], int] = {}  # by crawl and number of captures
-        self._new: dict[bytes, int] = {}  # by crawl
+        self._digests: dict[tuple[bytes, int], int] = {}  # by crawl and number of captures
+        self._new: dict[tuple[str, bytes], int] = {}  # by what is new, and crawl
         self._out: list[bytes] = []
         self._domain = self._host = self._url = self._digest = b""
         self._kind = b""
@@ -58,7 +58,7 @@ class _SortedPages:
         self._of_digest: dict[bytes, int] = {}  # by crawl
 
     def add(self, chunk: bytes) -> bytes:
-        """Take more whole lines; gives some pairs."""
+        """Add whole lines; returns some pairs."""
         for line in chunk.split(b"\n"):
             text = line.partition(b"\t")[2]
             kind = text[:1]
@@ -68,12 +68,12 @@ class _SortedPages:
                 self._take_digest(text[1:])
             elif kind == b"c":
                 self._out.append(text[1:])
-        if len(self._sums) + len(self._alike) + len(self._urls) > _MAX_KEYS:
+        if len(self._sums) + len(self._alike) + len(self._urls) + len(self._digests) > _MAX_KEYS:
             self._drain()
         return self._given()
 
     def finish(self) -> bytes:
-        """The rest."""
+        """Return the remaining pairs."""
         self._end_domain()
         self._end_digest()
         self._drain()
@@ -96,9 +96,12 @@ class _SortedPages:
             self._add_size(b"url", crawl, number)
             if self._exact:
                 self._add_to_histogram(b"url", "page", crawl, captures, number)
-        for crawl, number in self._new.items():
-            self._add(b'["new_items","url","%b"]' % crawl, number)
-        sums, self._sums, self._alike, self._urls, self._new = self._sums, {}, {}, {}, {}
+        for (crawl, captures), number in self._digests.items():
+            self._add_size(b"digest", crawl, number)
+            self._add_to_histogram(b"digest", "page", crawl, captures, number)
+        for (what, crawl), number in self._new.items():
+            self._add(b'["new_items","%b","%b"]' % (what.encode(), crawl), number)
+        sums, self._sums, self._alike, self._urls, self._digests, self._new = self._sums, {}, {}, {}, {}, {}
         for key, vector in sums.items():
             value = b"[%b]" % b",".join(b"%d" % number for number in vector) if len(vector) > 1 else b"%d" % vector[0]
             self._out.append(b"%b\t%b" % (key, value))
@@ -144,8 +147,8 @@ class _SortedPages:
         for crawl, captures in found.items():
             self._end_page(crawl, captures)
         if self._exact:
-            first = min(found)
-            self._new[first] = self._new.get(first, 0) + 1
+            new = "url", min(found)
+            self._new[new] = self._new.get(new, 0) + 1
 
     def _end_robots(self, crawl: bytes, captures: dict[bytes, int]) -> None:
         for status, number in captures.items():
@@ -157,17 +160,17 @@ class _SortedPages:
         if len(captures) == 1:
             [(facets, pages)] = captures.items()
             surt, self._tld, said = facets.split(b"\0", 2)
-            _add_to(self._alike, (crawl, said), pages, 1)
-            _add_to(self._of_surt, (crawl, surt), pages, 1)
+            _add_url(self._alike, (crawl, said), pages)
+            _add_url(self._of_surt, (crawl, surt), pages)
         else:
             pages = self._end_mixed(crawl, captures)
         self._urls[crawl, pages] = self._urls.get((crawl, pages), 0) + 1
-        _add_to(self._of_host, crawl, pages, 1)
+        _add_url(self._of_host, crawl, pages)
         if not self._host:
-            self._end_surts(0)  # there may be any number of them, and no hosts to be counted
+            self._end_surts(0)  # there may be many of them, and no hosts to count
 
     def _end_mixed(self, crawl: bytes, captures: dict[bytes, int]) -> int:
-        """Count the captures of a URL that differ; the number of its pages."""
+        """Count the captures of a URL with different facets; returns the number of its pages."""
         pages = sum(captures.values())
         counted: dict[tuple[str, bytes], int] = {}
         surts: dict[bytes, int] = {}
@@ -185,7 +188,7 @@ class _SortedPages:
         for (metric, item), number in counted.items():
             self._add_item(metric, item, crawl, number, 1)
         for surt, number in surts.items():
-            _add_to(self._of_surt, (crawl, surt), number, 1)
+            _add_url(self._of_surt, (crawl, surt), number)
         return pages
 
     def _end_surts(self, hosts: int) -> None:
@@ -230,10 +233,19 @@ class _SortedPages:
         if not found:
             return
         self._of_digest = {}
-        for crawl, pages in found.items():
-            self._add_size(b"digest", crawl)
-            self._add_to_histogram(b"digest", "page", crawl, pages)
-        self._add(b'["new_items","digest","%b"]' % min(found), 1)
+        for item in found.items():
+            self._digests[item] = self._digests.get(item, 0) + 1
+        new = "digest", min(found)
+        self._new[new] = self._new.get(new, 0) + 1
+
+
+def _add_url(sums: dict[_Key, list[int]], key: _Key, pages: int) -> None:
+    found = sums.get(key)
+    if found is None:
+        sums[key] = [pages, 1]
+    else:
+        found[0] += pages
+        found[1] += 1
 
 
 def _add_to(sums: dict[_Key, list[int]], key: _Key, *numbers: int) -> None:

@@ -1,4 +1,4 @@
-"""The numbers of an item: [pages, URLs, hosts, domains], as far as they are of interest, and as they are published."""
+"""The numbers of an item: [pages, URLs, hosts, domains], as far as they are needed, and in published form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ITEMS: Final = SUMMED | {"host", "domain"}
 
 
 def trimmed(vector: list[int]) -> int | list[int]:
-    """The vector without equal numbers at its end; one number alone is no list."""
+    """The vector without equal numbers at its end; a single number instead of a list of one."""
     size = len(vector)
     while size > 1 and vector[size - 1] == vector[size - 2]:
         size -= 1
@@ -27,12 +27,12 @@ def trimmed(vector: list[int]) -> int | list[int]:
 
 
 def summed(vectors: Iterable[list[int]]) -> list[int]:
-    """The sum of vectors of one length."""
+    """The sum of vectors of equal length."""
     return [sum(column) for column in zip(*vectors, strict=True)]
 
 
 def histograms_of(metric: str, crawl: str, vector: list[int]) -> list[list[str | int]]:
-    """The keys under which an item counts: those of the histograms of its numbers, and that of its metric's size."""
+    """The keys that an item counts for: the histograms of its numbers, and the size of its metric."""
     keys: list[list[str | int]] = [
         ["histogram", metric, crawl, place, number] for place, number in zip(PLACES, vector, strict=False)
     ]

@@ -1,4 +1,4 @@
-"""The structured data of one capture of a page, by format: from its text to lines of N-Quads."""
+"""Extracts the structured data of one capture of a page, by format: from its text to lines of N-Quads."""
 
 from __future__ import annotations
 
@@ -19,18 +19,21 @@ from crawlmill.analysis.structured.terms import graph_name
 __all__ = ["Extracted", "extract"]
 
 _READERS: Final[dict[str, Callable[[Page, Triples], None]]] = {
-    "microdata": add_microdata, "rdfa": add_rdfa, "json-ld": add_json_ld, "microformats2": add_microformats,
-}  # fmt: skip
+    "microdata": add_microdata,
+    "rdfa": add_rdfa,
+    "json-ld": add_json_ld,
+    "microformats2": add_microformats,
+}
 
 
 @dataclass(slots=True)
 class Extracted:
-    """What a page says.
+    """The structured data of a page.
 
     Attributes:
-        graph: The term that stands for the page.
-        quads: Lines without line ends, by format; formats that say nothing are left out.
-        skipped: What could not be taken, by reason.
+        graph: The term that names the page.
+        quads: Lines without line ends, by format; formats without any are left out.
+        skipped: Counts of what could not be used, by reason.
     """
 
     graph: str
@@ -39,13 +42,13 @@ class Extracted:
 
 
 def extract(text: str, uri: str, formats: Iterable[str], nodes: str) -> Extracted | None:
-    """What a page says in some formats; None if its URI is not absolute.
+    """Extract a page's data in some formats; None if its URI is not absolute.
 
     Args:
         text: The page, decoded.
-        uri: Where it was found.
+        uri: The URI of the page.
         formats: Names of `FORMATS`.
-        nodes: What its blank nodes begin with, see `quads.node_prefix`.
+        nodes: The prefix of its blank nodes, see `quads.node_prefix`.
     """
     graph = graph_name(uri)
     if graph is None:

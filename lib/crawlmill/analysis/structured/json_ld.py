@@ -1,12 +1,12 @@
-"""JSON-LD in the scripts of a page as RDF.
+"""JSON-LD in the scripts of a page, as RDF.
 
-Each `<script type="application/ld+json">` is a document of its own, relative to the page's base, with blank nodes of
-its own; its named graphs fold into that of the page. One that is broken costs itself alone. No context is ever fetched:
-schema.org's is built in, and a document that names any other is left out, as `unknown-context`.
+Each `<script type="application/ld+json">` is a document of its own, relative to the page's base, with its own blank
+nodes; its named graphs are merged into that of the page. A broken one does not affect others. Contexts are never
+fetched: schema.org's is built in, and a document that names any other is left out, as `unknown-context`.
 
 Spec: JSON-LD 1.1, https://www.w3.org/TR/json-ld11/, section 7 for HTML. Documents are expanded by Oxigraph, whose time
-grows with the square of how deep nodes are nested, so depth is limited first; so is how far terms of a context are
-defined by one another, which it follows on the stack.
+grows with the square of the nesting depth of nodes, so depth is limited first; so is the length of chains of terms in a
+context that are defined by each other, which it follows recursively.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _MAX_DEFINED: Final = 2_000_000
 """Definitions of terms, times the contexts that each of them may be copied into."""
 
-# Numbers stay as they are written while a document is changed: texts that no text of it holds stand for them.
+# Numbers keep their spelling while a document is modified: placeholders stand for them that occur in no text.
 _MARK: Final = "\ufdd0"
 _MARKED: Final = re.compile(f'"{_MARK}([^"]*){_MARK}"')
 _LOST: Final = "\ufdd1"
@@ -41,7 +41,7 @@ class _UnknownContextError(Exception):
 
 
 def add_json_ld(page: Page, triples: Triples) -> None:
-    """Add the triples of all scripts of a page; what cannot be taken is counted in `triples.skipped`."""
+    """Add the triples of all scripts of a page; counts what cannot be used in `triples.skipped`."""
     for branch in page.branches("script[type]"):
         if _TYPE.match(branch.element.attr("type")) is None:
             continue
@@ -51,7 +51,7 @@ def add_json_ld(page: Page, triples: Triples) -> None:
         before = len(triples)
         try:
             _add_document(text, page.base, triples)
-        except TooMuchError as error:  # of the scripts before it, all stays
+        except TooMuchError as error:  # triples of the scripts before it are kept
             triples.keep(before)
             triples.skipped[error.reason] += 1
         except _UnknownContextError:
@@ -63,13 +63,13 @@ def add_json_ld(page: Page, triples: Triples) -> None:
 
 
 def _add_document(text: str, base: str, triples: Triples) -> None:
-    """Add the triples of a document. Raises: ValueError, SyntaxError: It is no valid one; and as `add_json_ld`."""
+    """Add the triples of a document. Raises: ValueError, SyntaxError: It is not valid; and as `add_json_ld`."""
     triples.charge(len(text))
     if _MARK in text or _LOST in text:
         text = text.replace(_MARK, "\ufffd").replace(_LOST, "\ufffd")
     document = json.loads(text, parse_float=_marked, parse_int=_whole, parse_constant=_no_number)
     if not isinstance(document, dict | list):
-        raise SyntaxError("neither an object nor a list")  # noqa: TRY004 - of the document, not of a caller
+        raise SyntaxError("neither an object nor a list")  # noqa: TRY004 - an error of the document, not of the caller
     found = _Survey(triples)
     found.look_at(document)
     if found.changed or "\\u" in text:
@@ -100,11 +100,11 @@ def _add_document(text: str, base: str, triples: Triples) -> None:
 
 
 class _Survey:
-    """What a document uses: names, contexts; and what it costs.
+    """What a document uses: names and contexts; and its cost.
 
     Attributes:
         names: Keys, and the prefixes of texts.
-        schema_org: Where the address of schema.org's context stands: an object or list, and the key or number in it.
+        schema_org: Where the address of schema.org's context is: an object or list, and the key or index in it.
     """
 
     def __init__(self, triples: Triples) -> None:
@@ -116,14 +116,14 @@ class _Survey:
 
     @property
     def changed(self) -> bool:
-        """Whether the document cannot be given on as it is."""
+        """Whether the document must be modified before it is passed on."""
         return bool(self.schema_org)
 
     def look_at(self, document: Any) -> None:
-        """Take note of a document.
+        """Examine a document.
 
         Raises:
-            _UnknownContextError, RecursionError: A context is unknown; it is nested too deeply.
+            _UnknownContextError, RecursionError: A context is unknown; the document is nested too deeply.
             TooMuchError: It costs too much.
         """
         pending: list[tuple[Any, int, bool]] = [(document, 0, False)]
@@ -179,7 +179,7 @@ class _Survey:
                     self._context(value, number, each)
 
     def _chain(self, value: Any, *, in_context: bool) -> None:
-        """Take note of how far terms are defined by terms; contexts within contexts count together."""
+        """Examine how long chains of terms are that are defined by each other; nested contexts count together."""
         for context in value if isinstance(value, list) else [value]:
             if isinstance(context, dict):
                 length = _longest_chain(context)
@@ -189,9 +189,9 @@ class _Survey:
 
 
 def _longest_chain(context: dict[str, Any]) -> int:
-    """How many terms of a context are defined one by the other, the first of them not counted.
+    """The number of terms of a context that are defined one by another, without the first of them.
 
-    Those that are defined in a circle count, too.
+    Terms defined in a circle count, too.
     """
     users: dict[str, list[str]] = {}
     needs: dict[str, int] = {}

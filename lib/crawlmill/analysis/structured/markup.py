@@ -1,16 +1,16 @@
-"""Which formats of structured data the bytes of a page may hold: a quick look that lets most pages go before any tree.
+"""The formats of structured data that a page may contain: a quick check of its bytes that avoids parsing most pages.
 
-A page that holds a format is never let go; one that is kept may still hold none. Pages are in an encoding that keeps
-ASCII. What counts are attributes, wherever something looks like one:
+A page with a format is never missed; a page that is kept may still have none. Pages are in an ASCII-compatible
+encoding. The check looks for attributes, wherever something looks like one:
 
-    itemprop, itemtype           microdata: an item without both says nothing
+    itemprop, itemtype           microdata: an item without both has no data
     property, typeof, vocab      RDFa
-    rel, rev                     RDFa, if the value has a colon or one of three terms: usual links (`stylesheet`,
-                                 `nofollow`) mean nothing without a vocabulary
+    rel, rev                     RDFa, if the value has a colon or one of three terms: ordinary links (`stylesheet`,
+                                 `nofollow`) have no meaning without a vocabulary
     type                         JSON-LD
     class                        microformats, if one of its names begins an item
 
-Values that might say so by a character reference count too. The native core has a twin (`PageFilter`).
+Values that may contain these by a character reference count too. The native core has a twin (`PageFilter`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _SAYS: Final = {
 
 
 def formats_in(page: bytes, wanted: frozenset[str]) -> tuple[str, ...]:
-    """Those of the wanted formats that a page may hold, in the order of `FORMATS`."""
+    """Those of the wanted formats that a page may contain, in the order of `FORMATS`."""
     native = core.native()
     if native is not None:
         bits = native.structured_formats(page)
@@ -56,7 +56,7 @@ def formats_in(page: bytes, wanted: frozenset[str]) -> tuple[str, ...]:
 
 
 def page_filter(wanted: Iterable[str]) -> Any | None:
-    """A counter of the native core that takes the records which hold none of these formats; None in Python."""
+    """A counter of the native core that consumes records without any of these formats; None in Python."""
     native = core.native()
     return None if native is None else native.PageFilter(sum(1 << FORMATS.index(name) for name in set(wanted)))
 

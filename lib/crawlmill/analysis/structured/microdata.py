@@ -1,9 +1,10 @@
 """Microdata as RDF.
 
-An item is a subject: the IRI of its `itemid`, or a blank node. Its properties hang on the vocabulary of its first type;
-an item without a type has that of the item around it. Values are items, URLs, numbers, times, or texts in a language.
+An item is a subject: the IRI of its `itemid`, or a blank node. Its properties belong to the vocabulary of its first
+type; an item without a type uses that of the enclosing item. Values are items, URLs, numbers, times, or texts in a
+language.
 
-Without vocabulary expansion and `itemprop-reverse`, which are optional.
+Vocabulary expansion and `itemprop-reverse`, which are optional, are not implemented.
 
 Spec: Microdata to RDF (W3C, second edition), https://www.w3.org/TR/microdata-rdf/; HTML Living Standard, section 5.
 """
@@ -32,7 +33,7 @@ def add_microdata(page: Page, triples: Triples) -> None:
     """Add the triples of all items of a page.
 
     Raises:
-        TooMuchError: Items are nested too deeply, or there is too much of them.
+        TooMuchError: Items are nested too deeply, or there are too many.
     """
     reader = _Reader(page, triples)
     for branch in reader.items:
@@ -58,7 +59,7 @@ class _Reader:
         self._subjects: dict[Branch, str | None] = {}
 
     def add_item(self, top: Branch) -> None:
-        """Add a top-level item and those that it holds."""
+        """Add a top-level item and those inside it."""
         self._subject(top)
         pending = [(top, "", 0)]
         while pending:
@@ -80,7 +81,7 @@ class _Reader:
             pending.extend((branch, vocabulary, depth + 1) for branch in reversed(inner))
 
     def _subject(self, item: Branch) -> str | None:
-        """The subject of an item that is met for the first time."""
+        """The subject of an item that is seen for the first time."""
         given = item.element.attr("itemid")
         if given is None:
             subject: str | None = self._triples.node()
@@ -91,7 +92,7 @@ class _Reader:
         return subject
 
     def _properties(self, item: Branch) -> list[Branch]:
-        """The elements with properties of an item, in tree order."""
+        """The elements with an item's properties, in tree order."""
         found: list[Branch] = []
         seen = {item}
         pending = item.children[::-1]
@@ -119,7 +120,7 @@ class _Reader:
         return iri(f"{vocabulary}{name}" if vocabulary else f"{self._page.base.partition('#')[0]}#{name}")
 
     def _value(self, branch: Branch, inner: list[Branch]) -> str | None:
-        """The value of a property; an item that is new goes to `inner`, too."""
+        """The value of a property; a new item is also appended to `inner`."""
         element = branch.element
         if element.attr("itemscope") is not None:
             if branch not in self._subjects:
@@ -152,6 +153,6 @@ class _Reader:
 
 
 def _vocabulary(kind: str) -> str:
-    """What names of properties are put behind, by an item's type."""
+    """The prefix for names of properties, from an item's type."""
     start, mark, _ = kind.partition("#")
     return f"{start}#" if mark else kind[: kind.rfind("/") + 1] or kind

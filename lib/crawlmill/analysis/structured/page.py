@@ -1,7 +1,7 @@
-"""A page as its readers see it: the tree that the HTML standard makes of it, its base, and the language of its parts.
+"""A page for the readers of structured data: its HTML tree, its base URL, and the language of its elements.
 
-Readers of structured data care for few elements of a page. `branches` gives these alone, as a tree of their own, so
-that the rest of the page is never walked in Python, however deep it is.
+Readers need few of a page's elements. `branches` returns only these, as a tree of their own, so that the rest of the
+page is never traversed in Python, however deep it is.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _WRITTEN: Final = re.compile(r"(?:https?|wss?|ftp)://[^/\\]|(?!(?:https?|wss?|ft
 
 
 def text_of(element: Any) -> str:
-    """The text content of an element (DOM, "descendant text content"); what templates contain is no part of it."""
+    """The text content of an element (DOM, "descendant text content"), without the contents of templates."""
     if element.tag != "template" and element.select_one("template") is None:
         return str(element.text)
     return "".join(node.text for node in text_nodes(element) if type(node).__name__ == "Text")
 
 
 def text_nodes(element: Any) -> Iterator[Any]:
-    """The texts and elements below an element in document order, but for the contents of templates."""
+    """Yield the texts and elements below an element in document order, without the contents of templates."""
     pending = [iter(element.children)]
     while pending:
         node = next(pending[-1], None)
@@ -45,7 +45,7 @@ def text_nodes(element: Any) -> Iterator[Any]:
 
 
 class Branch:
-    """An element that matters, and those that matter below it, in document order; `parent` is the nearest above."""
+    """A selected element, and the selected ones below it, in document order; `parent` is the nearest one above."""
 
     __slots__ = ("children", "depth", "element", "parent")
 
@@ -62,7 +62,7 @@ class Page:
 
     Args:
         text: The page, decoded.
-        uri: Where it was found, absolute.
+        uri: The URI of the page, absolute.
     """
 
     def __init__(self, text: str, uri: str) -> None:
@@ -72,31 +72,31 @@ class Page:
 
     @cached_property
     def base_href(self) -> str | None:
-        """What the first `<base href>` says; None without one."""
+        """The value of the first `<base href>`; None if there is none."""
         found = self.document.select_one("base[href]")
         return None if found is None else str(found.attr("href"))
 
     @cached_property
     def resolver(self) -> Resolver:
-        """What resolves the references of the page."""
+        """The resolver for the page's references."""
         return Resolver(self.uri, self.base_href)
 
     @cached_property
     def base(self) -> str:
-        """The URL to which references are relative."""
+        """The URL that references are relative to."""
         return self.uri if self.base_href is None else str(self.resolver.base or self.uri)
 
     def resolve(self, reference: str) -> str | None:
-        """The URL that a reference means, as browsers resolve it; None if it means none.
+        """Resolve a reference as browsers do; None if it is not valid.
 
-        One that is an absolute IRI already stays as it is written.
+        An absolute IRI stays as written.
         """
         url = self.resolver.resolve(reference)
         written = reference.strip(_BLANKS)
         return written if url is not None and _WRITTEN.match(written) and iri(written) else url
 
     def language(self, element: Any) -> str:
-        """The language of an element, by the nearest `lang` (or `xml:lang`); empty if there is none."""
+        """The language of an element, from the nearest `lang` (or `xml:lang`); "" if there is none."""
         known, climbed = self._languages, []
         found = ""
         while element is not None:
@@ -118,16 +118,16 @@ class Page:
         return found
 
     def branches(self, selector: str, also: Callable[[Any], bool] | None = None) -> list[Branch]:
-        """The elements that a selector finds, and those above them that `also` accepts, as trees; in document order.
+        """The elements that match a selector, and ancestors that `also` accepts, as trees, in document order.
 
-        Elements in a `<template>` are no part of the page, and left out.
+        Elements in a `<template>` are not part of the page, and left out.
         """
         return _grow(self.document.select(selector), also)
 
 
 def _grow(elements: Iterable[Any], also: Callable[[Any], bool] | None) -> list[Branch]:
     roots: list[Branch] = []
-    nearest: dict[Any, Branch | None] = {}  # the branch that an element is, or hangs on
+    nearest: dict[Any, Branch | None] = {}  # the branch that an element is or belongs to
     hidden: set[Any] = set()
     for element in elements:
         chain, above = [element], element.parent

@@ -1,8 +1,8 @@
-"""Gathers the triples of one capture of a page: each once, in the order found, as lines of N-Quads.
+"""Collects the triples of one capture of a page, without duplicates, in order, as lines of N-Quads.
 
-Blank nodes are named after the capture, so that they are the same whoever reads it, in whatever order, and no two
-captures share one. For each format a page may not cost more than `MAX_PAGE_BYTES` of terms, nor more than `MAX_STEPS`
-steps of work.
+Blank nodes are named after the capture, so that they are the same in every run, in whatever order, and no two captures
+share one. For each format a page may not use more than `MAX_PAGE_BYTES` of terms, nor more than `MAX_STEPS` steps of
+work.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_STEPS: Final = 1_000_000
 
 
 class TooMuchError(Exception):
-    """A page is nested too deeply, or gives too much; `reason` is what it is counted under."""
+    """A page is nested too deeply, or has too much data; `reason` is the name for counting it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -33,7 +33,7 @@ class TooMuchError(Exception):
 
 
 def node_prefix(*names: str) -> str:
-    """What the blank nodes of a capture begin with, from what tells it from others, such as its URI and record id."""
+    """The prefix of a capture's blank nodes, from what identifies the capture, such as its URI and record id."""
     digest = hashlib.sha256("\n".join(names).encode("utf-8", "backslashreplace"))
     return f"_:b{digest.hexdigest()[:20]}"
 
@@ -42,10 +42,10 @@ class Triples:
     """The triples of one capture.
 
     Args:
-        prefix: What blank nodes begin with (`node_prefix`).
+        prefix: The prefix of blank nodes (`node_prefix`).
 
     Attributes:
-        skipped: How much could not be taken, by reason.
+        skipped: Counts of what could not be used, by reason.
     """
 
     def __init__(self, prefix: str) -> None:
@@ -60,10 +60,10 @@ class Triples:
         return f"{self._prefix}n{self._nodes}"
 
     def add(self, subject: str | None, predicate: str | None, value: str | None) -> None:
-        """Take one triple; one with a term that is None is left out.
+        """Add one triple, unless one of its terms is None.
 
         Raises:
-            TooMuchError: The page gives more than it may.
+            TooMuchError: The page exceeds its limits.
         """
         if subject is None or predicate is None or value is None:
             return
@@ -73,7 +73,7 @@ class Triples:
             self.charge(len(value) + len(subject) + len(predicate))
 
     def charge(self, size: int) -> None:
-        """Account for bytes that were made of the page. Raises: TooMuchError."""
+        """Account for bytes made from the page. Raises: TooMuchError."""
         self._bytes += size
         if self._bytes > MAX_PAGE_BYTES:
             raise TooMuchError("too-large")
@@ -91,13 +91,13 @@ class Triples:
         return iter(self._found)
 
     def keep(self, count: int) -> None:
-        """Forget all but the first `count` triples."""
+        """Drop all but the first `count` triples."""
         self._found = dict.fromkeys(list(self._found)[:count])
 
     def replace(self, triples: list[tuple[str, str, str]]) -> None:
-        """Hold these triples in place of the others."""
+        """Replace all triples by these."""
         self._found = dict.fromkeys(triples)
 
     def lines(self, graph: str) -> list[str]:
-        """The quads of a graph, by its term, as lines without line ends."""
+        """The quads of a graph, named by its term, as lines without line ends."""
         return [f"{subject} {predicate} {value} {graph} ." for subject, predicate, value in self._found]

@@ -1,11 +1,11 @@
-"""Counts what pages say, as Web Data Commons publishes it: per format, class and property.
+"""Counts the structured data of pages in the form of Web Data Commons: per format, class and property.
 
     ["format", F]           pages, hosts, domains; triples, distinct within a page
-    ["class", F, IRI]       pages that have a thing of the class, and entities: subjects of a page that are of it
-    ["property", F, IRI]    pages that use the property, and entities: subjects of a page that have it
+    ["class", F, IRI]       pages that have a thing of the class, and entities: subjects in a page that are of it
+    ["property", F, IRI]    pages that use the property, and entities: subjects in a page that have it
 
-Counts of pages are made first, in any order and in pieces; `PageCounter` writes them as lines which, sorted, are summed
-by `totals`, in bounded memory.
+Pages are counted first, in any order and in parts; `PageCounter` writes lines which, sorted, are summed by `totals`, in
+bounded memory.
 
 Source: http://webdatacommons.org/structureddata/
 """
@@ -27,7 +27,7 @@ _MAX_KEYS: Final = 200_000
 
 
 class PageCounter:
-    """Counts of pages. `len()` is the number of counts that are held."""
+    """Counts of pages. `len()` is the number of counts held."""
 
     def __init__(self) -> None:
         self._counts: dict[str, list[int]] = {}
@@ -64,7 +64,7 @@ class PageCounter:
         count[1] += number
 
     def drain(self) -> Iterator[tuple[str, str]]:
-        """The counts, each as its key's JSON and a line; the counter is empty then."""
+        """Yield the counts, each as the JSON of its key and a line, and empty the counter."""
         counts, self._counts = self._counts, {}
         for text, (pages, number) in counts.items():
             yield text.partition("\0")[0], f"{text}{pages}\0{number}"

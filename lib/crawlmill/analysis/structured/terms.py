@@ -1,9 +1,9 @@
-r"""RDF terms as they are written in N-Quads, and the checks that keep what is no term out of them.
+r"""RDF terms as written in N-Quads, with checks that reject invalid terms.
 
     <http://example.com/>    "text"    "texte"@fr    "1"^^<http://www.w3.org/2001/XMLSchema#integer>    _:b0
 
-A term is held as the text that stands for it. Lexical forms stay as they are; what is no valid term is None. In texts,
-`"`, `\` and control characters are escaped, so that neither a tab nor a line end is ever part of a line.
+A term is represented by its text. Lexical forms are not changed; an invalid term is None. In texts, `"`, `\` and
+control characters are escaped, so that a line never contains a tab or a line end.
 
 Spec: RDF 1.1 N-Quads, https://www.w3.org/TR/n-quads/; BCP 47 section 2.1 for the form of language tags.
 """
@@ -28,12 +28,12 @@ _ESCAPES: Final = {"\t": "\\t", "\b": "\\b", "\n": "\\n", "\r": "\\r", "\f": "\\
 
 
 def is_absolute(text: str) -> bool:
-    """Whether a text begins with a scheme, as an absolute IRI does."""
+    """Whether a text begins with a scheme, like an absolute IRI."""
     return _ABSOLUTE.match(text) is not None
 
 
 def iri(text: str) -> str | None:
-    """The term of an absolute IRI; None for what is relative or has characters that no IRI may have.
+    """The term for an absolute IRI; None if it is relative or has characters that are not allowed in IRIs.
 
     >>> iri("http://example.com/a"), iri("a"), iri("http://example.com/a b")
     ('<http://example.com/a>', None, None)
@@ -44,7 +44,7 @@ def iri(text: str) -> str | None:
 
 
 def literal(value: str, *, language: str = "", datatype: str = "") -> str | None:
-    r"""The term of a text with a language tag, or with the IRI of a datatype, or plain; None if one of them is invalid.
+    r"""The term for a text with a language tag, with the IRI of a datatype, or plain; None if one of them is invalid.
 
     >>> literal('a "b"'), literal("x", language="en-US"), literal("x", language="en_US")
     ('"a \\"b\\""', '"x"@en-US', None)
@@ -62,7 +62,7 @@ def literal(value: str, *, language: str = "", datatype: str = "") -> str | None
 
 
 def graph_name(uri: str) -> str | None:
-    """The term of a page's URI; characters that no IRI may have are percent-encoded. None if it is not absolute.
+    """The term for a page's URI; characters not allowed in IRIs are percent-encoded. None if it is not absolute.
 
     >>> graph_name("http://example.com/a b")
     '<http://example.com/a%20b>'

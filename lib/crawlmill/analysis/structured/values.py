@@ -1,4 +1,4 @@
-"""Dates and times of pages: the type of XML Schema that a text is of, if any.
+"""Dates and times in pages: the XML Schema type of a text, if any.
 
 Spec: XML Schema Part 2 (1.1), sections 3.3.6 to 3.3.11, as HTML+RDFa 1.1 section 3.1 and Microdata to RDF name them.
 """
@@ -30,7 +30,7 @@ _ANY: Final = re.compile("|".join(f"(?P<{name}>{form})" for name, form in _TYPES
 
 
 def time_type(text: str) -> str | None:
-    """The IRI of the type of a date, time or duration; None for any other text.
+    """The IRI of the type of a date, time or duration; None for other texts.
 
     >>> time_type("2026-01-17"), time_type("PT2H"), time_type("soon")
     ('http://www.w3.org/2001/XMLSchema#date', 'http://www.w3.org/2001/XMLSchema#duration', None)

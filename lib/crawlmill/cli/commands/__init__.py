@@ -1,1 +1,1 @@
-"""The commands, one module each: the docstring is the help text, `add_arguments` and `run` do the work."""
+"""The commands, one module each: the docstring is the help text; `add_arguments` and `run` do the work."""

@@ -1,7 +1,7 @@
 """Completion scripts for bash, zsh and fish, made from `crawlmill.cli.described`.
 
-The scripts know all commands, jobs, options and choices; when a key is pressed they start no Python and use no network.
-Ids of crawls are read from the cached list of crawls, if there is one.
+The scripts contain all commands, jobs, options and choices; completing neither starts Python nor uses the network. Ids
+of crawls are read from the cached list of crawls, if there is one.
 """
 
 from __future__ import annotations

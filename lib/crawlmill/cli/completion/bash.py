@@ -1,13 +1,13 @@
 """The completion script for bash, 3.2 and later, with or without the package bash-completion.
 
-The script holds a table of words for each command, each word an option:
+The script has a table of words for each command, each word an option:
 
     --json             takes no value
     --part=raw,text    takes one of these
     --ledger=_file     takes a value of this kind: _file, _folder, _crawl, _index, or _other
 
-`=` and `:` are words of their own to readline, so the script puts words together again, and offers of `--part=te` only
-what comes after the `=`.
+For readline `=` and `:` are separate words, so the script joins them again, and for `--part=te` offers only what
+follows the `=`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def script(root: Command, crawls: list[str]) -> str:
 
 
 def _jobs(parent: Command) -> Iterable[str]:
-    """The tables of jobs, what they have in common in one of its own; and of engines."""
+    """The tables of jobs, with their common options in a table of their own; and of engines."""
     if not parent.commands:
         return
     yield _table(f"{parent.name} *", parent.shared, ["_file+"])
@@ -67,7 +67,7 @@ _crawlmill_crawls()
 {
     local kept=${XDG_CACHE_HOME-}
     [[ $kept == /* ]] || kept=${HOME-}/.cache
-    kept=$kept/crawlmill/collinfo.json
+    kept=${CRAWLMILL_CACHE:-$kept/crawlmill}/collinfo.json
     if [[ -r $kept ]]; then
         grep -o '"id" *: *"[A-Za-z0-9._-]*"' "$kept" 2>/dev/null | cut -d '"' -f 4
     else

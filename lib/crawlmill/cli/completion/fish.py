@@ -58,7 +58,7 @@ def _options(condition: str, options: Iterable[Option]) -> Iterable[str]:
 
 
 def _arguments(command: Command) -> Iterable[str]:
-    """What completes arguments; where there are several kinds of them, each only in its place."""
+    """The completions of arguments; if there are several kinds of arguments, each applies to its position only."""
     valued = " ".join(name for option in command.options if option.value for name in option.names)
     for place, each in enumerate(command.arguments, 1):
         condition = f"__crawlmill_is {command.name}"
@@ -122,7 +122,9 @@ end
 function __crawlmill_crawls
     set -l kept $XDG_CACHE_HOME
     string match --quiet -- '/*' "$kept"; or set kept $HOME/.cache
-    set kept $kept/crawlmill/collinfo.json
+    set kept $kept/crawlmill
+    test -n "$CRAWLMILL_CACHE"; and set kept $CRAWLMILL_CACHE
+    set kept $kept/collinfo.json
     if test -r $kept
         grep -o '"id" *: *"[A-Za-z0-9._-]*"' $kept 2>/dev/null | cut -d '"' -f 4
     else

@@ -1,4 +1,4 @@
-"""Helps of options, cut to what fits beside an option in a menu."""
+"""Shortens the help of options for menus."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ _WIDTH = 80
 
 
 def brief(text: str) -> str:
-    """The beginning of a help: without what stands in brackets at its end, and at most 80 characters."""
+    """The beginning of a help text: without a final part in parentheses, and at most 80 characters."""
     text = text.partition(" (")[0].partition("; ")[0]
     return text if len(text) <= _WIDTH else f"{text[:_WIDTH].rpartition(' ')[0]}…"

@@ -1,4 +1,4 @@
-"""The completion script for zsh, by its `_arguments`: for sourcing after `compinit`, or as `_crawlmill` in fpath.
+"""The completion script for zsh, using `_arguments`: to be sourced after `compinit`, or as `_crawlmill` in fpath.
 
 Spec: zshcompsys(1): `'*--name[help]:placeholder:action'`.
 """
@@ -38,7 +38,7 @@ def _case(command: Command) -> str:
 
 
 def _jobs(parent: Command) -> str:
-    """What completes a job and what follows it; what all jobs have in common is written once."""
+    """The completions of a job and what follows it; the common part of all jobs is written once."""
     first = parent.commands[0]
     shared = _specs([*map(_option, parent.shared), *_arguments(first.arguments)], 8)
     cases = "\n".join(
@@ -129,7 +129,7 @@ _crawlmill_crawls() {
     local kept=${XDG_CACHE_HOME-} expl
     local -a ids
     [[ $kept == /* ]] || kept=${HOME-}/.cache
-    kept=$kept/crawlmill/collinfo.json
+    kept=${CRAWLMILL_CACHE:-$kept/crawlmill}/collinfo.json
     if [[ -r $kept ]]; then
         ids=(${(f)"$(grep -o '"id" *: *"[A-Za-z0-9._-]*"' $kept 2>/dev/null | cut -d '"' -f 4)"})
     else

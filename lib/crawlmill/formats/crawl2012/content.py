@@ -1,16 +1,16 @@
-"""The `content` of a metadata record of 2012: what the crawler's parser found in an HTML page, or in a feed.
+"""The `content` of a metadata record of 2012: what the crawler's parser found in an HTML page or a feed.
 
-Normalised, whatever the shape it was stored in:
+The values are normalised, whatever form they were stored in:
 
-* one link or document stands for itself, several in an array; here they are always tuples;
+* a single link or document was stored as itself, several as an array; here they are always tuples;
 * meta tags have a name and a content, whether the name was in `name`, `http-equiv`, `property` or `itemprop`, or was
   the key itself (`charset`, and other tags before July 2012);
-* links keep all attributes. `type` is the tag's name unless the element had a `type` attribute: `element` tells the
-  element nevertheless, as far as can be told;
-* keys that nobody knows are in `unknown`; what is absent, or of the wrong type, is None or empty.
+* links keep all attributes. `type` is the tag's name unless the element had a `type` attribute: `element` is the tag's
+  name in both cases, if it can be determined;
+* keys that are not known are in `unknown`; a value that is absent, or of the wrong type, is None or empty.
 
-A fault of the writer cannot be mended: of Atom entries, `published` and `updated` stand in the feed (those of the last
-entry), not in the entries. Entries that do have them are read.
+One fault of the writer cannot be repaired: `published` and `updated` of Atom entries are stored in the feed (those of
+the last entry), not in the entries. Entries that do have them are read.
 
 Spec: see `crawl_metadata`.
 """
@@ -31,7 +31,7 @@ _META_NAMES: Final = ("name", "http-equiv", "property", "itemprop")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link of a page or feed: its target, absolute; the text within the element; all other attributes.
+    """A link of a page or feed: its absolute target, the text within the element, and all other attributes.
 
     `type` is as stored: the tag's name, or the element's own `type` attribute. Links of feeds may have none.
     """
@@ -43,10 +43,10 @@ class Link:
 
     @property
     def element(self) -> str | None:
-        """The tag's name; None where a `type` attribute has replaced it and nothing gives it away."""
+        """The tag's name; None if a `type` attribute replaced it and nothing else identifies it."""
         if self.type in _ELEMENTS:
             return self.type
-        # Only `script`, `link` and `a` have a type attribute; only `a` has text, and hardly ever none.
+        # Only `script`, `link` and `a` have a type attribute; only `a` has text, and it rarely lacks one.
         if self.type and self.type.lower().endswith(("javascript", "ecmascript", "vbscript", "jscript")):
             return "script"
         return "link" if self.type and "rel" in self.attributes and not self.text else None
@@ -54,7 +54,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class MetaTag:
-    """A meta tag: name (as written) and content, None where it has none, and all of its attributes."""
+    """A meta tag: its name as written, its content (None without one), and all of its attributes."""
 
     name: str | None
     content: str | None
@@ -63,7 +63,7 @@ class MetaTag:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """An author of a feed or item: RSS has a text, often an address with a name, Atom a name and perhaps a URL."""
+    """An author of a feed or item: RSS has a text, often an address with a name; Atom has a name and perhaps a URL."""
 
     name: str
     url: str | None = None
@@ -71,9 +71,9 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What an HTML page says: its title with blanks and line ends as they were, its meta tags and links in order.
+    """The content of an HTML page: its title with blanks and line ends unchanged, its meta tags and links in order.
 
-    Of nested elements the inner link comes first. Links to `#...` and to unknown protocols were dropped.
+    The inner one of nested links comes first. Links to `#...` and to unknown protocols were dropped.
     """
 
     title: str | None
@@ -82,7 +82,7 @@ class Document:
     unknown: Mapping[str, Any]
 
     def meta(self, name: str) -> list[str]:
-        """The contents of the meta tags of a name, whose case does not matter."""
+        """The contents of the meta tags with this name, in any case."""
         wanted = name.lower()
         return [tag.content for tag in self.meta_tags if tag.content is not None and (tag.name or "").lower() == wanted]
 
@@ -110,8 +110,8 @@ class FeedItem:
 class Feed:
     """A feed; `kind` is "rss" or "atom". Times are milliseconds since 1970, UTC.
 
-    Of an RSS feed `updated_ms` is lastBuildDate, or pubDate where there is none; `published_ms` of an Atom feed is that
-    of its last entry.
+    In an RSS feed, `updated_ms` is lastBuildDate, or pubDate without one; in an Atom feed, `published_ms` is that of
+    the last entry.
     """
 
     kind: str
@@ -132,13 +132,13 @@ _KINDS: Final = {"rss-feed": "rss", "atom-feed": "atom"}
 
 
 def parse_content(content: Mapping[str, Any]) -> Document | Feed:
-    """The page or feed that a `content` object describes; a page unless its `type` is that of a feed."""
+    """Parse a `content` object into a page or a feed; a page unless its `type` is that of a feed."""
     kind = _KINDS.get(typed(content, "type", str) or "")
     return _document(content) if kind is None else _feed(kind, content)
 
 
 def typed(fields: Mapping[str, Any], key: str, kind: type[_T]) -> _T | None:
-    """The value under a key if it is of exactly this type, else None."""
+    """The value of a key if it has exactly this type, else None."""
     value = fields.get(key)
     return value if type(value) is kind else None
 
@@ -176,7 +176,7 @@ def _item(fields: Mapping[str, Any]) -> FeedItem:
 
 
 def _entry(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What feeds and their items have alike."""
+    """The fields that feeds and their items have in common."""
     return {
         "title": typed(fields, "title", str),
         "description": typed(fields, "description", str),
@@ -228,7 +228,7 @@ def _objects(fields: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
 
 
 def _strings(fields: Mapping[str, Any], key: str) -> Iterator[dict[str, str]]:
-    """The same, without values that are no strings, as objects of their own."""
+    """The same, with only those values that are strings."""
     return ({name: text for name, text in one.items() if type(text) is str} for one in _objects(fields, key))
 
 

@@ -4,19 +4,21 @@
     >>> record.succeeded, record.failure_reason, record.http_status
     (False, 'DNSFailure', None)
 
-A record is kept as it was stored (`raw`) and as parsed JSON (`fields`), which is what jobs write. The attributes are a
-typed and normalised view of the latter, made when they are asked for:
+A record is kept as stored (`raw`) and as parsed JSON (`fields`), which is what jobs write. The attributes are a typed
+and normalised view of the latter, computed when they are used:
 
-* names say the units, and mean what the value is rather than what the key says (`content_len` are bytes downloaded);
-* what is absent is None, or False for flags and empty for collections; so is a value of the wrong type, of which
-  `crawl_metadata_rules.validate` tells;
-* "no answer" in redirects (status 0, address 0.0.0.0) is None;
-* keys that nobody knows are in `unknown`.
+* names include units, and describe the value rather than repeat the key (`content_len` is the number of downloaded
+  bytes);
+* an absent value is None, or False for flags and empty for collections; so is a value of the wrong type, which
+  `rules.validate` reports;
+* values that mean "no answer" in redirects (status 0, address 0.0.0.0) are None;
+* keys that are not known are in `unknown`.
 
-`content` is that of `crawl_metadata_content`. The URL is the key of the record in its file: after redirects; the one
-asked for is `redirect.source_url`.
+`content` is described in `crawl2012.content`. The URL is the key of the record in its file, after redirects; the URL
+requested is `redirect.source_url`.
 
-Spec: none was true; the programs that wrote the records (Common Crawl's ParserMapper, Gson 2.1), and real records.
+Spec: none existed; derived from the programs that wrote the records (Common Crawl's ParserMapper, Gson 2.1), and from
+real records.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ _T = TypeVar("_T")
 
 
 class _Stored(Generic[_T]):
-    """An attribute of a record that is the value under one key, if it is of its type."""
+    """An attribute whose value is stored under one key; None if it is of another type."""
 
     def __init__(self, key: str, kind: type[_T]) -> None:
         self.key, self._kind = key, kind
@@ -53,14 +55,14 @@ class _Stored(Generic[_T]):
 
 @dataclass(frozen=True, slots=True)
 class ArchivePointer:
-    """Where the body is stored: in an ARC file of the same segment, as one gzip member.
+    """Where the body is stored: as one gzip member of an ARC file of the same segment.
 
     Attributes:
-        segment_id: The segment's name: when it was made, in milliseconds since 1970.
-        file_date_ms: When the file was begun, in milliseconds since 1970.
+        segment_id: The segment's name: its creation time in milliseconds since 1970.
+        file_date_ms: When the file was started, in milliseconds since 1970.
         partition: The map partition that wrote the file.
-        offset_bytes: Where the member begins in the compressed file.
-        length_bytes: The member's size.
+        offset_bytes: The offset of the member in the compressed file.
+        length_bytes: The size of the member.
 
     """
 
@@ -82,15 +84,15 @@ class ArchivePointer:
 
     @property
     def input_line(self) -> str:
-        """The line of an input list that names this very member."""
+        """The line of an input list that names this member."""
         return f"{self.location}\t{self.offset_bytes}\t{self.length_bytes}"
 
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """The redirect that led to the record's URL; of several the last.
+    """The redirect that led to the record's URL; if there were several, the last.
 
-    `http_status` and `server_ip` are None where there was no answer.
+    `http_status` and `server_ip` are None if there was no answer.
     """
 
     source_url: str | None
@@ -102,24 +104,24 @@ class Redirect:
 
 @dataclass(frozen=True, slots=True)
 class MetadataRecord:
-    """One crawl attempt. `raw` is the value as stored, `fields` its JSON; the other attributes are a view of that.
+    """One crawl attempt. `raw` is the value as stored, `fields` its JSON; the other attributes are a view of it.
 
     Attributes:
         attempt_time_ms: When the attempt was made, in milliseconds since 1970, UTC.
         disposition: "SUCCESS" (any response of status 2xx, 304 or 4xx) or "FAILURE".
-        failure_reason: The name of a failure's reason, such as "RobotsExcluded".
-        failure_detail: More about it; 5xx responses have their status in here only.
+        failure_reason: The name of the reason of a failure, such as "RobotsExcluded".
+        failure_detail: More about it; the status of 5xx responses is only in here.
         server_ip: The server's address.
         http_status: The status code.
-        downloaded_bytes: Size of the body as it came, cut or compressed as it may be.
-        mime_type: Media type in lower case, "text/html" where the server gave none; bodies of status 2xx only.
+        downloaded_bytes: Size of the body as received, which may be truncated or compressed.
+        mime_type: Media type in lower case, "text/html" if the server sent none; only for bodies of status 2xx.
         body_bytes: The same as `downloaded_bytes`, for the records that have a `mime_type`.
-        gunzipped_bytes: Size of a gzipped body when inflated.
-        md5: MD5 of the body, inflated, in 32 hexadecimal digits.
-        charset: The charset the body was decoded with, by Java's name; text only, as the next two.
-        charset_detector: Where the charset is from: see `CHARSET_SOURCES`.
+        gunzipped_bytes: Size of a gzipped body after decompression.
+        md5: MD5 of the decompressed body, as 32 hexadecimal digits.
+        charset: The charset the body was decoded with, by Java's name; only for text, like the next two.
+        charset_detector: How the charset was determined: see `CHARSET_SOURCES`.
         text_simhash: Hash of the decoded body, markup included: signed, 64 bits.
-        parsed_as: "html" or "feed", if the body could be parsed as such.
+        parsed_as: "html" or "feed", if the body could be parsed as one.
 
     """
 
@@ -144,22 +146,22 @@ class MetadataRecord:
 
     @property
     def succeeded(self) -> bool:
-        """Whether there is a response, be it a 404."""
+        """Whether there was a response, even a 404."""
         return self.disposition == "SUCCESS"
 
     @property
     def is_truncated(self) -> bool:
-        """Whether the download was cut at the crawler's limit."""
+        """Whether the download was truncated at the crawler's limit."""
         return self.fields.get("download_truncated") is True
 
     @property
     def is_gzip(self) -> bool:
-        """Whether the body came in gzip."""
+        """Whether the body was sent as gzip."""
         return self.fields.get("content_is_gzip") is True
 
     @property
     def gunzip_failed(self) -> bool:
-        """Whether the gzip was broken; nothing is known of what was in it then."""
+        """Whether the gzip was broken; then nothing is known about its content."""
         return self.fields.get("gunzip_failed") is True
 
     @property
@@ -169,7 +171,7 @@ class MetadataRecord:
 
     @property
     def http_headers(self) -> dict[str, str]:
-        """Header values by name in lower case; of repeated headers the last was kept, and not every header was."""
+        """Header values by name in lower case; the last of repeated headers was kept, and some headers were dropped."""
         return _without_status_line(self.fields.get("http_headers"))
 
     @property
@@ -189,13 +191,13 @@ class MetadataRecord:
 
     @property
     def content(self) -> Document | Feed | None:
-        """What the parser made of the body."""
+        """What the parser found in the body."""
         found = typed(self.fields, "content", dict)
         return None if found is None else parse_content(found)
 
     @property
     def archive(self) -> ArchivePointer | None:
-        """Where the body is; None if none was stored, or the pointer is incomplete."""
+        """Where the body is stored; None if it was not, or if the pointer is incomplete."""
         found = typed(self.fields, "archiveInfo", dict) or {}
         segment, date, partition, offset, length = (typed(found, key, int) for key in _POINTER_KEYS)
         if segment is None or date is None or partition is None or offset is None or length is None:
@@ -204,11 +206,11 @@ class MetadataRecord:
 
     @property
     def unknown(self) -> dict[str, Any]:
-        """The values under keys that Common Crawl's program did not write."""
+        """The values of keys that Common Crawl's program did not write."""
         return {key: value for key, value in self.fields.items() if key not in _KEYS}
 
     def to_json(self) -> str:
-        """`fields` as JSON text: for a record as Common Crawl wrote it, the text that was stored."""
+        """`fields` as JSON text: for a record written by Common Crawl, exactly the text that was stored."""
         return compact_json(self.fields)
 
 
@@ -220,7 +222,7 @@ _KEYS: Final = {stored.key for stored in vars(MetadataRecord).values() if isinst
 
 
 def parse_metadata(value: bytes) -> MetadataRecord:
-    """The record that is a value of a metadata file.
+    """Parse a value of a metadata file.
 
     Raises:
         FormatError: `bad-encoding`: the value is not UTF-8; `bad-json`: it is not a JSON object.

@@ -1,18 +1,18 @@
-"""What holds of a metadata record of 2012, and what is wrong with one that breaks it.
+"""The rules for metadata records of 2012, and a list of what breaks them in a record.
 
     >>> for violation in validate({"attempt_time": "soon", "disposition": "SUCCESS", "content": {"links": {}}}):
     ...     print(violation)
     $.attempt_time: expected an integer, got "soon"
     $.content.links: expected an array, got an object
 
-The rules are the JSON Schema that is shipped beside this module (`crawl_metadata.schema.json`), and nothing else: it
-is compiled here into functions. What an attempt leaves out depends on how far it came, so only `attempt_time` and
-`disposition` must be there; of the rest, what is there must be of its type. Keys that nobody knows are no violation.
+The rules are the JSON Schema shipped next to this module (`crawl_metadata.schema.json`) and nothing else: it is
+compiled here into functions. What a record contains depends on how far the attempt came, so only `attempt_time` and
+`disposition` are required; other values, if present, must have the right type. Unknown keys are allowed.
 
-Spec: JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12/json-schema-core), of which the keywords that the
-schema needs are understood; any other is an error, so that no rule is ignored. Paths are those of JSONPath (RFC 9535).
+Spec: JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12/json-schema-core), limited to the keywords used
+by the schema; any other keyword is an error, so that no rule is ignored. Paths are JSONPath (RFC 9535).
 
-Deviation: an integer is a number written without fraction and exponent; the specification takes `1.0` for one as well.
+Deviation: an integer is a number written without fraction and exponent; the specification accepts `1.0` as well.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["Violation", "metadata_schema", "refusal", "validate"]
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One broken rule: `path` of the value (JSONPath, `$` is the record), what was `expected`, the `actual` value."""
+    """One broken rule: the `path` of the value (JSONPath; `$` is the record), `expected` and `actual` in words."""
 
     path: str
     expected: str
@@ -48,19 +48,19 @@ class Violation:
 
     @classmethod
     def of(cls, error: FormatError) -> Violation:
-        """What a value breaks that could not be parsed at all."""
+        """The violation for a value that could not be parsed at all."""
         return cls("$", str(error.expected or "a metadata record"), str(error.actual or error.what))
 
 
 def validate(fields: object) -> list[Violation]:
-    """The rules that a parsed record breaks, in the order of its keys; none of a valid one."""
+    """The rules that a parsed record breaks, in the order of its keys; empty for a valid record."""
     found: list[Violation] = []
     _rules().check(fields, None, found)
     return found
 
 
 def refusal(violations: Sequence[Violation]) -> FormatError:
-    """The error (`bad-json`) that stands for the violations of one record."""
+    """The error (`bad-json`) that reports the violations of one record."""
     first, more = violations[0], len(violations) - 1
     what = f"metadata record, {first.path}" + (f" (and {more} more)" if more else "")
     return FormatError(what, reason="bad-json", expected=first.expected, actual=first.actual)
@@ -68,14 +68,14 @@ def refusal(violations: Sequence[Violation]) -> FormatError:
 
 @cache
 def metadata_schema() -> dict[str, Any]:
-    """The JSON Schema of a record."""
+    """The JSON Schema of a metadata record."""
     text = resources.files(__package__).joinpath("crawl_metadata.schema.json").read_text("utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
 
 
-# The way from a value up to the record: (way to what holds it, key or index), None for the record itself. It is written
-# out only where something is wrong.
+# The path from a value up to the record: (path of its container, key or index), None for the record itself. It is
+# turned into text only for violations.
 _Way = tuple[Any, str | int] | None
 _Check = Callable[[Any, _Way, list[Violation]], None]
 
@@ -93,9 +93,9 @@ _ANNOTATIONS: Final = frozenset(("$schema", "title", "description", "$comment", 
 
 
 class _Rule:
-    """A compiled schema: the Python types that a value may have, and what else is checked where it has one.
+    """A compiled schema: the Python types that a value may have, and further checks for each type.
 
-    `inner` is the rule of an object's values, where that is all there is to check.
+    `inner` is the rule for an object's values, if that is the only check.
     """
 
     __slots__ = ("checks", "expected", "inner", "types")
@@ -106,7 +106,7 @@ class _Rule:
         self.inner: _Rule | None = None
 
     def check(self, value: Any, way: _Way, found: list[Violation]) -> None:
-        """Add what is wrong with a value."""
+        """Append the violations of a value."""
         if type(value) not in self.types:
             found.append(_violation(way, self.expected, value))
             return
@@ -114,7 +114,7 @@ class _Rule:
             check(value, way, found)
 
     def all_pass(self, values: Collection[Any]) -> bool:
-        """Whether none of the values can have anything wrong, as far as that can be seen at once."""
+        """Whether all values are certainly valid, as far as can be seen at a glance."""
         if not self.types.issuperset(map(type, values)):
             return False
         if self.inner is not None:
@@ -182,7 +182,7 @@ def _required(expected: Mapping[str, str]) -> _Check:
 
 
 def _values(rule: _Rule) -> _Check:
-    """Of an object none of whose keys has a rule of its own."""
+    """Check an object none of whose keys has a rule of its own."""
 
     def check(value: Any, way: _Way, found: list[Violation]) -> None:
         if type(value) is dict and not rule.all_pass(value.values()):
@@ -211,7 +211,7 @@ def _whether(expected: str, holds: Callable[[Any], object]) -> _Check:
     return check
 
 
-# Those of numbers and strings stand beside the one type they are about.
+# Checks of numbers and strings are next to the one type that they apply to.
 _KEYWORDS: Final[dict[str, Callable[[Any, Mapping[str, _Rule]], _Check]]] = {
     "items": _items,
     "enum": lambda given, _: _whether(" or ".join(map(_shown, given)), lambda value: value in given),
@@ -243,7 +243,7 @@ def _segment(key: str | int) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A scalar as JSON, cut to 60 characters; of anything else what it is."""
+    """A scalar as JSON, cut to 60 characters; for other values, their type."""
     if isinstance(value, dict | list):
         return _TYPES["object" if isinstance(value, dict) else "array"][0]
     text = json.dumps(value[:61] if isinstance(value, str) else value, ensure_ascii=False, default=repr)

@@ -1,4 +1,4 @@
-r"""JSON texts as RFC 8259 has them and nothing beyond: what claims to be JSON is read whole or refused.
+r"""JSON exactly as in RFC 8259: a text that claims to be JSON is read whole or refused.
 
     >>> parse_json(b'{"hash":-3}')
     {'hash': -3}
@@ -6,20 +6,20 @@ r"""JSON texts as RFC 8259 has them and nothing beyond: what claims to be JSON i
     Traceback (most recent call last):
     crawlmill.errors.FormatError: JSON: expected an RFC 8259 text, got Expecting value at character 8
 
-`ujson` takes more than JSON: `-`, `01`, `1.`, NaN, raw line ends in strings, surrogates as bytes, a key twice. So it is
-believed only where it can write what it read back as the very same text, which a text that is no JSON never is. Other
-texts, most of them sound but spelt otherwise, go to the standard library's reader, made strict. Which of the two has
-read a text never shows in the result.
+`ujson` accepts more than JSON: `-`, `01`, `1.`, NaN, raw line ends in strings, surrogates as bytes, repeated keys. So
+its result is used only if it can be written back as exactly the same text, which is impossible for a text that is not
+JSON. Other texts, most of them valid but written differently, go to the standard library's parser, made strict. The
+result never depends on which of the two has read a text.
 
 Spec: RFC 8259 (https://www.rfc-editor.org/rfc/rfc8259), with these limits, as its section 9 allows:
 
 * UTF-8 without a byte order mark (section 8.1);
-* a key twice in one object is an error: one of the values would be lost without a word;
-* a number too large for a float (`1e999`) is an error: it could not be written again; integers have any size up to the
-  interpreter's own limit (4300 digits);
-* at most `MAX_DEPTH` objects and arrays in one another, so that no text can exhaust anyone's stack.
+* a repeated key in an object is an error: otherwise a value would be lost silently;
+* a number too large for a float (`1e999`) is an error, since it could not be written again; integers may have any size
+  up to the interpreter's limit (4300 digits);
+* at most `MAX_DEPTH` nested objects and arrays, so that no text can exhaust the stack.
 
-A lone surrogate spelt as an escape (`"\ud800"`) is JSON and is read as it is.
+A lone surrogate written as an escape (`"\ud800"`) is valid JSON and is read as it is.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _written_again = partial(ujson.dumps, ensure_ascii=False, escape_forward_slashes
 
 
 def parse_json(data: bytes) -> Any:
-    """The value of a JSON text.
+    """Parse a JSON text.
 
     Raises:
         FormatError: `bad-encoding`: the bytes are not UTF-8; `bad-json`: the text is not JSON, or beyond a limit.
@@ -55,24 +55,24 @@ def parse_json(data: bytes) -> Any:
     try:
         value = ujson.loads(data)
         proven = _written_again(value) == text
-    except (ValueError, OverflowError):  # the strict reader will say what is wrong, if anything is
+    except (ValueError, OverflowError):  # the strict parser reports what is wrong, if anything is
         proven = False
     if not proven:
         value = _parse_strictly(text)
-    # Depth costs brackets: a text with few of them needs no closer look.
+    # Nesting needs brackets: a text with few of them needs no closer look.
     if text.count("{") + text.count("[") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise _refused(f"more than {MAX_DEPTH} levels")
     return value
 
 
 def compact_json(value: Any) -> str:
-    r"""The JSON text of a value without a blank in it, characters as they are, floats as `repr` has them.
+    r"""Write a value as JSON without blanks; characters are unescaped, floats written by `repr`.
 
-    U+2028 and U+2029 are written as escapes, as Gson did: records of 2012 come out as the bytes that were stored. Lone
-    surrogates are escapes too, so that the text can be encoded.
+    U+2028 and U+2029 are escaped, as Gson did, so that records of 2012 are written as the stored bytes. Lone surrogates
+    are escaped too, so that the text can be encoded.
 
     Raises:
-        TypeError, ValueError: The value is none of JSON.
+        TypeError, ValueError: The value cannot be JSON.
 
     """
     text = _encode(value).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,9 +1,9 @@
-"""Metadata records of 2012 as jobs take them: parsed and valid, or else what is wrong with them.
+"""Metadata records of 2012 for jobs: parsed and validated, or a description of what is wrong.
 
     >>> valid_metadata(b'{"attempt_time":1341708194671,"disposition":"SUCCESS","http_result":200}').http_status
     200
 
-A job may rely on the types of what `valid_metadata` gives. Spec: see `crawl_metadata` and `crawl_metadata_rules`.
+A job may rely on the types of the values in the result of `valid_metadata`. Spec: see `metadata` and `rules`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["invalid_metadata", "valid_metadata"]
 
 
 def valid_metadata(value: bytes) -> MetadataRecord:
-    """The record that is a value of a metadata file.
+    """Parse and validate a value of a metadata file.
 
     Raises:
         FormatError: `bad-encoding`: the value is not UTF-8; `bad-json`: it is not a JSON object, or breaks a rule.
@@ -31,7 +31,7 @@ def valid_metadata(value: bytes) -> MetadataRecord:
 
 
 def invalid_metadata(value: bytes) -> dict[str, Any]:
-    """What is wrong with a value, and the value: parsed if it is a JSON object, else its text, else base64.
+    """What is wrong with a value, and the value itself: parsed if it is a JSON object, else as text, else in base64.
 
     `{"invalid": [{"path", "expected", "actual"}, …], "value": …}`
     """

@@ -1,9 +1,9 @@
-"""The encoding of a page, its text, and its bytes in an encoding that keeps ASCII.
+"""The encoding of a page, its text, and its bytes in an ASCII-compatible encoding.
 
-An encoding is found as browsers find it (HTML Standard section 13.2.3.2): byte order mark, `charset` of the
-Content-Type, what an HTML page or XML document declares in itself. A label that is not known is as good as none. Pages
-that say nothing are UTF-8 if they are valid as such, else windows-1252; a character that the crawler cut at the end is
-no fault. Names of encodings are those of the WHATWG Encoding Standard.
+The encoding is determined as in browsers (HTML Standard section 13.2.3.2): byte order mark, `charset` of the
+Content-Type, declaration in the HTML page or XML document. Unknown labels are ignored. Other pages are UTF-8 if they
+are valid UTF-8 (a character truncated by the crawler at the end is allowed), else windows-1252. Encodings have the
+names of the WHATWG Encoding Standard.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PARAMETER = re.compile(r"""(?<![^;,\s])charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^
 
 
 def encoding_of(message: HttpMessage, page: bytes) -> str:
-    """The name of the encoding of a decoded body; its header and the bytes decide, in the order of this module."""
+    """The name of the encoding of a decoded body, from its header and bytes as described in the module docstring."""
     stated = _stated(message, page)
     if stated is not None:
         return stated
@@ -37,17 +37,17 @@ def encoding_of(message: HttpMessage, page: bytes) -> str:
 
 
 def text_of(message: HttpMessage, page: bytes) -> str:
-    """The text of a decoded body, without its byte order mark; U+FFFD for what is no character."""
+    """The text of a decoded body, without byte order mark; U+FFFD for invalid bytes."""
     return _decoded(page, encoding_of(message, page))
 
 
 def tokenizable(page: bytes, message: HttpMessage) -> bytes:
-    """The bytes of an HTML page in an encoding in which ASCII bytes mean ASCII, as a tokenizer of tags needs them.
+    """An HTML page in an encoding in which ASCII bytes mean ASCII, as needed by a tokenizer of tags.
 
-    UTF-16 and ISO-2022-JP become UTF-8; all other pages are given as they are.
+    UTF-16 and ISO-2022-JP are converted to UTF-8; other pages are returned unchanged.
     """
     encoding = _stated(message, page)
-    # Every label of ISO-2022-JP and every UTF-16 declaration holds these bytes: most pages need not be searched.
+    # Every label of ISO-2022-JP and every UTF-16 declaration contains these bytes, so most pages need no search.
     if encoding is None and (b"2022" in page[:PRESCAN_BYTES] or b"\0?\0" in page[:8]):
         encoding = html_declaration(page)
     if encoding is None or encoding not in _NOT_ASCII_COMPATIBLE:
@@ -56,7 +56,7 @@ def tokenizable(page: bytes, message: HttpMessage) -> bytes:
 
 
 def _stated(message: HttpMessage, page: bytes) -> str | None:
-    """What the byte order mark or the Content-Type says."""
+    """The encoding according to the byte order mark or the Content-Type."""
     for mark, name in _MARKS:
         if page.startswith(mark):
             return name
@@ -74,4 +74,4 @@ def _is_utf8(page: bytes) -> bool:
         text, length = codecs.utf_8_decode(page, "strict", False)
     except UnicodeDecodeError:
         return False
-    return length == len(page) or not text.isascii()  # a cut character alone is no sign of UTF-8
+    return length == len(page) or not text.isascii()  # a truncated character alone is not a sign of UTF-8

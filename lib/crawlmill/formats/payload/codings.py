@@ -1,23 +1,23 @@
-"""The body of an HTTP message without its transfer and content codings.
+"""Removes the transfer and content codings from the body of an HTTP message.
 
 `chunked` (RFC 9112 section 7.1), `gzip` and `x-gzip` (RFC 1952), `deflate` (RFC 1950, and RFC 1951 as many servers send
-it), `br` (RFC 7932), `zstd` (RFC 8878), singly or in any order (RFC 9110 section 8.4). Rules for what archives hold:
+it), `br` (RFC 7932), `zstd` (RFC 8878), singly or in any order (RFC 9110 section 8.4). Rules for archived messages:
 
-* A header may lie about a body that was decoded before it was stored, so the bytes decide: a coding whose body does
-  not show it is left out, and so is one that is not known here. What shows them: for `chunked` a size line, that much
-  data, a line end and the next size line; for `gzip` and `zstd` their magic; `deflate` and `br` have none and must
-  decode to their end, or to the end of a cut body, if it holds control characters, which compressed bytes do and
-  texts do not.
-* Common Crawl stores bodies decoded and renames the headers that no longer hold to `X-Crawler-Content-Encoding`,
-  `X-Crawler-Transfer-Encoding` and `X-Crawler-Content-Length`: they say what was, and change nothing here.
+* A header may be wrong about a body that was decoded before it was stored, so the bytes decide: a coding is skipped if
+  the body does not show it, or if it is unknown. Signs are: for `chunked` a size line, that much data, a line end and
+  the next size line; for `gzip` and `zstd` their magic. `deflate` and `br` have no magic: the body must decode to its
+  end, or to the end of a truncated body that contains control characters, which compressed data does and text does not.
+* Common Crawl stores bodies decoded and renames the headers that no longer apply to `X-Crawler-Content-Encoding`,
+  `X-Crawler-Transfer-Encoding` and `X-Crawler-Content-Length`: they record history and are ignored here.
 * ARC files of 2008-2012 keep `Content-Encoding: gzip` and `Transfer-Encoding: chunked` above decoded bodies. With
   `already_decoded` only codings with a magic are removed.
-* Crawlers cut long bodies (Common Crawl at 1 MiB), and some servers send broken ones: what can be read of a cut or
-  damaged body is given, and `damage` says so. The archive that holds such a body is whole.
-* After the end of a gzip or zstd body more members or frames may follow; anything else after a body is no part of it.
-* Content-Length is not looked at: it is the length on the wire, and the block ends where the body ends.
+* Crawlers truncate long bodies (Common Crawl at 1 MiB), and some servers send broken ones: what can be decoded of such
+  a body is returned, and `damage` reports it. The archive that contains the body is not damaged.
+* After the end of a gzip or zstd body more members or frames may follow; other bytes after a body are ignored.
+* Content-Length is ignored: it is the length on the wire, and the block ends where the body ends.
 
-Cost is bounded: decoding stops as soon as more than `limit` bytes came out, so a compressed bomb takes that much memory
+Cost is bounded: decoding stops as soon as more than `limit` bytes came out, so a decompression bomb takes that much
+memory and a buffer. If a header names very many codings, only the outermost are tried.
 and a buffer; and of a header that names very many codings only the outermost are tried.
 """
 
@@ -65,22 +65,23 @@ class DecodedBody:
 
     @property
     def complete(self) -> bool:
-        """Whether every coding that was removed was whole and sound."""
+        """Whether every removed coding was complete and undamaged."""
         return self.damage is None
 
 
 def decode_body(message: HttpMessage, body: bytes, *, limit: int, already_decoded: bool = False) -> DecodedBody:
-    """The body without the transfer and content codings that its header names and its bytes show.
+    """Remove the transfer and content codings that the header names and the bytes show.
 
     Args:
         message: The header above the body.
         body: The body as it is stored.
-        limit: Bytes that the result may have.
-        already_decoded: The crawler decoded bodies but kept their headers: remove only codings with a magic.
+        limit: Maximum size of the result, in bytes.
+        already_decoded: The crawler stored decoded bodies with their original headers: remove only codings with a
+        magic.
 
     Raises:
-        FormatError: `too-large`: the body has more than `limit` bytes, as it is stored or at any stage of decoding.
-        MissingDependency: a body is coded with `br` or `zstd`, and the package that decodes it is not there.
+        FormatError: `too-large`: the body has more than `limit` bytes, as stored or after removing a coding.
+        MissingDependency: A body is coded with `br` or `zstd`, and the package that decodes it is not installed.
     """
     codings = codings_of(message, among=_SELF_PROVING if already_decoded else None)
     removed: list[str] = []
@@ -99,7 +100,7 @@ def decode_body(message: HttpMessage, body: bytes, *, limit: int, already_decode
 
 
 def codings_of(message: HttpMessage, *, among: frozenset[str] | None = None) -> list[str]:
-    """The codings that a header names, outermost first, as many as are looked at; with `among`, only these."""
+    """The codings that a header names, outermost first, up to the limit; with `among`, only these."""
     named = _tokens(message, "Content-Encoding") + _tokens(message, "Transfer-Encoding")
     return [coding for coding in reversed(named) if among is None or coding in among][:_MAX_CODINGS]
 
@@ -109,7 +110,7 @@ def _tokens(message: HttpMessage, name: str) -> list[str]:
     return [token.partition(";")[0].strip().lower() for value in values for token in value.split(",")]
 
 
-# A decoder gives what it decoded and what is wrong with it, or None: the bytes do not show this coding.
+# A decoder returns the decoded bytes and what is wrong with them, or None if the bytes do not show its coding.
 _Decoded = tuple[bytes, str | None] | None
 
 
@@ -121,12 +122,12 @@ def _chunked(body: bytes, limit: int) -> _Decoded:
     while True:
         size = int(line[1], 16)
         if not size:
-            return bytes(out), None  # trailer fields, if any, are no part of the body
+            return bytes(out), None  # trailer fields, if any, are not part of the body
         end = line.end() + size
         out += view[line.end() : end]
         if len(out) > limit:
             raise too_large(limit)
-        line = _NEXT_SIZE.match(body, end)  # one expression, since a body may come in chunks of single bytes
+        line = _NEXT_SIZE.match(body, end)  # a single expression, since chunks may be as short as one byte
         if line is None:
             break
     line_end = _LINE_END.match(body, end)
@@ -138,12 +139,12 @@ def _chunked(body: bytes, limit: int) -> _Decoded:
 
 
 def _begins_chunked(body: bytes, line: re.Match[bytes]) -> bool:
-    """Whether what follows the first size line proves that a body is chunked; line ends without CR must prove more."""
+    """Whether the bytes after the first size line prove that a body is chunked; without CR, more proof is required."""
     start, size, crlf = line.end(), int(line[1], 16), line[2] == b"\r\n"
     if not size:
         return (crlf and start == len(body)) or _BEHIND_LAST_CHUNK.match(body, start) is not None
     if start + size >= len(body):
-        return crlf and start < len(body)  # cut in its only chunk
+        return crlf and start < len(body)  # truncated in its only chunk
     line_end = _LINE_END.match(body, start + size)
     if line_end is None:
         return crlf and _CUT_LINE_END.match(body, start + size) is not None
@@ -152,7 +153,7 @@ def _begins_chunked(body: bytes, line: re.Match[bytes]) -> bool:
 
 
 def _concatenated(magic: bytes, decoder: Callable[[], Decoder], body: bytes, limit: int) -> _Decoded:
-    """The streams of a coding with a magic, one after the other."""
+    """Decode the consecutive streams of a coding with a magic."""
     pieces: list[bytes] = []
     at = size = 0
     while body.startswith(magic, at):
@@ -165,7 +166,7 @@ def _concatenated(magic: bytes, decoder: Callable[[], Decoder], body: bytes, lim
 
 
 def _by_trial(decoder: Callable[[], Decoder], body: bytes, limit: int) -> _Decoded:
-    """The stream of a coding without a magic, if the body is one from end to end, or is one that was cut."""
+    """Decode the stream of a coding without a magic, if the body is one complete or truncated stream."""
     stream = read_stream(decoder, body, 0, limit)
     if stream.end is not None:
         return None if body[stream.end :].strip(_PADDING) else (stream.data, None)
@@ -201,7 +202,7 @@ def _deflate(body: bytes, limit: int) -> _Decoded:
 
 
 def has_zlib_header(body: bytes) -> bool:
-    """RFC 1950 section 2.2: method 8, a window of at most 32 KiB, no dictionary, a multiple of 31."""
+    """Whether the body begins with an RFC 1950 header (section 2.2) without a dictionary, checksum included."""
     if len(body) < 2:
         return False
     method, flags = body[0], body[1]

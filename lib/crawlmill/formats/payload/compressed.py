@@ -1,7 +1,7 @@
-"""One compressed stream within bytes, decoded as far as it can be, and never to more than a limit.
+"""Decodes one compressed stream within bytes, as far as possible and never beyond a limit.
 
-zlib in all its wrappings (RFC 1950, 1951, 1952), Brotli (RFC 7932), one Zstandard frame (RFC 8878). Each library is
-wrapped so that it takes a step of input and gives pieces of output; `read_stream` drives them alike.
+Supports zlib in all its formats (RFC 1950, 1951, 1952), Brotli (RFC 7932) and one Zstandard frame (RFC 8878). Each
+library is wrapped to take a step of input and yield pieces of output; `read_stream` drives them all.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PIECE: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """What a stream holds, and the byte after it: None if it is cut or, with an `error`, damaged."""
+    """The content of a stream, and the offset after it: None if it is truncated or, with an `error`, damaged."""
 
     data: bytes
     end: int | None
@@ -30,7 +30,7 @@ class Stream:
 
 
 class ZlibDecoder:
-    """Inflates one stream. Short steps: what is left of one is copied at the end of each of many short members."""
+    """Inflates one stream. Steps are short: the rest of one is copied at the end of each of many short members."""
 
     step = 16 << 10
 
@@ -39,7 +39,7 @@ class ZlibDecoder:
         self._inflater = zlib.decompressobj(wbits)
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The pieces of output that a step of input gives."""
+        """Yield the output for a step of input."""
         inflater = self._inflater
         while True:
             piece = inflater.decompress(data, _PIECE)
@@ -50,25 +50,25 @@ class ZlibDecoder:
 
     @property
     def unused(self) -> int | None:
-        """Bytes of the last step that are after the end of the stream; None before its end."""
+        """Bytes of the last step after the end of the stream; None before the end."""
         return len(self._inflater.unused_data) if self._inflater.eof else None
 
 
 class BrotliDecoder:
-    """Decodes one stream. To the library, bytes of the same step past its end are an error."""
+    """Decodes one stream. The library treats bytes after the end, in the same step, as an error."""
 
     step = 16 << 10
 
     def __init__(self) -> None:
         brotli = _package("brotli", "br")
-        if not hasattr(brotli.Decompressor, "can_accept_more_data"):  # 1.2 was the first that can bound its output
+        if not hasattr(brotli.Decompressor, "can_accept_more_data"):  # 1.2 is the first that can limit its output
             raise MissingDependency("a body is coded with br: the package brotli is too old", expected="1.2 or later")
         self.error: type[Exception] = brotli.error
         self._decoder = brotli.Decompressor()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The pieces of output that a step of input gives."""
-        # The library may hold back output while it says that it takes more input: ask until nothing comes.
+        """Yield the output for a step of input."""
+        # The library may hold back output while it accepts more input: ask until nothing comes.
         piece = self._decoder.process(data, output_buffer_limit=_PIECE)
         while piece:
             yield piece
@@ -81,9 +81,9 @@ class BrotliDecoder:
 
 
 class ZstdDecoder:
-    """Decodes one frame, whose window may be 8 MiB (RFC 9659), or up to `limit` bytes; of others nothing is decoded.
+    """Decodes one frame whose window is at most 8 MiB (RFC 9659) or `limit` bytes; other frames are refused.
 
-    The library gives at once all that a step holds, and 4 bytes can hold 128 KiB: so steps are very short.
+    The library returns all output of a step at once, and 4 bytes may expand to 128 KiB, so steps are very short.
     """
 
     step = 256
@@ -96,17 +96,17 @@ class ZstdDecoder:
         self._decoder = zstandard.ZstdDecompressor(max_window_size=self._window).decompressobj()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The piece of output that a step of input gives. Raises: FormatError: `too-large`, for its window."""
-        if not self._begun:  # the first step holds the frame's header, of 18 bytes at most
+        """Yield the output for a step of input. Raises: FormatError: `too-large`: the window."""
+        if not self._begun:  # the first step contains the frame header, of at most 18 bytes
             self._begun = True
-            with suppress(self.error):  # a cut header, of which the decoder makes nothing either
+            with suppress(self.error):  # an incomplete header, which the decoder rejects too
                 if self._parameters(data).window_size > self._window:
                     raise too_large(self._limit)
         yield self._decoder.decompress(data)
 
     @property
     def unused(self) -> int | None:
-        """Bytes of the last step that are after the end of the frame; None before its end."""
+        """Bytes of the last step after the end of the frame; None before the end."""
         return len(self._decoder.unused_data) if self._decoder.eof else None
 
 
@@ -125,12 +125,12 @@ def read_stream(
     """Decode the stream that begins at byte `start` of `data`.
 
     Args:
-        decoder: Makes a decoder.
-        data: The stream, and whatever is around it.
-        start: Where it begins.
-        limit: Bytes that the result may have, together with `before`.
+        decoder: Creates a decoder.
+        data: The stream, with bytes around it.
+        start: The offset of the stream.
+        limit: Maximum size of the result together with `before`, in bytes.
         before: Bytes that were decoded before this stream.
-        slowly_from: Go byte by byte from here, which gives all that is before an error.
+        slowly_from: From this offset, decode byte by byte, to get all output before an error.
 
     Raises:
         FormatError: `too-large`.
@@ -156,7 +156,7 @@ def read_stream(
 
 
 def too_large(limit: int) -> FormatError:
-    """The error for a body of more than `limit` bytes."""
+    """The error for a body with more than `limit` bytes."""
     return FormatError("body too large", reason="too-large", expected=f"at most {limit} bytes", actual="more")
 
 

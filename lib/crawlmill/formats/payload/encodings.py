@@ -2,13 +2,14 @@
 
 https://encoding.spec.whatwg.org/
 
-Text is decoded by Python's codecs, with U+FFFD for what is no character. Deviations:
+Text is decoded by Python's codecs, with U+FFFD for invalid bytes. Deviations:
 
-* Where Python's tables differ from the standard's, Python's stand: C1 controls of windows-125x and windows-874 give
-  U+FFFD, Big5 is `big5hkscs`, and how many U+FFFD a broken sequence gives is Python's. Japanese has its own decoders.
-* `hz-gb-2312` and `iso-2022-kr` are decoded. The standard replaces such pages by one U+FFFD for the safety of their
-  reader's browser, which is no concern of one who counts. `iso-2022-cn` is unknown, for want of a decoder.
-* `x-user-defined` is read as windows-1252, which the standard does for pages that declare it themselves.
+* Where Python's tables differ from the standard's, Python's are used: C1 controls of windows-125x and windows-874
+become U+FFFD, Big5 is `big5hkscs`, and the number of U+FFFD for a broken sequence is Python's. Japanese has its own
+decoders.
+* `hz-gb-2312` and `iso-2022-kr` are decoded. The standard replaces such pages by one U+FFFD to protect browsers, which
+  does not matter here. `iso-2022-cn` is unknown, since there is no decoder.
+* `x-user-defined` is read as windows-1252, as the standard does for pages that declare it themselves.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ _CODECS: Final = {
 
 
 def encoding_of_label(label: str | bytes) -> str | None:
-    """The name of the encoding that a label means, in any case and with blanks around it; None for an unknown one.
+    """The name of the encoding for a label, in any case and with blanks around it; None if the label is unknown.
 
     Spec: Encoding Standard section 4.2, "get an encoding".
     """
@@ -106,7 +107,7 @@ def encoding_of_label(label: str | bytes) -> str | None:
 
 
 def decode_text(data: bytes, encoding: str) -> str:
-    """The text of bytes in an encoding, by its name; U+FFFD for errors. A byte order mark stays."""
+    """Decode bytes in an encoding given by name; U+FFFD for errors. A byte order mark is kept."""
     if encoding == "euc-jp":
         return decode_euc_jp(data)
     if encoding == "iso-2022-jp":

@@ -1,18 +1,19 @@
-r"""HTTP messages as they are in the blocks of WARC and ARC records: start line, header fields, where the body begins.
+r"""HTTP messages in the blocks of WARC and ARC records: start line, header fields, offset of the body.
 
-RFC 9112 (HTTP/1.1), read with the tolerance that pages of all years need:
+RFC 9112 (HTTP/1.1), with the tolerance that pages of all years need:
 
 * lines end in CR LF or LF; a stray CR counts as a blank; empty lines before the start line are skipped;
-* the header ends at the first empty line, or where the block ends: then all of it is header and the body is empty;
+* the header ends at the first empty line; without one, the whole block is header and the body is empty;
 * a status line is `HTTP`, in any case and with any or no version, or `ICY`; status and reason may be missing
-  (`HTTP/2 200`), the reason may touch the status (`200OK`); what are not three digits is no status;
-* blanks between field name and colon are dropped, none need follow the colon (`Name:value`, as in ARC files of
-  2008-2012); lines without a colon, or without a name before it (`:status: 200`), are no fields;
-* folded lines (obs-fold) continue the value above, with one blank between; after a line that is no field, the start
-  line included, they are no fields either;
-* a value is UTF-8, and Latin-1 where it is not UTF-8; so are names and reasons.
+  (`HTTP/2 200`), the reason may follow the status directly (`200OK`); anything but three digits is not a status;
+* blanks between field name and colon are dropped, and none are required after the colon (`Name:value`, as in ARC files
+  of 2008-2012); lines without a colon, or without a name before it (`:status: 200`), are not fields;
+* folded lines (obs-fold) continue the value above, joined by one blank; after a line that is not a field, including
+  the start line, they are ignored;
+* values, names and reasons are UTF-8, or Latin-1 if they are not valid UTF-8.
 
-Fields are read on demand: parsing finds the end of the header, `get` looks for one name, `fields` cuts all of them.
+Fields are parsed on demand: parsing a message only finds the end of the header, `get` searches for one name, `fields`
+splits all of them.
 
     >>> page = parse_response(b"HTTP/1.1 200 OK\r\nserver: a\r\nSERVER:b\r\n\r\n<html>")
     >>> page.status, page.get_all("Server"), page.body_offset
@@ -34,7 +35,7 @@ _STATUS_LINE = re.compile(
 _REQUEST_LINE = re.compile(rb"[\r\n]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]([^\n]*)")
 _HEADER_END = re.compile(rb"\n\r*\n")
 _VALUE = r":([^\n]*(?:\n[ \t][^\n]*)*)"
-_FIELD = re.compile(r"\n([^ \t\n:][^\n:]*)" + _VALUE)  # the name with the blanks after it
+_FIELD = re.compile(r"\n([^ \t\n:][^\n:]*)" + _VALUE)  # the name with any blanks after it
 _BLANKS = " \t"
 _HTML = frozenset(("text/html", "application/xhtml+xml"))
 
@@ -42,9 +43,9 @@ _HTML = frozenset(("text/html", "application/xhtml+xml"))
 class HttpMessage:
     """The start line and header of a request or response.
 
-    `version` is what follows `HTTP/` ("1.1"), None without one. `status` is a response's three digits, None without
-    them and for requests; `reason` is "" without one. `method` and `target` are a request's, "" for responses.
-    `body_offset` is the byte of the block at which the body begins.
+    `version` is the text after `HTTP/` ("1.1"), None if absent. `status` is a response's three digits, None if absent
+    and for requests; `reason` is "" if absent. `method` and `target` are those of a request, "" for responses.
+    `body_offset` is the offset of the body in the block.
     """
 
     __slots__ = ("_fields", "_head", "body_offset", "method", "reason", "status", "target", "version")
@@ -60,14 +61,14 @@ class HttpMessage:
         method: str = "",
         target: str = "",
     ) -> None:
-        self._head = head  # the field lines, each after its line feed and without CR; bytes as Latin-1
+        self._head = head  # the field lines, each after a line feed and without CR; bytes as Latin-1
         self._fields: list[tuple[str, str]] | None = None
         self.body_offset, self.version, self.status, self.reason = body_offset, version, status, reason
         self.method, self.target = method, target
 
     @property
     def fields(self) -> list[tuple[str, str]]:
-        """All fields in their order: names as written, values without the blanks around them."""
+        """All fields in order: names as written, values without surrounding blanks."""
         if self._fields is None:
             found = _FIELD.findall(self._head)
             if self._head.isascii() and "\n " not in self._head and "\n\t" not in self._head:
@@ -77,13 +78,13 @@ class HttpMessage:
         return self._fields
 
     def get_all(self, name: str) -> list[str]:
-        """The values of all fields of that name, ASCII names in any case; empty without one."""
+        """The values of all fields of that name (ASCII names, in any case); empty if there is none."""
         if name.isascii():
             return [_value(value) for value in _named(name).findall(self._head)]
         return [value for found, value in self.fields if found == name]
 
     def get(self, name: str) -> str | None:
-        """The value of the first field of that name, ASCII names in any case; None without one."""
+        """The value of the first field of that name (an ASCII name, in any case); None if there is none."""
         if name.isascii():
             match = _named(name).search(self._head)
             return None if match is None else _value(match[1])
@@ -91,14 +92,14 @@ class HttpMessage:
 
     @property
     def content_type(self) -> str | None:
-        """The whole value of the first Content-Type; None without one."""
+        """The whole value of the first Content-Type; None if there is none."""
         return self.get("Content-Type")
 
     @property
     def media_type(self) -> str:
-        """The first Content-Type in lower case, without parameters; "" without one.
+        """The first Content-Type in lower case, without parameters; "" if there is none.
 
-        It ends at a comma too: some servers join two types in one field, and no type holds a comma.
+        It also ends at a comma: some servers put two types into one field, and no type contains a comma.
         """
         return (self.content_type or "").partition(";")[0].partition(",")[0].strip().lower()
 
@@ -109,7 +110,7 @@ class HttpMessage:
 
 
 def parse_response(block: bytes) -> HttpMessage:
-    """The response at the beginning of a block; only the header need be there.
+    """Parse the response at the beginning of a block, of which only the header is needed.
 
     Raises:
         FormatError: `bad-header`: the block does not begin with a status line.
@@ -131,7 +132,7 @@ def parse_response(block: bytes) -> HttpMessage:
 
 
 def parse_request(block: bytes) -> HttpMessage:
-    """The request at the beginning of a block. Without `HTTP/` at the end of its first line, `version` is None.
+    """Parse the request at the beginning of a block. If its first line does not end with `HTTP/…`, `version` is None.
 
     Raises:
         FormatError: `bad-header`: the block does not begin with a method and a target.
@@ -151,7 +152,7 @@ def parse_request(block: bytes) -> HttpMessage:
 
 
 def _split(block: bytes, at: int) -> tuple[str, int]:
-    """The field lines after the start line that ends at `at`, and where the body begins."""
+    """The field lines after the start line that ends at `at`, and the offset of the body."""
     end = _HEADER_END.search(block, at)
     head = block[at : end.start() if end else len(block)].replace(b"\r\n", b"\n").rstrip(b"\r")
     if b"\r" in head:

@@ -1,10 +1,10 @@
 """ISO-2022-JP and EUC-JP as browsers read them: WHATWG Encoding Standard, sections 12.1 and 12.2.
 
-Python's codecs are no substitute: they lack NEC's and IBM's characters (row 13 with its circled digits, rows 89-92),
-which Japanese pages are full of, and after a cut character ISO-2022-JP goes on in the wrong state, so that markup
-becomes text. Errors give U+FFFD.
+Python's codecs are not a substitute: they lack NEC's and IBM's characters (row 13 with its circled digits, rows 89-92),
+which are frequent in Japanese pages, and after a truncated character ISO-2022-JP continues in the wrong state, so that
+markup becomes text. Errors become U+FFFD.
 
-Deviation: an escape sequence directly after another is no error here; it stands for nothing either way.
+Deviation: an escape sequence directly after another is not an error here; neither yields a character.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NO_KATAKANA = re.compile("[^!-_]")
 _KATAKANA: Final = {code: code - 0x21 + 0xFF61 for code in range(0x21, 0x60)}
 _ROMAN: Final = {0x5C: 0xA5, 0x7E: 0x203E}
 _TO_EUC: Final = bytes(code | 0x80 for code in range(256))
-# Where JIS X 0208 as Windows has it, and after it the standard, names another character than Python's tables do.
+# Where the standard, following Windows, maps JIS X 0208 to another character than Python's tables.
 _WINDOWS: Final = (
     ("\u301c", "\uff5e"),
     ("\u2016", "\u2225"),
@@ -37,7 +37,7 @@ _WINDOWS: Final = (
 
 
 def decode_euc_jp(data: bytes) -> str:
-    """The text of EUC-JP bytes."""
+    """Decode EUC-JP bytes."""
     text = data.decode("euc_jp", _ERRORS)
     for character, windows in _WINDOWS:
         text = text.replace(character, windows)
@@ -45,9 +45,9 @@ def decode_euc_jp(data: bytes) -> str:
 
 
 def decode_iso_2022_jp(data: bytes) -> str:
-    """The text of ISO-2022-JP bytes."""
+    """Decode ISO-2022-JP bytes."""
     if data.isascii():
-        # Where there is only ASCII and JIS X 0208, which is nearly everywhere, all of it is EUC-JP but for bit 8.
+        # If there is only ASCII and JIS X 0208, which is nearly always the case, it is EUC-JP without bit 8.
         euc = _USUAL_SEGMENT.sub(_to_euc, data)
         if not _SHIFTS.search(euc):
             return decode_euc_jp(euc)
@@ -79,7 +79,7 @@ def _pairs(match: re.Match[bytes]) -> bytes:
 
 
 def _beyond_the_standard(error: UnicodeError) -> tuple[str, int]:
-    """An error handler: two bytes that are no character of JIS X 0208 may be one of code page 932."""
+    """An error handler: two bytes that are not in JIS X 0208 may be a character of code page 932."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     match = _WHOLE.match(error.object, error.start)

@@ -1,8 +1,8 @@
-"""The encoding that a page declares in itself: `<meta>` elements and the XML declaration.
+"""The encoding that a page declares itself: `<meta>` elements and the XML declaration.
 
 HTML Standard section 13.2.3.2, "prescan a byte stream to determine its encoding" and "get an XML encoding"
-(https://html.spec.whatwg.org/multipage/parsing.html). The standard leaves the number of bytes open and encourages 1024;
-browsers go on, and read the page anew when they find a declaration later. 8 KiB stand for both here.
+(https://html.spec.whatwg.org/multipage/parsing.html). The standard does not fix the number of bytes and encourages
+1024; browsers also reparse the page if they find a declaration later. Here, 8 KiB are scanned instead.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _XML_ENCODING = re.compile(rb"""[\0- ]*=[\0- ]*(["'])([^\0- ]*?)\1""")
 
 
 def html_declaration(page: bytes) -> str | None:
-    """The name of the encoding that the beginning of an HTML page declares; None without a known one."""
+    """The name of the encoding declared at the beginning of an HTML page; None without a known one."""
     return _utf16_declaration(page) or _meta_declaration(page[:PRESCAN_BYTES]) or _xml_encoding(page)
 
 
 def xml_declaration(page: bytes) -> str | None:
-    """The name of the encoding in the XML declaration at the very beginning of a document; None without one."""
+    """The name of the encoding in the XML declaration at the very beginning of a document; None if there is none."""
     return _utf16_declaration(page) or _xml_encoding(page)
 
 
@@ -56,7 +56,7 @@ def _xml_encoding(page: bytes) -> str | None:
 
 
 def _ascii_compatible(label: bytes) -> str | None:
-    """What a label means that was read as ASCII, which the page can then not contradict."""
+    """The encoding for a label that was read as ASCII: UTF-16 then means UTF-8, x-user-defined windows-1252."""
     name = encoding_of_label(label)
     if name in {"utf-16le", "utf-16be"}:
         return "utf-8"
@@ -68,7 +68,7 @@ def _meta_declaration(head: bytes) -> str | None:
     while construct := _CONSTRUCT.search(head, at):
         comment, meta, tag = construct.groups()
         if comment:
-            at = head.find(b"-->", construct.start() + 2) + 3  # its two hyphens may be those that open it
+            at = head.find(b"-->", construct.start() + 2) + 3  # its two hyphens may be those of the opening
             if at < 3:
                 return None
         elif meta or tag:
@@ -87,7 +87,7 @@ def _meta_declaration(head: bytes) -> str | None:
 
 
 def _attributes(head: bytes, at: int) -> tuple[dict[bytes, bytes], int] | None:
-    """Names and values of a tag's attributes in lower case, the first of each name, and where it ends; None if cut."""
+    """A tag's attributes in lower case (the first of each name), and the offset after the tag; None if truncated."""
     found: dict[bytes, bytes] = {}
     while match := _ATTRIBUTE.match(head, at):
         name, *values, unclosed, bare = match.groups()

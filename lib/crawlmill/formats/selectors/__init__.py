@@ -1,1 +1,1 @@
-"""Selecting records and captures by what they say of their page: host, status, language, date and so on."""
+"""Selects records and captures by properties of their page: host, status, language, date and so on."""

@@ -1,7 +1,7 @@
-"""Records that wait for the crawler's metadata about their page, which says its languages and charset.
+"""Holds records back until the crawler's metadata about their page is read, with its languages and charset.
 
-The metadata record stands behind the record that it is about (`formats.exchange`). Pages that are not selected wait,
-too, so that what is said of them is not taken for what is said of others, but nothing of them is held.
+The metadata record comes after the record that it is about (`formats.exchange`). Records of pages that are not selected
+take part too, so that their metadata is not attributed to others, but their content is not held.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from crawlmill.formats.selectors.facts import Facts, facts_of
 __all__ = ["Awaiting"]
 
 _NOTHING: Final = Detected(None, ())
-_MAX_HELD_BYTES: Final = 128 << 20  # those that wait longest go without: their metadata is not where crawlers put it
+_MAX_HELD_BYTES: Final = 128 << 20  # beyond this, the oldest go without: their metadata is not where crawlers put it
 
 
 class Awaiting:
-    """Decides on the records of one input, in their order.
+    """Decides on the records of one input, in order.
 
     Args:
-        selection: What is selected.
-        leave_out: Called with 1 for each record of a wanted type that is not.
+        selection: The selection to apply.
+        leave_out: Called with 1 for each record of a wanted type that is not selected.
     """
 
     def __init__(self, selection: Selection, leave_out: Callable[[int], None]) -> None:
@@ -39,7 +39,7 @@ class Awaiting:
         """Whether a record had to wait for one."""
 
     def chosen(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Those of the records that are selected."""
+        """Yield the records that are selected."""
         for record in records:
             if self._held + record.content_length > _MAX_HELD_BYTES:
                 yield from self._settled(self._exchanges.rest())
@@ -48,13 +48,13 @@ class Awaiting:
         yield from self._settled(self._exchanges.rest())
 
     def lacking(self) -> FormatError | None:
-        """Why nothing could be decided: records had to wait, and there was no metadata at all."""
+        """The error if nothing could be decided: records had to wait, but there was no metadata at all."""
         if self.described or not self.waited:
             return None
         return FormatError(
             f"{self._selection.criteria.awaited}: the crawler's metadata record, which answers it, is not in the range",
             reason="unsupported-format",
-        )  # fmt: skip
+        )
 
     def _take(self, record: Record) -> None:
         if record.format != "warc":
@@ -83,7 +83,7 @@ class Awaiting:
         return False
 
     def _pass_by(self, record: Record) -> None:
-        """A record that speaks for itself keeps its place among those that wait."""
+        """Add a record that can be decided at once; it keeps its place among those that wait."""
         if not self._selection.wants(record):
             return
         if self._selection.chooses(record):

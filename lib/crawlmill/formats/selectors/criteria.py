@@ -1,4 +1,4 @@
-"""The selectors that a user gives, and which pages meet them: several values of one are "any", several selectors "all".
+"""The user's selectors, and which pages meet them: several values of one mean "any", several selectors mean "all".
 
     Criteria(hosts=frozenset({"example.com"}), statuses=(range(200, 201),)).meets(facts_of(record))
 
@@ -45,21 +45,21 @@ _HASHES: Final = 1 << 64
 
 @dataclass(frozen=True)
 class Criteria:
-    """What is asked of pages; what is empty or None asks nothing. Texts are in lower case.
+    """The user's selectors; empty ones and None do not restrict. Texts are in lower case.
 
     Args:
-        hosts: Hosts, as `urls.hosts.host_of` gives them.
-        domains: Names of which the host is one, or is below one.
+        hosts: Hosts, as returned by `urls.hosts.host_of`.
+        domains: Names that the host must be equal to or below.
         tlds: The same; an address is not below any.
-        expressions: Searched for in the URL as recorded.
+        expressions: Regular expressions to search for in the URL as recorded.
         statuses: Ranges of HTTP statuses.
-        mimes: Media types as sent, `text/*` for a group.
-        detected_mimes: The same of the types that the crawler detected.
-        languages: ISO 639-3.
-        charsets: As the crawler detected them.
-        start: 1 to 14 digits: not before; `end`: not after, inclusive.
-        truncated: Whether the crawler cut the payload.
-        sample: The share of pages, from 0 to 1; which, their URLs say.
+        mimes: Media types as sent, or `text/*` for a group.
+        detected_mimes: The same for the types detected by the crawler.
+        languages: ISO 639-3 codes.
+        charsets: Charsets detected by the crawler.
+        start: 1 to 14 digits: not before this time; `end`: not after, inclusive.
+        truncated: Whether the crawler truncated the payload.
+        sample: The share of pages, from 0 to 1; chosen by a hash of their URLs.
     """
 
     hosts: frozenset[str] = frozenset()
@@ -78,7 +78,7 @@ class Criteria:
 
     @cached_property
     def given(self) -> tuple[str, ...]:
-        """The names of the selectors that ask something."""
+        """The names of the selectors that are set."""
         return tuple(each.name for each in fields(self) if getattr(self, each.name) not in (None, (), frozenset()))
 
     def __bool__(self) -> bool:
@@ -86,55 +86,56 @@ class Criteria:
 
     @property
     def awaits_metadata(self) -> bool:
-        """Whether what the crawler's metadata record says of a page is asked for."""
+        """Whether a selector needs the crawler's metadata record about a page."""
         return bool(self.languages or self.charsets)
 
     @property
     def awaited(self) -> str:
-        """The options that ask for it."""
+        """The options that need it."""
         return " and ".join(_OPTIONS[name] for name in self.given if name in ("languages", "charsets"))
 
     @property
     def sampled_hashes(self) -> int | None:
-        """Below this are the first 8 bytes of the SHA-1 of the URLs of the sample."""
+        """Exclusive upper bound for the first 8 bytes of the SHA-1 of URLs in the sample."""
         return None if self.sample is None else -(-self.sample * _HASHES // 1)
 
     def refuse(self, names: Iterable[str]) -> FormatError | None:
-        """Why an input of one of these formats cannot be selected from; None if it can."""
+        """The error for an input of one of these formats, if a selector cannot apply to it; else None."""
         kinds = [name for name in names if name != "sequencefile"] or ["sequencefile"]
         for name in self.given:
             if all(name in _UNANSWERED.get(kind, ()) for kind in kinds):
                 return FormatError(
-                    f"{_OPTIONS[name]}: records of this format cannot answer it", reason="unsupported-format",
+                    f"{_OPTIONS[name]}: records of this format cannot answer it",
+                    reason="unsupported-format",
                     actual=" or ".join(sorted(kinds)),
-                )  # fmt: skip
+                )
         return None
 
     def takes(self, record: Record) -> bool:
-        """Whether a record meets all of it, by what it says itself; one that cannot be read is its job's to report."""
+        """Whether a record meets all of them by its own properties; an unreadable one passes: its job reports it."""
         if record.type in ("warcinfo", "filedesc"):
             return False
         facts = facts_of(record)
         return self.meets(facts) or not facts.is_readable
 
     def meets(self, facts: Facts) -> bool:
-        """Whether a page meets all of it."""
+        """Whether a page meets all of them."""
         return self.meets_before(facts) and self.meets_detected(facts)
 
     def meets_detected(self, said: Facts | Detected | None) -> bool:
-        """Whether the languages and the charset of a page are asked for."""
+        """Whether a page meets the selectors of languages and charset."""
         if self.languages and (said is None or self.languages.isdisjoint(code.lower() for code in said.languages)):
             return False
         return not self.charsets or (said is not None and (said.charset or "").lower() in self.charsets)
 
     def meets_before(self, facts: Facts) -> bool:
-        """Whether a page meets all but what the crawler detected of languages and charset."""
+        """Whether a page meets all selectors except those of detected languages and charset."""
         return (
             (not self.statuses or (facts.status is not None and any(facts.status in each for each in self.statuses)))
             and (not (self.start or self.end) or self._in_time(facts.timestamp))
             and (self.sample is None or self._in_sample(facts.url))
             and (not (self.hosts or self.domains or self.tlds) or self._of_host(facts.url))
-            and _all_found(self.expressions, facts.url)
+            and _any_found(self.expressions, facts.url)
             and (not self.mimes or _is_one_of(facts.mime, self.mimes))
             and (not self.detected_mimes or _is_one_of(facts.detected_mime, self.detected_mimes))
             and (self.truncated is None or self.truncated is (facts.truncated is not None))
@@ -169,7 +170,7 @@ NO_CRITERIA: Final = Criteria()
 """All pages."""
 
 
-def _all_found(expressions: tuple[re.Pattern[str], ...], url: str | None) -> bool:
+def _any_found(expressions: tuple[re.Pattern[str], ...], url: str | None) -> bool:
     """Whether one of the expressions, if there are any, is found in a URL."""
     return not expressions or (url is not None and any(each.search(url) for each in expressions))
 
@@ -189,8 +190,8 @@ def _is_below(host: str, names: frozenset[str]) -> bool:
 
 
 def native_criteria(criteria: Criteria) -> dict[str, Any] | None:
-    """What the native core decides of it, as that takes it; None: nothing may be decided before Python has."""
-    if not criteria or criteria.awaits_metadata:
+    """The part that the native core decides, in the form it takes; None: there is nothing to decide."""
+    if not criteria:
         return None
     return {
         "hosts": [each.encode() for each in criteria.hosts],
@@ -199,6 +200,8 @@ def native_criteria(criteria: Criteria) -> dict[str, Any] | None:
         "statuses": [(each.start, each.stop) for each in criteria.statuses],
         "mimes": [each.encode() for each in criteria.mimes],
         "detected_mimes": [each.encode() for each in criteria.detected_mimes],
+        "languages": [each.encode() for each in criteria.languages],
+        "charsets": [each.encode("utf-8", "surrogateescape") for each in criteria.charsets],
         "start": (criteria.start or "").encode(),
         "end": (criteria.end or "").encode(),
         "truncated": criteria.truncated,

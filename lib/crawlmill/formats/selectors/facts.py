@@ -1,4 +1,4 @@
-"""What selectors ask of a page, as a record or a capture says it: URL, date, status, media types, languages, charset.
+"""The properties of a page that selectors use, from a record or a capture: URL, date, status, media types and so on.
 
 | of | URL, date | status, media type | detected type | languages, charset | truncated |
 |---|---|---|---|---|---|
@@ -9,7 +9,7 @@
 | metadata of 2012 | key, `attempt_time` | `http_result`, `mime_type` | - | -, `charset_detected` | `download_truncated` |
 | textData of 2012 | key, - | - | - | - | - |
 
-What is not there is None. Properties are read when they are asked for, from heads only.
+Absent properties are None. Properties are read on demand, from headers only.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MEDIA_TYPE: Final = re.compile(r"[^;\s]*")
 
 
 class Facts:
-    """What is known of a page; all of it may be missing."""
+    """What is known about a page; everything may be missing."""
 
     url: str | None = None
     timestamp: str | None = None
@@ -71,7 +71,7 @@ class Facts:
 
 
 def facts_of(record: Record) -> Facts:
-    """What a record says of its page."""
+    """The properties that a record states about its page."""
     if isinstance(record, WarcRecord):
         if record.type == "metadata" and (record.content_type or "").lower().startswith("application/json"):
             return _WatFacts(record)
@@ -80,9 +80,10 @@ def facts_of(record: Record) -> Facts:
 
 
 def truncated_of(record: Record) -> str | None:
-    """Why the crawler cut the payload of a record of a WARC, WET or ARC, or of 2012; None where it is whole."""
+    """Why the crawler truncated the payload of a record of a WARC, WET or ARC file, or of 2012; None if it is whole."""
     if isinstance(record, WarcRecord):
-        return record.get("WARC-Truncated") or None
+        # Asked of every record, and nearly always absent. No other letter becomes one of these in lower case.
+        return record.get("WARC-Truncated") or None if b"warc-truncated" in record.head.lower() else None
     if record.format == "arc":
         head = record.block.peek(_HTTP_HEAD)
         message = _http(record) if _ARC_TRUNCATED.lower().encode() in head.lower() else None
@@ -94,7 +95,7 @@ def _http(record: Record) -> HttpMessage | None:
     try:
         return record.http if record.holds_http else None
     except FormatError:
-        return None  # it is no HTTP response, or what is wrong with it is reported where it is read
+        return None  # not an HTTP response; damage is reported where it is read
 
 
 def _media_type(value: str | None) -> str | None:
@@ -172,21 +173,15 @@ class _WarcFacts(_RecordFacts):
 
     @property
     def ids(self) -> tuple[str, ...]:  # type: ignore[override]
-        return (*_all(self._record, "WARC-Record-ID"), *_all(self._record, "WARC-Concurrent-To"))
+        return (*self._record.get_all("WARC-Record-ID"), *self._record.get_all("WARC-Concurrent-To"))
 
     @property
     def references(self) -> frozenset[str]:  # type: ignore[override]
-        return frozenset((*_all(self._record, "WARC-Refers-To"), *_all(self._record, "WARC-Concurrent-To")))
-
-
-def _all(record: WarcRecord, name: str) -> list[str]:
-    if record.get(name) is None:
-        return []
-    return [value for given, value in record.named_fields if given.lower() == name.lower()]
+        return frozenset((*self._record.get_all("WARC-Refers-To"), *self._record.get_all("WARC-Concurrent-To")))
 
 
 class _WatFacts(Facts):
-    """Of the page that a WAT record describes: its own date is that of the extraction."""
+    """The page that a WAT record describes: the record's own date is that of the extraction."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
@@ -257,7 +252,7 @@ class _WatFacts(Facts):
 
 
 class _KeyValueFacts(Facts):
-    """Of the files of 2012: the key is the URL."""
+    """A page of the files of 2012: the key is the URL."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
@@ -315,7 +310,7 @@ class _KeyValueFacts(Facts):
 
 
 class CaptureFacts(Facts):
-    """Of a capture: the fields of a line of an index, by their names on disk."""
+    """A capture: the fields of an index line, by their names on disk."""
 
     def __init__(self, timestamp: str | None, fields: Mapping[str, Any]) -> None:
         self.timestamp = timestamp

@@ -1,7 +1,7 @@
-"""The values of selectors as users write them.
+"""Parses the values of selectors.
 
-Each function takes what a user has written, and returns what `Criteria` wants. Errors are ValueErrors whose text says
-what was expected.
+Each function takes text from the user and returns a value for `Criteria`. Errors are ValueErrors that say what was
+expected.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PERCENT: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)%", re.ASCII)
 
 
 def parse_host(text: str) -> str:
-    """A host or the name of a domain: any case, IDN in either form, perhaps with a dot before or behind, or a port."""
+    """A host or domain name: in any case, IDN in either form, optionally with a dot at either end, or a port."""
     host = host_of(f"http://{text.strip().removeprefix('.')}/") if text.strip() else None
     if host is None or any(char in text for char in "/?#@\\"):
         raise ValueError("a host name such as example.com")
@@ -53,7 +53,7 @@ def parse_statuses(text: str) -> tuple[range, ...]:
 
 
 def parse_mime(text: str) -> str:
-    """A media type, or all of a group: `text/html`, `text/*`; any case. Its parameters do not count."""
+    """A media type, or a whole group: `text/html`, `text/*`; in any case. Parameters are ignored."""
     mime = text.partition(";")[0].strip().lower()
     if mime != "unk" and not _MIME.fullmatch(mime):
         raise ValueError("a media type such as text/html or text/*")
@@ -61,7 +61,7 @@ def parse_mime(text: str) -> str:
 
 
 def parse_language(text: str) -> str:
-    """A language in ISO 639-3."""
+    """A language code of ISO 639-3."""
     if not re.fullmatch("[A-Za-z]{3}", text.strip()):
         raise ValueError("a language of three letters (ISO 639-3) such as eng")
     return text.strip().lower()
@@ -75,14 +75,14 @@ def parse_charset(text: str) -> str:
 
 
 def parse_time(text: str) -> str:
-    """The first 1 to 14 digits of a timestamp that exists."""
+    """The first 1 to 14 digits of a valid timestamp."""
     if not is_timestamp_prefix(text):
         raise ValueError("1 to 14 digits of a time that exists, such as 202401")
     return text
 
 
 def parse_sample(text: str) -> Fraction:
-    """A share of more than nothing: `10%` is 1/10."""
+    """A share greater than zero: `10%` is 1/10."""
     found = _PERCENT.fullmatch(text.strip())
     share = Fraction(found[1]) / 100 if found and len(text) < 40 else Fraction(0)
     if not 0 < share <= 1:

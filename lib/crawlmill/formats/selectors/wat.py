@@ -1,8 +1,8 @@
-"""The JSON of a WAT record, as far as selectors ask for it.
+"""The JSON of a WAT record, as far as selectors need it.
 
-Spec: the WAT metadata that Common Crawl publishes: `Envelope.WARC-Header-Metadata` (of ARC files `ARC-Header-Metadata`)
-is the header of the record that is described, `Envelope.Payload-Metadata.HTTP-Response-Metadata` its HTTP header, and
-`Envelope.Payload-Metadata.WARC-Metadata-Metadata.Metadata-Records` what the crawler's metadata record says.
+Spec: the WAT metadata published by Common Crawl: `Envelope.WARC-Header-Metadata` (for ARC files `ARC-Header-Metadata`)
+is the header of the described record, `Envelope.Payload-Metadata.HTTP-Response-Metadata` its HTTP header, and
+`Envelope.Payload-Metadata.WARC-Metadata-Metadata.Metadata-Records` the content of the crawler's metadata record.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NONE: Final[Mapping[str, Any]] = {}
 
 
 class Envelope:
-    """What a WAT record says of the record that it describes; nothing, if it is not one that can be read."""
+    """What a WAT record says about the described record; empty if it cannot be parsed."""
 
     __slots__ = ("_container", "_header", "_payload", "is_readable", "type")
 
@@ -39,11 +39,11 @@ class Envelope:
 
     @classmethod
     def of(cls, record: Record) -> Self:
-        """What this record says."""
+        """Parse a WAT record."""
         try:
             found = ujson.loads(record.block.tail(0, record.max_body))
         except (FormatError, SourceError, ValueError, RecursionError):
-            return cls(None)  # whoever reads on reports it
+            return cls(None)  # the reader reports the error
         envelope = found.get("Envelope") if isinstance(found, dict) else None
         container = _object(found, "Container") if isinstance(found, dict) else _NONE
         return cls(envelope if isinstance(envelope, dict) else None, container)
@@ -70,13 +70,13 @@ class Envelope:
 
     @property
     def stored_length(self) -> int | None:
-        """Bytes of the gzip member that holds the described record."""
+        """Size of the gzip member that holds the described record, in bytes."""
         said = _object(self._container, "Gzip-Metadata").get("Deflate-Length")
         text = str(said) if isinstance(said, str | int) else ""
         return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
     def http_header(self, name: str) -> str | None:
-        """The first value of a field of the HTTP header, whatever its case."""
+        """The first value of an HTTP header field, whose name may be in any case."""
         for given, value in _object(self._http, "Headers").items():
             if given.lower() == name.lower():
                 return _text(value[0] if isinstance(value, list) and value else value)
@@ -84,7 +84,7 @@ class Envelope:
 
     @property
     def detected(self) -> Detected | None:
-        """What a metadata record of the crawler says of its page."""
+        """What a metadata record of the crawler says about its page."""
         records = _object(self._payload, "WARC-Metadata-Metadata").get("Metadata-Records")
         pairs = [each for each in records if isinstance(each, dict)] if isinstance(records, list) else []
         fields = {each.get("Name"): text for each in pairs if (text := _text(each.get("Value")))}

@@ -1,15 +1,15 @@
-"""What follows the header of a Hadoop SequenceFile: records, or blocks of records, and the escapes between them.
+"""The body of a Hadoop SequenceFile: records, or blocks of records, and the escapes between them.
 
     none, record:  {int32 record length, int32 key length, key, value}; the value is compressed in "record"
     block:         {escape, vint number of records, then four times vint length and a compressed buffer:
                    key lengths, keys, value lengths, values}
     escape:        int32 -1, the file's sync marker; before some records, and before each block
 
-A block's four buffers are decoded and compared with each other before a record of it is given. No length is believed:
-memory is asked for as bytes arrive, and content is decoded up to the size that it must have.
+A block's four buffers are decoded and checked against each other before any record of it is yielded. No length is
+trusted: memory is allocated as bytes arrive, and content is decoded up to the size that it must have.
 
-Deviations from Hadoop: Text and BytesWritable must fill their serialized lengths in blocks too; records and buffers of
-more than 128 MiB, or as many as the caller says, and lengths of more than `MAX_LENGTHS` are not read.
+Deviations from Hadoop: Text and BytesWritable must fill their serialized lengths in blocks too; records and buffers
+above a limit (128 MiB, or the caller's), and more than `MAX_LENGTHS` lengths, are refused.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LENGTHS = struct.Struct(">ii")
 
 
 class Batch(NamedTuple):
-    """The payloads of a block, or of some records, and the offset that names each."""
+    """The payloads of a block, or of several records, and the offset that identifies each."""
 
     offsets: Iterable[int]
     keys: list[bytes]
@@ -45,14 +45,14 @@ class Batch(NamedTuple):
 
 
 class Frames:
-    """Where the parts of a body begin and end, in a file or a split of one.
+    """Finds where the parts of a body begin and end, in a file or a split of one.
 
     Attributes:
-        window: The file, from where reading has reached.
-        largest: Bytes of the largest record or buffer that is read.
+        window: The file, from the current position.
+        largest: The largest record or buffer accepted, in bytes.
         item: The offset of the record or block being read.
-        wary: Damage was met. A frame may then no longer reach over an escape, so that a file made to mislead costs no
-            more than reading it once. Before, it may: a value can hold the escape's bytes.
+        wary: Whether damage was met. Then a frame may not extend over an escape, so that a malicious file costs no more
+        than reading it once. Before, it may: a value can contain the bytes of the escape.
     """
 
     def __init__(
@@ -66,13 +66,13 @@ class Frames:
         self._size, self._end = size, end
 
     def begin_item(self) -> bool:
-        """Begin a record or block here; False at the end of the file."""
+        """Begin a record or block at the current position; False at the end of the file."""
         self.item = self.window.offset
         self.window.keep(self.item)
         return self.window.hold(1)
 
     def claim(self, length: int, what: str) -> None:
-        """Hold the bytes that a length in the file asks for.
+        """Make a number of bytes, as stated in the file, available in memory.
 
         Raises:
             FormatError: `truncated`: the file has fewer; `bad-length`, `too-large`.
@@ -92,7 +92,7 @@ class Frames:
             raise _past_end(what, length, window.held)
 
     def _is_escape_within(self, length: int) -> bool:
-        """Whether an escape is within the next bytes; no more of them are read than twice the way to it."""
+        """Whether an escape is within the next bytes; reads at most twice the distance to it."""
         window, held, searched = self.window, 0, self.window.offset
         while held < length:
             held = min(length, max(2 * held, window.held, 1 << 16))
@@ -104,28 +104,28 @@ class Frames:
         return False
 
     def has_swallowed_escape(self) -> bool:
-        """Whether an escape begins within the item that was just stepped over."""
+        """Whether an escape begins within the item that was just passed."""
         window, rest = self.window, len(self._escape) - 1
         window.hold(rest)
         return self._escapes and window.data.find(self._escape, self.item - window.start, window.at + rest) >= 0
 
     def take(self, length: int, what: str) -> bytes:
-        """The next bytes, of a length that is claimed."""
+        """The next bytes; their length must have been claimed."""
         self.claim(length, what)
         window = self.window
         window.at += length
         return window.data[window.at - length : window.at]
 
     def is_escape_next(self) -> bool:
-        """Whether an int32 -1 comes next, and means an escape."""
+        """Whether the next int32 is -1 and marks an escape."""
         window = self.window
         return self._escapes and window.data.startswith(b"\xff\xff\xff\xff", window.at)
 
     def step_over_escape(self) -> bool:
-        """Step over the escape that must stand here; False if it begins the next split.
+        """Step over the escape that must be here; False if it begins the next split.
 
         Raises:
-            FormatError: `truncated`, or `bad-header`: something else stands here.
+            FormatError: `truncated`, or `bad-header`: something else is here.
         """
         window, size = self.window, len(self._escape)
         if not window.hold(size):
@@ -139,7 +139,7 @@ class Frames:
         return True
 
     def find_escape(self, *, to_end: bool = False) -> bool:
-        """Go to the first escape from here on, of the whole file if `to_end`; False if there is none."""
+        """Move to the next escape (`to_end`: in the whole file); False if there is none."""
         window, escape = self.window, self._escape
         while self._escapes:
             found = window.data.find(escape, window.at)
@@ -152,9 +152,9 @@ class Frames:
         return False
 
     def recover(self, error: FormatError) -> bool:
-        """Go to the first escape after the item's beginning; False if there is none, or it begins the next split.
+        """Move to the first escape after the item's beginning; False if there is none, or it begins the next split.
 
-        A length that points past the end of a file which goes on is no truncation: the error then says `bad-length`.
+        A length beyond the end of a file that continues is not a truncation: the error is then changed to `bad-length`.
         """
         self.window.keep(None)
         self.window.go_to(self.item + 1)
@@ -170,10 +170,10 @@ class Frames:
 
 
 def read_block(frames: Frames, codec: Codec, key: Writable, value: Writable) -> Batch | None:
-    """The block that begins here; None at the end of the file or split.
+    """Read the block at the current position; None at the end of the file or split.
 
     Raises:
-        FormatError: It is damaged.
+        FormatError: The block is damaged.
     """
     if not frames.begin_item() or not frames.step_over_escape():
         return None
@@ -212,12 +212,12 @@ def _total(sizes: Sequence[int], largest: int) -> int:
 def read_records(
     frames: Frames, codec: Codec | None, key: Writable, value: Writable, on_problem: Callable[[FormatError], None]
 ) -> Batch | None:
-    """The record that begins here, after escapes, and those that are held after it; None at the end of file or split.
+    """Read the record here, after any escapes, and those after it in memory; None at the end of the file or split.
 
-    A compressed value that is damaged, where frame and key seem sound, goes to `on_problem`; the next record is read.
+    A damaged compressed value, if frame and key seem intact, is reported to `on_problem`; the next record is read.
 
     Raises:
-        FormatError: The first of them is damaged.
+        FormatError: The first record is damaged.
     """
     window = frames.window
     while frames.begin_item():
@@ -244,7 +244,7 @@ def read_records(
             values = [value.payload(codec.decode(window.data[begin + key_length : begin + length], frames.largest))]
         except FormatError as error:
             if frames.has_swallowed_escape():
-                raise  # then the frame is the wrong one, and sound records may be after the escape
+                raise  # the frame is wrong, and intact records may follow the escape
             error.located(offset=frames.item)
             on_problem(error)
             continue
@@ -253,9 +253,9 @@ def read_records(
 
 
 def _cut_records(frames: Frames, stop: int, key: Writable, value: Writable) -> Batch:
-    """The uncompressed records that are held, up to a position in the window; the first is known to have a whole frame.
+    """The uncompressed records in memory up to a position in the window; the first one's frame is known to be complete.
 
-    Whatever is odd after the first ends them: it will be looked at when it comes first.
+    Anything unusual after the first one ends the batch; it is examined when it is the first.
     """
     window, longest = frames.window, frames.largest - 8
     data, at = window.data, window.at
@@ -269,7 +269,7 @@ def _cut_records(frames: Frames, stop: int, key: Writable, value: Writable) -> B
             pair = key.payload(data[at + 8 : middle]), value.payload(data[middle:end])
         except FormatError:
             if not keys:
-                raise  # a length within contradicts the frame: one of them is wrong
+                raise  # an inner length contradicts the frame: one of them is wrong
             break
         offsets.append(window.start + at)
         keys.append(pair[0])

@@ -1,4 +1,4 @@
-"""The header of a Hadoop SequenceFile, versions 1 to 6, and how it is read.
+"""The header of a Hadoop SequenceFile, versions 1 to 6.
 
     "SEQ", 1 byte version
     key class, value class     version >= 4: vint length and UTF-8; before: uint16 BE length and bytes
@@ -8,8 +8,8 @@
     metadata                   int32 BE count, then count x (Text, Text); version >= 6
     sync marker                16 bytes; version > 1
 
-Deviations from Hadoop: a flag that is neither 0 nor 1 and a header of more than a MiB are damage; metadata that are not
-UTF-8 are shown with their bytes escaped.
+Deviations from Hadoop: a flag that is neither 0 nor 1 and a header of more than a MiB are damage; metadata that is not
+UTF-8 is shown with its bytes escaped.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_HEADER: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class SequenceFileHeader:
-    """What the header says. `codec` is a class name or None, `sync` 16 bytes (none in version 1), `length` in bytes."""
+    """The parsed header. `codec` is a class name or None, `sync` 16 bytes (none in version 1), `length` in bytes."""
 
     version: int
     key_class: str
@@ -45,10 +45,10 @@ class SequenceFileHeader:
 
 
 def read_header(window: Window) -> SequenceFileHeader:
-    """The header at the beginning of a file; the window then stands past it.
+    """Read the header at the beginning of a file; the window is then after it.
 
     Raises:
-        FormatError: `unknown-format`: no SequenceFile; `unsupported-format`: no version that is known;
+        FormatError: `unknown-format`: not a SequenceFile; `unsupported-format`: an unknown version;
             `truncated`, `bad-header`.
     """
     window.hold(4)
@@ -78,7 +78,7 @@ def read_header(window: Window) -> SequenceFileHeader:
 
 
 def read_vint(window: Window, what: str) -> int:
-    """The vint that comes next.
+    """Read the next vint.
 
     Raises:
         FormatError: `truncated`.

@@ -1,20 +1,21 @@
-"""Hadoop SequenceFiles, versions 1 to 6: records from a stream, everything that is damaged said, nothing false.
+"""Reads Hadoop SequenceFiles, versions 1 to 6, from a stream: all damage is reported, and no wrong record yielded.
 
     reader = read_sequencefile(stream, size, on_problem=problems.append)
     for offset, index, key, value in reader:
         print(reader.key.value(key), len(value))
 
-Layout: `sequencefile_header` and `sequencefile_body`. There is no checksum but those of the codecs, no count of records
-and no end mark; a file that is cut between two records or blocks cannot be told from a whole one.
+Layout: see `sequencefile.header` and `sequencefile.body`. There are no checksums except those of codecs, no record
+count and no end mark; a file truncated between two records or blocks cannot be told from a whole one.
 
-**Damage.** Where a record or block is damaged, reading goes on at the next escape after its beginning. A compressed
-value whose frame and key are sound is lost alone. Version 1 has no escapes: damage ends it.
+**Damage.** After a damaged record or block, reading continues at the next escape after its beginning. If only a
+compressed value is damaged, with frame and key intact, only that record is lost. Version 1 has no escapes, so damage
+ends the reading.
 
-**Splits.** The split [s, e) owns the records from A(s) up to A(e). A(x) is the first record if x is in the header,
-the end if at most 20 bytes follow x, else what follows the first escape at or after x. This is Hadoop's own rule.
+**Splits.** The split [s, e) owns the records from A(s) up to A(e). A(x) is the first record if x is in the header, the
+end if at most 20 bytes follow x, else the position after the first escape at or after x. This is Hadoop's own rule.
 
-Deviations from Hadoop: the end of the file within a block, and a length that points past it, are damage; Hadoop takes
-them for the end of the file and says nothing.
+Deviations from Hadoop: the end of the file within a block, and a length beyond it, are damage; Hadoop takes them for
+the end of the file and reports nothing.
 """
 
 from __future__ import annotations
@@ -35,18 +36,18 @@ __all__ = ["SequenceFileReader", "SequenceRecord", "read_sequencefile"]
 
 OnProblem = Callable[[FormatError], None]
 
-_CHUNK = 1 << 18  # measured: what the processor's cache holds is cut twice as fast as a MiB at a time
+_CHUNK = 1 << 18  # measured: what fits into the processor's cache is cut twice as fast as a MiB at a time
 
 
 class SequenceRecord(NamedTuple):
-    """One record: `key` and `value` are payloads, as `crawlmill.formats.sequencefile.writables` tells them.
+    """One record: `key` and `value` are payloads, as described in `crawlmill.formats.sequencefile.writables`.
 
-    `offset` is that of the block's escape; in other files that of the record itself, after an escape. `index` runs
-    from 0 over the records that are given.
+    `offset` is that of the block's escape; in files without blocks, that of the record itself, after an escape. `index`
+    counts the yielded records from 0.
     """
 
     offset: int
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of a record
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not needed for a record
     key: bytes
     value: bytes
 
@@ -60,19 +61,19 @@ def read_sequencefile(
     largest: int = MAX_BUFFER,
     on_problem: OnProblem,
 ) -> SequenceFileReader:
-    """Open a SequenceFile, or the split [start, end) of one; its header is read at once.
+    """Open a SequenceFile, or the split [start, end) of one; reads the header at once.
 
     Args:
         stream: The whole file, at its beginning.
-        size: Bytes of the whole file; None if unknown.
+        size: Size of the whole file, in bytes; None if unknown.
         start: Offset at which the split begins.
-        end: Offset at which it ends; None: with the file.
-        largest: Bytes of the largest record, or buffer of a block, that is read; a larger one is `too-large`.
-        on_problem: Called for everything lost, with reason and offset; reading goes on after it.
+        end: Offset at which it ends; None: at the end of the file.
+        largest: The largest record, or buffer of a block, accepted, in bytes; a larger one is `too-large`.
+        on_problem: Called for each loss, with reason and offset; reading continues after it.
 
     Raises:
-        FormatError: `unknown-format`: no SequenceFile; `unsupported-format`: its version or codec is not known;
-            `truncated` or `bad-header`: of the header itself.
+        FormatError: `unknown-format`: not a SequenceFile; `unsupported-format`: unknown version or codec;
+            `truncated` or `bad-header`: the header is damaged.
         MissingDependency: The library for its codec is not installed.
     """
     window = Window(stream, chunk=_CHUNK)
@@ -85,12 +86,12 @@ def read_sequencefile(
 
 
 class SequenceFileReader:
-    """The records of a SequenceFile or of a split; they can be iterated once.
+    """The records of a SequenceFile or of a split; can be iterated once.
 
     Attributes:
-        header: What the file says of itself.
-        key: What keys are: `reader.key.value(record.key)` is a key as str, int, ….
-        value: What values are.
+        header: The file's header.
+        key: The class of the keys: `reader.key.value(record.key)` is a key as str, int, ….
+        value: The class of the values.
     """
 
     def __init__(
@@ -122,7 +123,7 @@ class SequenceFileReader:
         return chain.from_iterable(self._numbered())
 
     def _numbered(self) -> Iterator[Iterator[SequenceRecord]]:
-        # Records are made without a Python call for each, which would cost as much as all the rest of reading them.
+        # Records are created without a Python call for each, which would cost as much as all other work.
         index = 0
         for offsets, keys, values in self._batches():
             fields = zip(offsets, count(index), keys, values, strict=False)
@@ -144,7 +145,7 @@ class SequenceFileReader:
             yield batch
 
     def _go_to_start(self) -> bool:
-        """Go to A(start); False if the split owns nothing."""
+        """Move to A(start); False if the split owns no records."""
         if self._is_empty or self._begin is None:
             return False
         if self._begin == self.header.length:
@@ -154,9 +155,9 @@ class SequenceFileReader:
 
 
 def _boundary(x: int, header: SequenceFileHeader, size: int | None) -> int | None:
-    """Where A(x) must be looked for: at the header's end (the first record), at the next escape from here, or None.
+    """Where to look for A(x): at the header's end (the first record), at the next escape from an offset, or None.
 
-    Hadoop: an x within the last 20 bytes is past everything.
+    Hadoop: an x within the last 20 bytes is after everything.
     """
     if x <= header.length:
         return header.length

@@ -1,20 +1,20 @@
-"""The records of Hadoop SequenceFiles as the records of all other archives, and which kind of file of 2012 holds them.
+"""The records of Hadoop SequenceFiles in the form of all other archives' records, and which file of 2012 they are from.
 
     for record in read_key_values(stream, size, on_problem=problems.append, on_format=print):
         print(record.offset, record.key, record.text())
 
-A range of a SequenceFile is a split of it, by Hadoop's rule: what it owns begins and ends at the file's own marks.
+A range of a SequenceFile is a split by Hadoop's rule: the records it owns begin and end at the file's sync markers.
 
-A record has no header but its key; its block is the payload of its value, without a length prefix. What a file is
-for can only be told from what it holds:
+A record has no header but its key; its block is the payload of its value, without a length prefix. The kind of a file
+can only be determined from its content:
 
 | kind | keys, values | of |
 |---|---|---|
 | `metadata` | Text, JSON objects with an `attempt_time` | `metadata-NNNNN` of 2012 |
 | `text_data` | any other Text | `textData-NNNNN` of 2012 |
 
-The first records decide (16, or a MiB of them): one of them that is a metadata record, whole or broken, is enough. A
-file or split without records may be of either kind; one of other classes than Text is of neither.
+The first records decide (16, or a MiB of them): a single metadata record among them, whole or broken, is enough. A file
+or split without records may be of either kind; one with classes other than Text is of neither.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ _TEXT: Final = writable_named("org.apache.hadoop.io.Text")
 class KeyValueRecord(Record):
     """One record of a SequenceFile.
 
-    `type` is its file's kind, `record` where that is none; `head` is the key's payload; `offset` that of the block's
-    escape, in a file without blocks of the record itself; `index` its number in the file or split. `length` is None:
+    `type` is the kind of its file, or `record`; `head` is the key's payload; `offset` that of the block's escape, or in
+    a file without blocks that of the record itself; `index` its number in the file or split. `length` is None, since
     records of a block share their bytes.
     """
 
@@ -69,7 +69,7 @@ class KeyValueRecord(Record):
 
     @property
     def key(self) -> Value:
-        """The key: str, bytes, int, float, bool or None, by its class.
+        """The key: str, bytes, int, float, bool or None, depending on its class.
 
         Raises:
             FormatError: `bad-encoding`: a Text that is not UTF-8.
@@ -78,7 +78,7 @@ class KeyValueRecord(Record):
 
     @property
     def uri(self) -> str | None:
-        """The key, if it is a text; in the files of 2012 it is the URL, after redirects.
+        """The key, if it is a Text; in the files of 2012 it is the URL, after redirects.
 
         Raises:
             FormatError: `bad-encoding`: it is not UTF-8.
@@ -122,19 +122,19 @@ def read_key_values(
     on_problem: Callable[[FormatError], None],
     on_format: Callable[[str, frozenset[str]], None],
 ) -> Iterator[KeyValueRecord]:
-    """The records of a SequenceFile, or of the split [start, end) of one by Hadoop's rule.
+    """Yield the records of a SequenceFile, or of the split [start, end) of one by Hadoop's rule.
 
     Args:
         stream: The whole file.
-        size: Bytes of the whole file; None if unknown.
+        size: Size of the whole file, in bytes; None if unknown.
         start: Offset at which the split begins.
-        end: Offset at which it ends; None: with the file.
-        kinds: The kinds that the file may be of, where that is known; else its first records, or a split's, decide.
-        on_problem: Called for everything lost; reading goes on after it.
-        on_format: Called with `sequencefile` and the kinds that it may be of, before the first record is given.
+        end: Offset at which it ends; None: at the end of the file.
+        kinds: The possible kinds of the file, if known; else the first records of the file or split decide.
+        on_problem: Called for each loss; reading continues after it.
+        on_format: Called with `sequencefile` and its possible kinds before the first record is yielded.
 
     Raises:
-        FormatError, MissingDependency: As `read_sequencefile`.
+        FormatError, MissingDependency: As for `read_sequencefile`.
     """
     reader = read_sequencefile(stream, size, start=start, end=end, on_problem=on_problem)
     records: Iterator[SequenceRecord] = iter(reader)
@@ -147,7 +147,7 @@ def read_key_values(
 
 
 def _first_of(reader: SequenceFileReader) -> tuple[Iterator[SequenceRecord], frozenset[str]]:
-    """The records, and of which kinds the first of them say they may be."""
+    """The records, and the possible kinds of the file according to the first of them."""
     records = iter(reader)
     if not reader.key.class_name == reader.value.class_name == _TEXT.class_name:
         return records, frozenset()
@@ -156,7 +156,7 @@ def _first_of(reader: SequenceFileReader) -> tuple[Iterator[SequenceRecord], fro
 
 
 def is_sequencefile(data: bytes) -> bool:
-    """Whether a file that begins so is, or was meant to be, a SequenceFile."""
+    """Whether a file that begins with these bytes is, or was meant to be, a SequenceFile."""
     return data[:3] == b"SEQ"
 
 
@@ -182,7 +182,7 @@ def _of_split(opened: OpenInput, account: Account) -> Iterator[KeyValueRecord]:
 
 
 def _units(source: ByteSource, size: int, unit_bytes: int) -> list[tuple[int, int]]:
-    """Splits of equal size; none of version 1, which has no sync markers. Raises: FormatError."""
+    """Splits of equal size; none for version 1, which has no sync markers. Raises: FormatError."""
     if not read_header(Window(source)).sync:
         return []
     length = -(-size // max(size // unit_bytes, 1))
@@ -190,7 +190,7 @@ def _units(source: ByteSource, size: int, unit_bytes: int) -> list[tuple[int, in
 
 
 def _first(records: Iterator[SequenceRecord]) -> list[SequenceRecord]:
-    """The records that are looked at: up to and with the one that decides."""
+    """The first records, up to and including the one that decides."""
     found: list[SequenceRecord] = []
     left = _LOOKED_AT_BYTES
     for record in records:
@@ -206,7 +206,7 @@ def _kind(records: list[SequenceRecord]) -> str:
 
 
 def _is_metadata(value: bytes) -> bool:
-    """Whether a value is, or was meant to be, a metadata record: `attempt_time` is in each, and comes first."""
+    """Whether a value is, or was meant to be, a metadata record: all have `attempt_time`, as their first key."""
     return value[:64].lstrip(_BLANKS_AND_MARK).startswith(b"{") and b'"attempt_time"' in value
 
 

@@ -1,13 +1,13 @@
-"""Takes the codings off a body that comes in pieces, in bounded memory, and digests every form that it has on the way.
+"""Removes the codings of a body that comes in pieces, in bounded memory, and digests every form on the way.
 
-For those who want to know which form of a body a digest is over, not the body: `content` decodes bodies, and says how
-codings are told. Deviations from it, which matter to no true digest:
+It serves to find which form of a body a digest covers; to get the body itself use `payload.codings`, which describes
+how codings are recognised. Deviations from it, which do not matter for true digests:
 
-* A coding shows in the first bytes of a body: `chunked` by a size line, `gzip` and `zstd` by their magic; `deflate` and
-  `br` are believed. One that does not show is left out.
-* What comes out of a cut or damaged body ends somewhere before the damage.
+* A coding is recognised by the first bytes of a body: `chunked` by a size line, `gzip` and `zstd` by their magic;
+  `deflate` and `br` are assumed. A coding that is not recognised is skipped.
+* The output for a truncated or damaged body ends somewhere before the damage.
 
-Cost is bounded: each coding may give 64 MiB, or 64 times what is stored; `too_large` says that one gave more.
+Cost is bounded: each coding may yield 64 MiB, or 64 times the stored size; `too_large` says that one exceeded it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from crawlmill.formats.payload.compressed import BrotliDecoder, Decoder, ZlibDec
 
 __all__ = ["MAX_RATIO", "FormDigests"]
 
-_SHOWN: Final = 32  # bytes in which a coding shows
+_SHOWN: Final = 32  # bytes needed to recognise a coding
 _SIZE: Final = re.compile(rb"[ \t]*[0-9A-Fa-f]{1,15}[ \t]*(?:;|\r?\n)")
 _MAX_LINE: Final = 1 << 16
 _WINDOW: Final = 64 << 20
@@ -34,11 +34,11 @@ Step = Callable[[bytes], Iterator[bytes]]
 
 
 class FormDigests:
-    """Digests the forms of one body.
+    """Digests all forms of one body.
 
     Args:
         codings: The names of its codings, outermost first.
-        digest: Makes a hasher.
+        digest: Creates a hasher.
     """
 
     def __init__(self, codings: list[str], digest: Callable[[], Any]) -> None:
@@ -48,10 +48,10 @@ class FormDigests:
         self.too_large = False
 
     def update(self, piece: bytes | memoryview) -> None:
-        """Take the next piece of the body as it is stored.
+        """Add the next piece of the body as stored.
 
         Raises:
-            MissingDependency: The body is coded with `br` or `zstd`, and the package that decodes it is not there.
+            MissingDependency: The body is coded with `br` or `zstd`, and the package that decodes it is not installed.
         """
         self._taken += len(piece)
         self._push(0, bytes(piece))
@@ -78,12 +78,12 @@ class FormDigests:
                     return
                 self._hashers[at].update(out)
                 self._push(at + 1, out)
-        except FormatError:  # a window that is too large
+        except FormatError:  # the window is too large
             self.too_large = True
 
 
 class _Stage:
-    """One coding, which shows in the first bytes or is left out."""
+    """One coding, which is recognised by the first bytes or skipped."""
 
     def __init__(self, coding: str) -> None:
         self._coding, self._first = coding, b""
@@ -102,14 +102,14 @@ class _Stage:
             yield piece
 
     def end(self) -> Iterator[bytes]:
-        """What a body of very few bytes gives."""
+        """Process a body of very few bytes."""
         if self._step is None and self._first:
             self._step = _step(self._coding, self._first)
             yield from self._step(self._first)
 
 
 def _step(coding: str, first: bytes) -> Step:
-    """What takes a coding off a body that begins with these bytes."""
+    """The decoder of a coding, for a body that begins with these bytes."""
     if coding == "chunked" and _SIZE.match(first):
         return _Chunks().feed
     if coding in ("gzip", "x-gzip") and first.startswith(b"\x1f\x8b\x08"):
@@ -124,7 +124,7 @@ def _step(coding: str, first: bytes) -> Step:
 
 
 class _Chunks:
-    """The chunks of RFC 9112 section 7.1, up to the last one, or to damage."""
+    """The chunks of RFC 9112 section 7.1, up to the last one or to damage."""
 
     def __init__(self) -> None:
         self._left, self._line = 0, b""
@@ -160,7 +160,7 @@ class _Chunks:
 
 
 class _Streams:
-    """One compressed stream; with `again` more may follow. What else follows is no part of the body."""
+    """One compressed stream; with `again`, more may follow. Other bytes after it are ignored."""
 
     def __init__(self, make: Callable[[], Decoder], *, again: bool = False) -> None:
         self._make, self._again = make, again

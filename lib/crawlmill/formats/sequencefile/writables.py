@@ -1,4 +1,4 @@
-"""Hadoop's Writables as they stand in SequenceFiles: what is serialized, what of it is payload, what it means.
+"""Hadoop's Writables in SequenceFiles: the serialized bytes, the payload in them, and its value.
 
 | class (`org.apache.hadoop.io.`) | serialized | payload | value |
 |---|---|---|---|
@@ -11,11 +11,11 @@
 | NullWritable | nothing | the same | None |
 | any other | | the same | bytes |
 
-A vint (Hadoop's WritableUtils) is one signed byte of at least -112, which is the number; or a byte that tells how many
+A vint (Hadoop's WritableUtils) is one signed byte of at least -112, which is the number; or a byte that says how many
 bytes of a big-endian number follow: -113 to -120 one to eight of it, -121 to -128 one to eight of its bitwise NOT.
 
-Deviations from Hadoop: Text must be UTF-8 to be read as a str (Hadoop puts U+FFFD there); a number that is not written
-in the shortest way is read, as Hadoop does, but never written.
+Deviations from Hadoop: Text must be UTF-8 to be read as a str (Hadoop substitutes U+FFFD); numbers that are not written
+in the shortest form are read, as in Hadoop, but never written.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Value = str | bytes | int | float | bool | None
 
 
 def encode_vint(number: int) -> bytes:
-    """A number of at most 64 bits as vint."""
+    """Encode a number of at most 64 bits as vint."""
     if -112 <= number <= 127:
         return struct.pack("b", number)
     first, magnitude = (-112, number) if number >= 0 else (-120, ~number)
@@ -42,17 +42,17 @@ def encode_vint(number: int) -> bytes:
 
 
 def vint_size(first: int) -> int:
-    """How many bytes a vint has that begins with this byte (0 to 255)."""
+    """The size in bytes of a vint that begins with this byte (0 to 255)."""
     if first < 128 or first >= 144:
         return 1
     return 145 - first if first >= 136 else 137 - first
 
 
 def parse_vint(data: bytes, at: int = 0) -> tuple[int, int]:
-    """The vint at a position, and the position after it.
+    """Parse the vint at a position; returns it and the position after it.
 
     Raises:
-        FormatError: `bad-length`: the data end within it.
+        FormatError: `bad-length`: the data ends within it.
     """
     end = at + vint_size(data[at]) if at < len(data) else at + 1
     if end > len(data):
@@ -65,12 +65,12 @@ def parse_vint(data: bytes, at: int = 0) -> tuple[int, int]:
 
 
 def parse_vints(data: bytes, count: int) -> Sequence[int]:
-    """The `count` lengths that fill these bytes, as vints, none negative.
+    """Parse `count` lengths as vints that must fill these bytes; none may be negative.
 
     Raises:
         FormatError: `bad-length`.
     """
-    if data.isascii():  # each byte is a number
+    if data.isascii():  # each byte is one number
         lengths: Sequence[int] = data
     else:
         try:
@@ -101,14 +101,14 @@ def _parse_mixed(data: bytes) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Writable:
-    """How values of one Java class are stored.
+    """How values of a Java class are stored.
 
     Attributes:
         class_name: The full name of the class.
-        payload: The payload of one serialized value; FormatError `bad-length` if it does not fill it exactly.
-        payloads: The same of a buffer that holds values of these lengths, one after another, and nothing else.
-        value: What a payload means; FormatError `bad-encoding` of a Text that is not UTF-8.
-        serialize: The serialized value of a payload.
+        payload: Returns the payload of one serialized value; FormatError `bad-length` if it does not fill it exactly.
+        payloads: The same for a buffer of consecutive values of the given lengths, and nothing else.
+        value: Returns the value of a payload; FormatError `bad-encoding` for a Text that is not UTF-8.
+        serialize: Returns the serialized value of a payload.
     """
 
     class_name: str
@@ -119,7 +119,7 @@ class Writable:
 
 
 def writable_named(class_name: str) -> Writable:
-    """How values of a Java class are stored; of a class that is not known here, as they are."""
+    """How values of a Java class are stored; values of unknown classes are taken as they are."""
     payload, value, serialize = _KNOWN.get(class_name, (bytes, bytes, bytes))
     payloads = _texts if payload is _text else _each(payload)
     return Writable(class_name, payload, payloads, value, serialize)
@@ -137,7 +137,7 @@ def _each(payload: Callable[[bytes], bytes]) -> Callable[[bytes, Sequence[int]],
 
 
 def _texts(buffer: bytes, lengths: Sequence[int]) -> list[bytes]:
-    """`_text` for a whole buffer, cut and compared by C code: here reading spends its time."""
+    """`_text` for a whole buffer, cut and compared by C code, since most of the reading time is spent here."""
     found: list[bytes] = []
     at = 0
     for first in range(0, len(lengths), _AT_ONCE):
@@ -146,7 +146,7 @@ def _texts(buffer: bytes, lengths: Sequence[int]) -> list[bytes]:
         parts = layout.unpack_from(buffer, at)
         if b"".join(parts[::2]) == b"".join(map(_prefixes.__getitem__, sizes)):
             found += parts[1::2]
-        else:  # one is damaged, or its length not written in the shortest way
+        else:  # one is damaged, or its length is not in the shortest form
             found += _each(_text)(buffer[at : at + layout.size], sizes)
         at += layout.size
     return found
@@ -157,23 +157,23 @@ _REMEMBERED = 1 << 14
 
 
 def _prefix_size(length: int) -> int:
-    """How many of a serialized Text's bytes are its vint; 0 if no Text has this length (129, say)."""
+    """The size of the vint in a serialized Text of this length; 0 if no Text has this length (129, for example)."""
     return next((size for size in range(1, min(length, 5) + 1) if len(encode_vint(length - size)) == size), 0)
 
 
 class _Prefixes(dict[int, bytes]):
-    """The vint with which a Text begins, by the length of the whole."""
+    """The vint at the beginning of a Text, by the serialized length."""
 
     def __missing__(self, length: int) -> bytes:
         size = _prefix_size(length)
-        prefix = encode_vint(length - size) if size else b"none"  # longer than what the layout cuts: never equal
+        prefix = encode_vint(length - size) if size else b"none"  # longer than the slice of the layout, so never equal
         if length < _REMEMBERED:
             self[length] = prefix
         return prefix
 
 
 class _Layouts(dict[int, str]):
-    """The struct format that cuts a Text into vint and payload, by the length of the whole."""
+    """The struct format that splits a Text into vint and payload, by the serialized length."""
 
     def __missing__(self, length: int) -> str:
         size = _prefix_size(length)

@@ -3,10 +3,10 @@
     with SequenceFileWriter(stream, compression="block", codec="org.apache.hadoop.io.compress.GzipCodec") as writer:
         writer.append(b"http://example.org/", b"text")
 
-The layout is Hadoop's own, byte for byte; what deflate makes depends on zlib. Layout: `sequencefile_header` and
-`sequencefile_body`.
+The layout is Hadoop's own, byte for byte; the output of deflate depends on zlib. Layout: see `sequencefile.header` and
+`sequencefile.body`.
 
-Deviations from Hadoop: a block holds at most four million records, which is what the reader takes.
+Deviations from Hadoop: a block holds at most four million records, which is the reader's limit.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ class _Sink(Protocol):
 
 
 class SequenceFileWriter:
-    """Appends records to a stream of bytes, which it does not close.
+    """Appends records to a stream of bytes; does not close the stream.
 
     Args:
-        stream: Where the file goes.
+        stream: The file to write to.
         key_class: The Java class of the keys.
         value_class: The Java class of the values.
-        compression: What is compressed: nothing, each value, or blocks of records.
-        codec: The Java class of the codec, with compression; Hadoop's DefaultCodec unless given.
-        metadata: What the header holds beside it.
-        sync: The 16 bytes of the sync marker; random unless given.
-        sync_interval: Bytes after which an escape is written in front of a record: 2,000, as Hadoop did in 2012.
-        block_size: Bytes of keys and values, serialized, that close a block.
+        compression: What to compress: nothing, each value, or blocks of records.
+        codec: The Java class of the codec, with compression; by default Hadoop's DefaultCodec.
+        metadata: The metadata in the header.
+        sync: The 16 bytes of the sync marker; by default random.
+        sync_interval: Bytes after which an escape is written before a record: 2,000, as in Hadoop of 2012.
+        block_size: Serialized bytes of keys and values after which a block is closed.
     """
 
     def __init__(
@@ -85,10 +85,10 @@ class SequenceFileWriter:
         )
 
     def append(self, key: bytes, value: bytes) -> None:
-        """Write one record, given as payloads.
+        """Write one record, given as payloads of key and value.
 
         Raises:
-            ValueError: The class of the keys or the values has no such payload.
+            ValueError: A payload is not valid for the class of the keys or values.
         """
         key, value = _serialized(self._key, key), _serialized(self._value, value)
         if self._blocks:
@@ -106,7 +106,7 @@ class SequenceFileWriter:
         self._write(struct.pack(">ii", len(key) + len(value), len(key)), key, value)
 
     def close(self) -> None:
-        """Write the records that are still held; the stream stays open."""
+        """Write the records still in memory; the stream stays open."""
         if self._keys:
             self._write_block()
 

@@ -1,11 +1,11 @@
-"""Compressed WARC records read by the native core: the members that are whole and hold one usual record each.
+"""Compressed WARC records read by the native core: whole members that hold one ordinary record each.
 
-What is usual is what `warc.quick_head` says. The native core goes from member to member as far as it finds nothing
-else, and has no opinion on the one where it stops: the Python reader takes that, and its verdict is the one there is.
+An ordinary record is one whose header `warc.record.quick_head` accepts. The native core proceeds from member to member
+while all is ordinary, and stops before any other without a verdict: the Python reader takes that member and decides.
 
-A job that counts what the native core can count, too, lends its counter. Usual records are then counted where they were
-inflated, and never become Python objects; all others are given, for the job to count them. So that a job can look after
-its counter, a record is given after 8 MiB in any case.
+A job that counts what the native core can count too lends its counter. Ordinary records are then counted right after
+decompression and never become Python objects; all others are yielded for the job to count. A record is yielded after
+8 MiB in any case, so that a job can check its counter.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ __all__ = ["NativeReader"]
 
 
 class NativeReader:
-    """Reads records of these types ahead (None: of all) and counts the others: what a `MemberReader` takes as `ahead`.
+    """Reads records of the given types ahead (None: of all) and counts the others: the `ahead` of a `MemberReader`.
 
     Args:
         native: The native core.
-        types: The types.
-        criteria: What usual records must meet to be given or counted; None: nothing.
-        heads: As it is there.
-        counter: One of the native core; what it counts is not given. None gives all.
-        max_body: Bytes of a block up to which the counter may take it.
-        dictionary: Of a file of Zstandard frames: the dictionary as far as it is known now, or nothing. None: of gzip.
-        head_only: Makes a member of which only the head was inflated: of its bytes, offset and head.
-        on_left_out: Told how many records were read and not given.
-        on_deselected: Told how many of these are of wanted types and do not meet the criteria.
-        on_cut: Told how many of these were counted and have a payload that the crawler has cut.
-        on_unproven: Called for each record of which a changed byte need not be noticed.
+        types: The types of records to return.
+        criteria: Conditions on records to be returned or counted; None: none.
+        heads: Bytes of each member to decompress; 0: all.
+        counter: A counter of the native core; what it counts is not returned. None: return all.
+        max_body: The largest block, in bytes, that the counter may process.
+        dictionary: For Zstandard frames: returns the dictionary if it is known by now, else b"". None: gzip members.
+        head_only: Creates a member of which only the head was inflated, from its bytes, offset and head.
+        on_left_out: Called with the number of records that were read and not returned.
+        on_deselected: Called with the number of these that have a wanted type and do not meet the criteria.
+        on_cut: Called with the number of these that were counted and whose payload the crawler truncated.
+        on_unproven: Called for each record in which a changed byte may go unnoticed.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class NativeReader:
         self._on_deselected, self._on_cut = on_deselected, on_cut
 
     def __call__(self, window: Window) -> list[WarcRecord]:
-        """The wanted records at hand; the window moves past all that were read."""
+        """The wanted records at the current position; moves the window past all records that were read."""
         if self._dictionary is not None and self._known != (known := self._dictionary()):
             self._reader, self._known = self._open(known), known
         while True:
@@ -86,8 +86,8 @@ class NativeReader:
                 self._of_head(kind, start + at, data[at : at + length], begin, size, head)
                 for kind, at, length, begin, size, head in rows
             ]
-        return [
-            WarcRecord(kind, content[:begin], Block(size, content, begin), offset=start + at, length=length)
+        return [  # without keywords, which cost as much again for each record
+            WarcRecord(kind, content[:begin], Block(size, content, begin), start + at, length)
             for kind, at, length, begin, size, content in rows
         ]
 

@@ -1,10 +1,10 @@
-"""Cuts WARC records out of gzip members and out of plain streams, and goes on after damage.
+"""Cuts WARC records out of gzip members and plain streams, and continues after damage.
 
-A member that holds one record, which is nearly every member there is, is cut by `read_members` itself. Everything else
-is a run of records, cut by `WarcCutter`: a plain file, a member of several records, a member of a whole file. After
-damage it does what `runs` says of all formats; a block has no end where its two line ends do not follow. If a header
-stands where it would stand after them, or after what is left of them, only they are damaged, and reading goes on
-there. A header that begins within a line is one if its record is whole.
+A member that holds one record, as nearly all do, is handled by `read_members` itself. Everything else is a run of
+records, cut by `WarcCutter`: a plain file, a member with several records, a member with a whole file. Damage is handled
+as described in `runs`; a block has no end if its two line ends do not follow. If a header follows where it would be
+after them, or after what is left of them, only they are damaged, and reading continues there. A header that begins
+within a line is accepted if its record is whole.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ _VERSION = re.compile(rb"WARC/[01]\.\d+[ \t]*\r?\n")
 def read_members(
     members: Iterable[Member | list[WarcRecord]], *, reread: Callable[[], None], on_problem: OnProblem
 ) -> Iterator[WarcRecord]:
-    """The records of a gzipped WARC, each proven by its member before it is given, or, large ones, once it was read.
+    """Yield the records of a gzipped WARC, each verified by its member first or, if it is large, once it has been read.
 
     Args:
-        members: What a `GzipReader` gives; lists are of records that were read ahead.
-        reread: Its method of that name.
-        on_problem: Called with a FormatError for everything that is lost.
+        members: From a `GzipReader`; lists are records that were read ahead.
+        reread: The reader's method of that name.
+        on_problem: Called with a FormatError for each loss.
     """
     for member in members:
         if isinstance(member, list):
@@ -73,7 +73,7 @@ def read_members(
 
 
 def _head_only(member: Member) -> WarcRecord | None:
-    """The record of a member of which only the first bytes were inflated, if it is one record that fills the member."""
+    """The record of a member of which only the first bytes were inflated, if it alone fills the member."""
     head = quick_head(member.head or b"")
     if head is None or member.head is None:
         return None
@@ -94,18 +94,18 @@ def _read_streamed(member: Member, on_problem: OnProblem) -> Iterator[WarcRecord
     try:
         yield from WarcCutter(member, member=member, on_problem=on_problem)
     except FormatError:
-        return  # the member remembers it, and its reader reports it
+        return  # the member raises the error again for its reader, which reports it
 
 
 def holds_record(data: bytes) -> bool:
-    """Whether a whole record is somewhere within these bytes."""
+    """Whether these bytes contain a whole record."""
     return WarcCutter(io.BytesIO(data), on_problem=lambda _: None).seek(strict=True)
 
 
 def read_plain(
     source: ByteSource, *, start: int = 0, part: bool = False, on_problem: OnProblem
 ) -> Iterator[WarcRecord]:
-    """The records of an uncompressed WARC, or of a part of it, from the offset `start` on."""
+    """Yield the records of an uncompressed WARC, or of a part of it, from offset `start`."""
     return iter(WarcCutter(source, start=start, part=part, on_problem=on_problem))
 
 
@@ -114,16 +114,16 @@ def _begins_line(data: bytes, at: int) -> bool:
 
 
 def _has_version(data: bytes, at: int, end: int, *, within_lines: bool) -> bool:
-    """Whether a version line begins here, at the beginning of a line or, if so asked, anywhere."""
+    """Whether a version line begins here: at the beginning of a line or, with `within_lines`, anywhere."""
     found = _VERSION.finditer(data, at, end)
     return any(within_lines or _begins_line(data, version.start()) for version in found)
 
 
 class WarcCutter(RecordCutter[str, WarcRecord]):
-    """Cuts WARC records that follow one another; a header says their type."""
+    """Cuts consecutive WARC records; a header parses to the record's type."""
 
     length_field = "Content-Length"
-    behind = 5  # one more than two line ends, which reaches the end of a member that holds this record alone
+    behind = 5  # one more than two line ends, to reach the end of a member that holds only this record
     longest_start = 64
 
     _no_line = (0, 0)
@@ -162,7 +162,7 @@ class WarcCutter(RecordCutter[str, WarcRecord]):
     def take_end(self, offset: int, length: int) -> RecordEnd | None:
         window = self.window
         at = window.at
-        if window.data.startswith(_END, at) and len(window.data) >= at + self.behind:  # as nearly always
+        if window.data.startswith(_END, at) and len(window.data) >= at + self.behind:  # nearly always
             window.at = at + 4
             return AS_DECLARED
         window.hold(self.behind)
@@ -187,7 +187,7 @@ class WarcCutter(RecordCutter[str, WarcRecord]):
         return None
 
     def _is_short_by_a_line(self, length: int) -> bool:
-        """Whether the block that seems to end here has two bytes more: an empty line too many before its HTTP body."""
+        """Whether the block that seems to end here has two more bytes: an extra empty line before its HTTP body."""
         window = self.window
         window.hold(6)
         if self._closing(2) != len(_END):
@@ -253,7 +253,7 @@ class WarcCutter(RecordCutter[str, WarcRecord]):
         return window.offset + size + length + closing if closing else None
 
     def _is_alone(self, declared: int) -> bool:
-        """Whether the record at hand fills a proven member, and so is as its crawler wrote it."""
+        """Whether the current record fills a verified member, and so is as its crawler wrote it."""
         content = None if self.member is None else self.member.content
         return content is not None and self.window.offset == 0 and len(content) - declared in (2, 4)
 
@@ -263,18 +263,18 @@ class WarcCutter(RecordCutter[str, WarcRecord]):
         return self.head()
 
     def _closing(self, behind: int) -> int:
-        """Bytes of the two line ends so far after the window; 0 if there are none."""
+        """The size of the two line ends at this distance after the window; 0 if they are not there."""
         window = self.window
         found = window.data[window.at + behind : window.at + behind + 4]
         return 4 if found == _END else 2 if found.startswith(b"\n\n") else 0
 
     def _ends_header(self) -> bool:
-        """Whether a header ends after the version line at hand, before another one.
+        """Whether the header with the current version line ends before another version line.
 
-        No byte is searched for the end twice, so that a block full of version lines takes no more than linear time.
+        No byte is searched twice for the end, so that a block full of version lines takes only linear time.
         """
         window = self.window
-        within = not _begins_line(window.data, window.at)  # before more is held, which lets go of what is in front
+        within = not _begins_line(window.data, window.at)  # checked before more is read, which drops the bytes in front
         window.hold(MAX_HEAD)
         data, at, most = window.data, window.at, window.at + MAX_HEAD
         searched_from, searched_to = self._no_line

@@ -1,12 +1,12 @@
-"""WARC records, and the WAT and WET records that have their shape: WARC 1.1 (ISO 28500:2017), also 1.0 and 0.1x.
+"""WARC records, and WAT and WET records, which have the same form: WARC 1.1 (ISO 28500:2017), also 1.0 and 0.1x.
 
-Accepted beyond the standard: lines that end in LF alone, folded header lines, header names in any case, header lines
+Accepted beyond the standard: lines that end in LF only, folded header lines, header names in any case, header lines
 without a colon (ignored), target URIs in angle brackets, values that are not UTF-8 (read as Latin-1).
 
-Reported as damage: no version line, no or no valid Content-Length (`bad-header`, `bad-length`), and a block that is not
-followed by its two line ends (`bad-length`), since nothing else shows that the declared length is right. Where no
-checksum covers a record by itself, also a header with a second version line, or with a field twice that each record
-has once (`bad-header`): bytes between two headers are missing.
+Reported as damage: a missing version line, a missing or invalid Content-Length (`bad-header`, `bad-length`), and a
+block that is not followed by its two line ends (`bad-length`), since only they show that the declared length is right.
+If no checksum covers a record by itself, also a header with a second version line, or with a repeated mandatory field
+(`bad-header`): bytes between two headers are missing.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ Head = tuple[str, int, int]
 
 
 def is_warc_start(data: bytes) -> bool:
-    """Whether these bytes begin with a WARC version line, perhaps cut."""
+    """Whether these bytes begin with a WARC version line, which may be incomplete."""
     return data.startswith(b"WARC/")
 
 
 def has_end(data: bytes) -> bool:
-    """Whether an empty line, which ends a header, is within these bytes."""
+    """Whether these bytes contain an empty line, which ends a header."""
     return _EMPTY_LINE.search(data, 0, MAX_HEAD) is not None
 
 
 def quick_head(data: bytes | bytearray) -> Head | None:
-    """The head of a record as nearly all are written: 1.0 or 1.1, CR LF, names as in the standard, each once.
+    """Parse the head of a record in the usual form: 1.0 or 1.1, CR LF, names as in the standard, each once.
 
-    None means that `parse_head` must look; its answer is then the one that holds.
+    Returns None for other forms, which `parse_head` must parse.
     """
     if not data.startswith(_USUAL_VERSIONS):
         return None
@@ -73,14 +73,15 @@ def quick_head(data: bytes | bytearray) -> Head | None:
 
 
 def parse_head(data: bytes) -> Head:
-    """The head of the record that `data` begins with.
+    """Parse the head of the record at the beginning of `data`.
 
     Raises:
-        FormatError: `bad-header` for no version line, no end within `data`, no type; `bad-length`.
+        FormatError: `bad-header`: no version line, no end within `data`, or no type; `bad-length`.
     """
     if not _VERSION.match(data):
-        raise FormatError("not a WARC record", reason="bad-header", expected="WARC/1.0 or WARC/1.1",
-                          actual=repr(data[:20])[2:-1])  # fmt: skip
+        raise FormatError(
+            "not a WARC record", reason="bad-header", expected="WARC/1.0 or WARC/1.1", actual=repr(data[:20])[2:-1]
+        )
     match = _EMPTY_LINE.search(data, 0, MAX_HEAD)
     if match is None:
         raise FormatError("WARC header without an end", reason="bad-header", expected="an empty line",
@@ -92,8 +93,9 @@ def parse_head(data: bytes) -> Head:
                           actual=", ".join(sorted(lengths)) or "none")  # fmt: skip
     length = lengths.pop()
     if not (length.isascii() and length.isdigit() and len(length) < 19):
-        raise FormatError("wrong Content-Length", reason="bad-length", expected="a number of bytes",
-                          actual=repr(length[:40]))  # fmt: skip
+        raise FormatError(
+            "wrong Content-Length", reason="bad-length", expected="a number of bytes", actual=repr(length[:40])
+        )
     kind = next((value for name, value in fields if name.lower() == "warc-type"), "")
     if not kind:
         raise FormatError("WARC header without WARC-Type", reason="bad-header", expected="WARC-Type", actual="none")
@@ -101,9 +103,9 @@ def parse_head(data: bytes) -> Head:
 
 
 def joined_header(head: bytes) -> FormatError | None:
-    """What is wrong with the header of a record that begins as that of one record and goes on as that of another.
+    """Check for a header that begins as that of one record and continues as that of another.
 
-    It is `bad-header`: a second version line, or a mandatory field twice. None: nothing of that.
+    Returns a `bad-header` error for a second version line or a repeated mandatory field, else None.
 
     Spec: WARC 1.1, sections 4 and 5.1: one version line; only WARC-Concurrent-To may be repeated.
     """
@@ -115,19 +117,20 @@ def joined_header(head: bytes) -> FormatError | None:
         and names.count(b"\ncontent-length") < 2
         and head.find(b"WARC/", 5) < 0
     ):
-        return None  # as nearly always, found without taking the header apart
+        return None  # nearly always; found without parsing the header
     if found := _SECOND_VERSION.search(head):
         return FormatError("WARC header that runs into another one", reason="bad-header", expected="an empty line",
                            actual=repr(found[0].strip()[-40:])[2:-1])  # fmt: skip
     fields = [name.lower() for name, _ in _parse_fields(head)]
     if twice := [name for name in _MANDATORY if fields.count(name) > 1]:
-        return FormatError("WARC header with a mandatory field twice", reason="bad-header", expected="once",
-                           actual=", ".join(twice))  # fmt: skip
+        return FormatError(
+            "WARC header with a mandatory field twice", reason="bad-header", expected="once", actual=", ".join(twice)
+        )
     return None
 
 
 def has_mandatory_fields(head: bytes) -> bool:
-    """Whether a header has all the fields that each record must have.
+    """Whether a header has all mandatory fields.
 
     Spec: WARC 1.1, section 5.1.
     """
@@ -135,8 +138,8 @@ def has_mandatory_fields(head: bytes) -> bool:
 
 
 def _parse_fields(head: bytes) -> list[tuple[str, str]]:
-    """The named fields of a header, in order, folded lines joined by a blank."""
-    if head.isascii() and b"\n " not in head and b"\n\t" not in head:  # as nearly always
+    """The named fields of a header in order, with folded lines joined by a blank."""
+    if head.isascii() and b"\n " not in head and b"\n\t" not in head:  # nearly always
         found = _PLAIN_FIELD.findall(head.decode("ascii"))
         return [(name, value.strip()) for given, value in found if (name := given.strip())]
     fields: list[tuple[str, list[str]]] = []
@@ -155,9 +158,9 @@ def _parse_fields(head: bytes) -> list[tuple[str, str]]:
 
 
 def _usual_field(head: bytes, name: bytes) -> bytes | None:
-    """The value of the first field of that lower-case name, if it is plain where it stands; None asks `_parse_fields`.
+    """The value of the first field of that lower-case name, if it is easy to find; None: use `_parse_fields`.
 
-    Plain: the first place in the header that holds the name at all is the beginning of a line that ends in CR LF.
+    Easy: the name's first occurrence in the header is at the beginning of a line that ends in CR LF.
     """
     at = head.lower().find(name)
     behind = at + len(name)
@@ -171,33 +174,40 @@ def _usual_field(head: bytes, name: bytes) -> bytes | None:
 class WarcRecord(Record):
     """A record of a WARC, WAT or WET file."""
 
-    __slots__ = ("_fields", "_first")
+    __slots__ = ("_fields",)
 
     format = "warc"
     _fields: list[tuple[str, str]]
-    _first: dict[str, str]
 
     @property
     def named_fields(self) -> list[tuple[str, str]]:
         """All fields of the record's header: names as written, and values."""
-        try:
-            return self._fields
-        except AttributeError:
+        if self._first is None:
             self._fields = _parse_fields(self.head)
             self._first = {name.lower(): value for name, value in reversed(self._fields)}
-            return self._fields
+        return self._fields
 
     def get(self, name: str) -> str | None:
-        """The first field of that name, whatever its case; None if there is none."""
+        """The value of the first field of that name, in any case; None if there is none."""
         name = name.lower()
-        try:
-            return self._first.get(name)
-        except AttributeError:  # a job asks for one or two, and cutting all of them takes many times as long
-            usual = _usual_field(self.head, name.encode())
+        if self._first is None:  # a job asks for one or two fields, and parsing all of them takes far longer
+            key = name.encode()
+            if key not in self.head.lower() and self.head.isascii():
+                return None
+            usual = _usual_field(self.head, key)
             if usual is not None and usual.isascii():
                 return usual.decode("ascii").strip()
-        _ = self.named_fields
-        return self._first.get(name)
+            _ = self.named_fields
+        return None if self._first is None else self._first.get(name)
+
+    def get_all(self, name: str) -> list[str]:
+        """The values of all fields of that name, whatever its case: WARC-Concurrent-To may be repeated."""
+        first = self.get(name)
+        if first is None:
+            return []
+        if self.head.isascii() and self.head.lower().count(name.lower().encode()) == 1:  # as nearly always
+            return [first]
+        return [value for given, value in self.named_fields if given.lower() == name.lower()]
 
     @property
     def uri(self) -> str | None:
@@ -238,9 +248,9 @@ class WarcRecord(Record):
 
 
 def classify(record: WarcRecord) -> str:
-    """What the file of this record is, if it is the first that is no warcinfo: `wet`, `wat` or `warc`.
+    """The kind of file that this record is from, if it is the first that is not a warcinfo: `wet`, `wat` or `warc`.
 
-    A WAT is a metadata record that holds a JSON object with an `Envelope`, as ia-web-commons writes it.
+    A WAT record is a metadata record with a JSON object that has an `Envelope`, as written by ia-web-commons.
     """
     if record.type == "conversion":
         return "wet"

@@ -1,8 +1,8 @@
-"""The captures of one archive, in the order of its records: what `crawlmill index` prints and index jobs sort.
+"""The captures of an archive, in the order of its records, for `crawlmill index` and index jobs.
 
-A response waits for the crawler's `metadata` record after it, which says charset and languages; otherwise each record
-is let go of when its capture is known. A record that cannot be indexed (damaged, without a URL, without a date) is
-accounted for by the reader that gave it, and costs no other.
+A response waits for the crawler's `metadata` record after it, which has charset and languages; other records are
+dropped once their capture is known. A record that cannot be indexed (damaged, without a URL, without a date) is
+accounted for by the reader, and does not affect others.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _OF_FILES: Final = ("warcinfo", "filedesc")
 
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
-    """What is indexed, and how.
+    """What to index, and how.
 
     Args:
-        types: The types of records.
-        format: The format of lines: `cdxj`, `cdx11`, `cdx9`.
-        extra: Fields of `EXTRA_FIELDS` that CDXJ lines have besides the usual ones.
+        types: The types of records to index.
+        format: The format of lines: `cdxj`, `cdx11` or `cdx9`.
+        extra: Fields from `EXTRA_FIELDS` to add to CDXJ lines.
     """
 
     types: frozenset[str] = DEFAULT_TYPES
@@ -58,36 +58,36 @@ class IndexOptions:
 
     @property
     def selection(self) -> Selection:
-        """The archives and records that must be read for that."""
+        """The archives and records that must be read."""
         return Selection(_ARCHIVES, self.types | {"metadata"} if self.types & DEFAULT_TYPES else self.types)
 
 
 class Records(Protocol):
-    """The records of an archive, as `inputs.reading.Reading` gives them."""
+    """The records of an archive; see `inputs.reading.Reading`."""
 
     def __iter__(self) -> Iterator[Record]:
-        """The records, once."""
+        """Iterate over the records, once."""
         ...
 
     def is_whole(self, record: Record, /) -> bool:
-        """Read a streamed record to its end; False if it is not whole, which is accounted for."""
+        """Read a streamed record to its end; returns False if it is not whole, which has been accounted for."""
         ...
 
     def lose(self, error: FormatError, record: Record, /) -> None:
-        """Account for a record that cannot be taken."""
+        """Account for a record that cannot be indexed."""
         ...
 
 
 class ArchiveLines:
-    """Makes the lines of one archive's captures.
+    """Makes the lines of an archive's captures.
 
     Args:
-        filename: What the captures call the archive.
-        options: What is indexed.
+        filename: The name of the archive in the captures.
+        options: What to index.
 
     Attributes:
-        counter: Where the records are read by the native core, it may count with this (`ItemReading.counter`): it makes
-            lines of records that are as nearly all are, and those need not be given.
+        counter: The native core may count with this when it reads the records (`ItemReading.counter`): it makes the
+        lines of ordinary records, which are then not yielded.
     """
 
     def __init__(self, filename: str, options: IndexOptions = IndexOptions()) -> None:
@@ -99,7 +99,7 @@ class ArchiveLines:
             self.counter = self._native.counter
 
     def of(self, records: Records) -> Iterator[bytes]:
-        """The lines, each with its end, some of them in each piece. Call it once."""
+        """Yield the lines with line ends, several in each chunk. Call it once only."""
         if self._native is not None:
             return self._joined_natively(records, self._native)
         captures = archive_captures(records, self._filename, self._options)
@@ -131,12 +131,12 @@ class ArchiveLines:
 
 
 def archive_captures(records: Records, filename: str, options: IndexOptions = IndexOptions()) -> Iterator[Capture]:
-    """The captures of an archive.
+    """Yield the captures of an archive.
 
     Args:
-        records: Its records, at least those of `options.selection`.
-        filename: What the captures call the archive.
-        options: What is indexed.
+        records: Its records, including all of `options.selection`.
+        filename: The name of the archive in the captures.
+        options: What to index.
     """
     exchanges: Exchanges[_Found] = Exchanges()
     for record in records:
@@ -155,22 +155,22 @@ def archive_captures(records: Records, filename: str, options: IndexOptions = In
 
 
 def _found(records: Records, record: Record, filename: str, options: IndexOptions) -> _Found | None:
-    """The capture of a record, and the fields that stand behind all others; None if it has none."""
+    """The capture of a record, and the extra fields that come last; None if it has no capture."""
     if isinstance(record, WarcRecord):
-        record.named_fields  # noqa: B018 - nearly all of them are asked for: cut the header once
+        record.named_fields  # noqa: B018 - parse all fields once, since most of them are needed
     uri, date = record.uri, record.date
     if record.type == "metadata":
         about = described(record)
         if not uri or (about is not None and about.type in _OF_FILES):
             records.is_whole(record)
-            return None  # it is about a file, not a page
+            return None  # the record is about a file, not a page
         date = about.date if about is not None and about.date else date
     timestamp = timestamp_of(date)
     try:
         fields = capture_fields(record, filename)
         extra = extra_fields(record, options.extra) if options.extra else {}
     except (FormatError, SourceError) as error:
-        # What the block met is raised again where the reading goes on, and reported there.
+        # Errors of the block are raised again when reading continues, and reported there.
         if records.is_whole(record) and isinstance(error, FormatError):
             records.lose(error, record)
         return None
@@ -178,8 +178,9 @@ def _found(records: Records, record: Record, filename: str, options: IndexOption
         return None
     if not uri or timestamp is None:
         what, actual = ("date", date or "none") if uri else ("WARC-Target-URI", "none")
-        wrong = FormatError(f"a record without a {what} cannot be indexed", reason="bad-header", expected="one",
-                            actual=actual[:40])  # fmt: skip
+        wrong = FormatError(
+            f"a record without a {what} cannot be indexed", reason="bad-header", expected="one", actual=actual[:40]
+        )
         records.lose(wrong, record)
         return None
     fields["length"] = stored_length(record)
@@ -187,7 +188,7 @@ def _found(records: Records, record: Record, filename: str, options: IndexOption
 
 
 def _completed(capture: Capture, extra: dict[str, str], facts: Detected | None) -> Capture:
-    """The capture with what was detected of its page, before what a line ends with."""
+    """The capture with the detected charset and languages inserted before the last fields."""
     fields = capture.fields
     if facts is not None:
         ending = [(name, fields.pop(name)) for name in ("truncated", "redirect") if name in fields]

@@ -15,7 +15,7 @@ __all__ = ["attempt_lines"]
 
 
 def attempt_lines(records: Records) -> Iterator[bytes]:
-    """The CDXJ lines of attempts that have an ARC record, each with its end; their dates are those of the attempts."""
+    """Yield the CDXJ lines of attempts with an ARC record, with line ends; their dates are those of the attempts."""
     line = FORMATS["cdxj"]
     for record in records:
         try:

@@ -1,8 +1,8 @@
-"""The unchanged lines of a CDX or CDXJ file, checked: plain, gzip, or a shard of a ZipNum cluster.
+"""Reads and checks the lines of a CDX or CDXJ file, unchanged: plain, gzip, or a shard of a ZipNum cluster.
 
-A block holds whole lines, so that code for millions of lines need not handle them one by one. Headers (` CDX N b a …`,
-`!meta {…}`) and blank lines are left out; a line that is not a capture is reported with its number and skipped. The
-end of a gzip member ends a line, since members of some clusters lack the last line end; so does the end of the file.
+A block holds whole lines, so that millions of lines need not be handled one by one. Headers (` CDX N b a …`,
+`!meta {…}`) and blank lines are left out; a line that is not a capture is reported with its number and skipped. The end
+of a gzip member ends a line, since members of some clusters lack the last line end; so does the end of the file.
 
 A gzip member of up to 16 MiB is verified before its lines are returned, a larger one while it is read. If the file ends
 within a member, the whole lines before the cut are returned: many files are a single member.
@@ -41,9 +41,9 @@ _USUAL: Final = re.compile(rb"(?:[^ \n]++ [0-9]{14} \{" + _PAIR + rb"(?:, " + _P
 class Block:
     """Captures that follow each other in a file.
 
-    `offset` is where the first of them begins in the file, or the gzip member that holds it; `data` are whole lines,
-    each with its LF; `lines` is how many. `first` is the number in the file of the line that the text of the block
-    begins with; `gaps` are the places, from 0, of lines of that text that are left out.
+    `offset` is where the first of them, or the gzip member that contains it, begins in the file; `data` is whole lines
+    with LF; `lines` is their number. `first` is the line number, in the file, of the first line of the block's text;
+    `gaps` are the places, from 0, of lines of that text that are left out.
     """
 
     offset: int
@@ -53,7 +53,7 @@ class Block:
     gaps: tuple[int, ...] = ()
 
     def number_of(self, index: int) -> int:
-        """The number in the file, from 1, of a line of the block, from 0."""
+        """The number in the file, from 1, of the line at an index, from 0, in the block."""
         for gap in self.gaps:
             if gap > index:
                 break
@@ -68,13 +68,13 @@ def begins_index(data: bytes) -> bool:
 
 
 def read_blocks(source: ByteSource, *, start: int = 0, on_problem: Callable[[FormatError], None]) -> Iterator[Block]:
-    """The captures of a file, in blocks, in order.
+    """Yield the captures of a file, in blocks, in order.
 
     Args:
         source: The file.
-        start: The offset of what it gives first.
-        on_problem: Called with a FormatError for everything that is lost: `bad-header` with the number of the line,
-            `too-large`, and what is wrong with gzip members.
+        start: The offset of the first byte that the source returns.
+        on_problem: Called with a FormatError for each loss: `bad-header` with the line number, `too-large`, and
+        problems with gzip members.
     """
     head = b""
     while len(head) < len(MAGIC) and (piece := source.read(len(MAGIC) - len(head))):
@@ -105,22 +105,22 @@ def _of_member(member: Member, lines: _Lines) -> Iterator[Block]:
         while piece := member.read(_PIECE):
             yield from lines.take(piece, member.offset)
     except FormatError:
-        lines.drop()  # the reader of members reports it; a line that was cut is none
+        lines.drop()  # the reader of members reports it; an incomplete line is dropped
         return
     yield from lines.end(member.offset)
 
 
 class _Lines:
-    """Cuts text into blocks of whole lines that are captures, and counts the lines of the file."""
+    """Splits text into blocks of whole lines that are captures, and counts the lines of the file."""
 
     def __init__(self, on_problem: Callable[[FormatError], None]) -> None:
         self.rest = b""
         self._on_problem = on_problem
-        self._number = 0  # lines so far
-        self._too_long = False  # the current line: nothing of it is kept
+        self._number = 0  # of lines so far
+        self._too_long = False  # the current line is too long, and dropped
 
     def take(self, piece: bytes, offset: int) -> Iterator[Block]:
-        """The captures that end within the next piece of the text; `offset` is that of what is held and the piece."""
+        """Yield the captures that end within the next piece of text; `offset` is that of all text held."""
         if self._too_long:
             end = piece.find(b"\n") + 1
             if not end:
@@ -136,14 +136,14 @@ class _Lines:
             self._on_problem(_too_large(self._number, offset + len(data)))
 
     def end(self, offset: int) -> Iterator[Block]:
-        """The last line, where its end is missing."""
+        """Yield the last line, if it lacks its line end."""
         self._too_long = False
         if self.rest:
             data, self.rest = self.rest + b"\n", b""
             yield from self._block(data, offset)
 
     def drop(self) -> None:
-        """Forget the beginning of a line that has no end."""
+        """Drop the beginning of an incomplete line."""
         self.rest, self._too_long = b"", False
 
     def _block(self, data: bytes, offset: int) -> Iterator[Block]:
@@ -154,7 +154,7 @@ class _Lines:
             yield Block(offset, good, lines - len(gaps), first, tuple(gaps))
 
     def _captures(self, data: bytes, offset: int, gaps: list[int]) -> bytes:
-        """Of whole lines those that are captures: `data` itself, if all are; `gaps` gets the places of the others."""
+        """The captures among whole lines: `data` itself if all are; appends the places of others to `gaps`."""
         at = _end_of_usual(data, 0)
         if at == len(data):
             return data
@@ -177,7 +177,7 @@ class _Lines:
         return b"".join(kept)
 
     def _error(self, data: bytes, at: int, end: int, offset: int) -> FormatError | None:
-        """What is wrong with the line from `at` to `end`."""
+        """The error for the line from `at` to `end`; None if it may be skipped silently."""
         if end - at > MAX_LINE:
             return _too_large(self._number + data.count(b"\n", 0, at) + 1, offset)
         fault = fault_of(data[at:end])

@@ -1,7 +1,7 @@
 """Checks that a line of a CDX or CDXJ file is a capture: a key, a timestamp of 14 digits, and the rest.
 
-The rest is a JSON object (CDXJ) or columns (CDX), which are not checked further. A line that is not a capture is not
-returned. Headers and blank lines are not captures either, but skipping them is not a loss.
+The rest is a JSON object (CDXJ) or columns (CDX), which are not checked further. Lines that are not captures are left
+out. Headers and blank lines are not captures either, but skipping them is not a loss.
 
 Source: the CDXJ of Common Crawl and pywb; the CDX formats of 9 and 11 columns (iipc CDX file format).
 """
@@ -24,7 +24,7 @@ _SHOWN: Final = 60
 
 
 def is_header_or_blank(line: bytes) -> bool:
-    """Whether a line holds no capture by intention."""
+    """Whether a line is a header or blank, and so intentionally not a capture."""
     return not line.strip() or is_header(line)
 
 

@@ -1,6 +1,6 @@
-"""The record that a WAT record describes: its type, and when it was made, which the WAT record itself does not say.
+"""The record that a WAT record describes: its type, and its date, which differs from that of the WAT record.
 
-A WAT record is a `metadata` record of JSON whose `Envelope` holds the header of the record that it describes, as
+A WAT record is a `metadata` record with JSON whose `Envelope` contains the header of the described record, as
 `WARC-Header-Metadata` or `ARC-Header-Metadata`.
 """
 
@@ -16,14 +16,14 @@ __all__ = ["Described", "described"]
 
 
 class Described(NamedTuple):
-    """What a WAT record says of another one: its type, and its date as written."""
+    """What a WAT record says about the described record: its type, and its date as written."""
 
     type: str | None
     date: str | None
 
 
 def described(record: Record) -> Described | None:
-    """What a metadata record describes; None if it is not a WAT record. A streamed one must still be proven."""
+    """Parse a metadata record; None if it is not a WAT record. The caller must still verify a streamed record."""
     if not (record.content_type or "").lower().startswith("application/json"):
         return None
     try:
@@ -34,7 +34,7 @@ def described(record: Record) -> Described | None:
             return Described(kind, _text(header.get("Date")))
         header = envelope["WARC-Header-Metadata"]
         return Described(_text(header.get("WARC-Type")), _text(header.get("WARC-Date")))
-    except (FormatError, SourceError):  # too large, or lost, which whoever reads on reports
+    except (FormatError, SourceError):  # too large, or lost, which is reported when reading continues
         return None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

@@ -1,18 +1,18 @@
-"""What an index says of a record: the fields of its capture, as Common Crawl's index has them.
+"""The fields of a record's capture, as in Common Crawl's index.
 
-| field | is |
+| field | value |
 |---|---|
 | `url` | the target URI as written |
-| `mime` | the media type of the HTTP header as sent, `unk` without one; `warc/revisit`; of other records their own |
+| `mime` | the media type in the HTTP header as sent, `unk` if absent; `warc/revisit`; for other records their own |
 | `mime-detected` | `WARC-Identified-Payload-Type`; revisits have none |
 | `status` | the HTTP status |
-| `digest` | `WARC-Payload-Digest` without `sha1:`; where there is none, the SHA-1 of the payload as it is stored |
-| `length`, `offset`, `filename` | where the record is |
+| `digest` | `WARC-Payload-Digest` without `sha1:`; if absent, the SHA-1 of the payload as stored |
+| `length`, `offset`, `filename` | the place of the record |
 | `charset`, `languages` | what the crawler detected, see `formats.exchange` |
-| `truncated` | why the crawler cut the payload |
+| `truncated` | why the crawler truncated the payload |
 | `redirect` | the Location of a redirect, resolved |
 
-Spec: https://commoncrawl.org/blog/august-2018-crawl-archive-now-available and the index' own lines.
+Spec: https://commoncrawl.org/blog/august-2018-crawl-archive-now-available and the lines of the index itself.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ _ARC_TRUNCATED: Final = "x-commoncrawl-ContentTruncated"
 
 
 def capture_fields(record: Record, filename: str) -> dict[str, str]:
-    """The fields of a record's capture but for what the crawler detected, in the order of a line.
+    """The fields of a record's capture, except what the crawler detected, in the order of a line.
 
-    `length` is still to be filled in if the record is streamed.
+    `length` must be filled in later if the record is streamed.
 
     Raises:
-        FormatError, SourceError: The block is damaged, cut, or cannot be read.
+        FormatError, SourceError: The block is damaged, truncated, or cannot be read.
     """
     message = _http(record)
     kind = record.type
@@ -76,7 +76,7 @@ def capture_fields(record: Record, filename: str) -> dict[str, str]:
 
 
 def extra_fields(record: Record, wanted: tuple[str, ...]) -> dict[str, str]:
-    """Those of `EXTRA_FIELDS` that are wanted and there, in their order."""
+    """The wanted ones of `EXTRA_FIELDS` that are present, in order."""
     fields = {}
     if "recordid" in wanted and isinstance(record, WarcRecord) and (name := record.get("WARC-Record-ID")):
         fields["recordid"] = name.strip("<>").removeprefix("urn:uuid:")
@@ -93,7 +93,7 @@ def _http(record: Record) -> HttpMessage | None:
         return record.http
     except FormatError as error:
         if error.reason == "bad-header":
-            return None  # whatever it is, it is no HTTP response: a fact, not damage
+            return None  # not an HTTP response, which is not damage
         raise
 
 
@@ -103,7 +103,7 @@ def _media_type(value: str | None) -> str:
 
 
 def stored_length(record: Record) -> str:
-    """Bytes of the member; in a plain file those of the record with its closing line ends."""
+    """The size of the member in bytes; in a plain file that of the record with its closing line ends."""
     return "" if record.length is None else str(record.length + (len(record.closing) if record.is_plain else 0))
 
 
@@ -116,7 +116,7 @@ def _digest(record: Record) -> str | None:
             name, _, value = said.partition(":")
             return value.strip() if name.strip().lower() in ("sha1", "sha-1") and value.strip() else said
         if record.type == "revisit":
-            return None  # it would be the original's, which is not here
+            return None  # it would be that of the original, which is not here
     hasher = hashlib.sha1(usedforsecurity=False)
     skip = _payload_start(record)
     for piece in record.block.pieces():
@@ -126,7 +126,7 @@ def _digest(record: Record) -> str | None:
 
 
 def _payload_start(record: Record) -> int:
-    """Where the payload begins: after the header of an HTTP message, request or response."""
+    """The offset of the payload: after the header of an HTTP message, request or response."""
     if isinstance(record, WarcRecord):
         if not (record.content_type or "").lower().startswith("application/http"):
             return 0
@@ -149,13 +149,13 @@ def _redirect(url: str, message: HttpMessage) -> str | None:
             urlsplit(location)
             return location
         resolved = urljoin(url, location)
-    except ValueError:  # brackets that hold no address
+    except ValueError:  # brackets without an address
         return None
     return resolved if _ABSOLUTE.match(resolved) else None
 
 
 def _http_date(value: str | None) -> str | None:
-    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - it takes long to import, and is seldom needed
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - slow to import, and rarely needed
 
     try:
         moment = parsedate_to_datetime(value) if value else None

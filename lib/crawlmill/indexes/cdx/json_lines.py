@@ -1,7 +1,7 @@
-"""Captures as JSON, an object a line: what `crawlmill lookup --output json` prints, of the index of 2012 too.
+"""Captures as JSON, one object per line, as printed by `crawlmill lookup --output json`, also for the index of 2012.
 
-They are read as lines of CDXJ: `urlkey` (of 2012: `key`) and `timestamp` (of 2012: `arcFileDate`, milliseconds) stand
-in front, and every field stays.
+They are converted to lines of CDXJ: `urlkey` (of 2012: `key`) and `timestamp` (of 2012: `arcFileDate`, milliseconds)
+move to the front, and all fields are kept.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def begins_json_captures(data: bytes) -> bool:
 
 
 def _line_of(text: bytes) -> bytes:
-    """The line of CDXJ. Raises: ValueError, KeyError, TypeError, OverflowError: It is no capture."""
+    """The line of CDXJ. Raises: ValueError, KeyError, TypeError, OverflowError: It is not a capture."""
     fields = json.loads(text)
     key = fields.get("urlkey") or fields.get("key") or "-"
     timestamp = fields.get("timestamp") or _timestamp_of(fields)
@@ -55,7 +55,7 @@ def _lines(source: ByteSource) -> Iterator[bytes]:
         yield rest
 
 
-def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Block]:  # noqa: ARG001 - as all readers
+def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Block]:  # noqa: ARG001 - the interface
     offset = opened.start
     for number, text in enumerate(_lines(opened.from_start()), 1):
         if text.strip():

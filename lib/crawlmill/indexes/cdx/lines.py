@@ -1,11 +1,11 @@
-"""Captures as lines of the three formats: CDXJ as Common Crawl writes it, and the classic CDX of 11 and 9 columns.
+"""Writes captures as lines in three formats: CDXJ as by Common Crawl, and the classic CDX with 11 and 9 columns.
 
     com,example)/ 20240101000000 {"url": "http://example.com/", "mime": "text/html", …, "filename": "x.warc.gz"}
     com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 - - 1024 4096 x.warc.gz
     com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 - 4096 x.warc.gz
 
-The JSON is ASCII: other characters are escapes in it. In columns, blanks, control characters and
-non-ASCII characters are percent escapes; `-` stands for a missing value.
+The JSON is ASCII, with other characters escaped. In columns, blanks, control characters and non-ASCII characters are
+percent-encoded; `-` means a missing value.
 
 Spec: https://archive.org/web/researcher/cdx_file_format.php
 """
@@ -36,7 +36,7 @@ _encode: Final = json.JSONEncoder().encode
 
 
 def cdxj_line(urlkey: str, timestamp: str, fields: Mapping[str, str]) -> str:
-    """The line of a capture in CDXJ, its fields in the order given."""
+    """The line of a capture in CDXJ, with its fields in the given order."""
     return f"{urlkey} {timestamp} {_encode(fields)}"
 
 

@@ -27,10 +27,10 @@ def file_name(location: str, *, root: str | None = None, prefix: str | None = No
     """The name of an archive.
 
     Args:
-        location: Where it is, as the user or a list says.
-        root: A folder that the name is relative to; nothing is cut out then.
-        prefix: What the name begins with: a folder, where the location is relative or a key; of others the name of the
-            file alone follows.
+        location: The location as given by the user or a list.
+        root: A folder that the name is relative to; keys are then not extracted.
+        prefix: The beginning of the name: a folder. If the location is relative or a key, all of it follows, else only
+        the name of the file.
 
     Raises:
         UsageError: The archive is not below `root`.

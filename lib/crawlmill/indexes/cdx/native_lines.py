@@ -1,7 +1,7 @@
-"""Makes CDXJ lines in the native core, for responses and revisits in the usual form; it makes none for others.
+"""CDXJ lines made by the native core, for responses and revisits in the usual form only.
 
 They are the same lines as those of `fields` and `formats.exchange`, without parsing the record in Python. If the native
-core also reads the archive, such records do not even become Python objects: `NativeLines.counter` takes them.
+core also reads the archive, such records do not even become Python objects: `NativeLines.counter` processes them.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from crawlmill.urls.surt import urlkey_bytes
 
 __all__ = ["NativeLines"]
 
-_PEEKED: Final = 4 << 10  # in which the HTTP header of a usual response ends
+_PEEKED: Final = 4 << 10  # contains the HTTP header of an ordinary response
 _MAX_METADATA: Final = 64 << 10
 
 T = TypeVar("T")
 
 
 class NativeLines(Generic[T]):
-    """Makes the lines of one archive, and keeps the items of records that it makes none of in their order among them.
+    """Makes the lines of one archive, and keeps the items of other records in order among them.
 
     Args:
         native: The native core.
-        filename: What the lines call the archive.
-        types: The types of records that are indexed.
+        filename: The name of the archive in the lines.
+        types: The types of records to index.
     """
 
     def __init__(self, native: Any, filename: str, types: frozenset[str]) -> None:
@@ -40,7 +40,7 @@ class NativeLines(Generic[T]):
         self._number = 0
 
     def take(self, record: Record) -> bool:
-        """Take in a record that is indexed; False, and nothing is done, if it is unusual."""
+        """Add a record to index; returns False, and does nothing, if its form is unusual."""
         kind = record.type
         if kind not in ("response", "revisit") or record.format != "warc" or record.block.streamed:
             return False
@@ -54,15 +54,15 @@ class NativeLines(Generic[T]):
         return bool(taken)
 
     def add(self, record: Record, item: T) -> None:
-        """Take in the item of a record that metadata may follow."""
+        """Add the item of a record that metadata may follow."""
         self._keep(item, record.uri, ids_of(record))
 
     def pass_by(self, item: T) -> None:
-        """Take in the item of a record that no metadata is about."""
+        """Add the item of a record that has no metadata."""
         self._keep(item, None, None)
 
     def describe(self, record: Record) -> None:
-        """Take in a metadata record."""
+        """Add a metadata record."""
         block = record.block
         usual = record.format == "warc" and not block.streamed and block.length <= _MAX_METADATA
         if usual and self.counter.describe(record.head, block.tail(0, _MAX_METADATA)):
@@ -74,11 +74,11 @@ class NativeLines(Generic[T]):
             self.counter.tell(_as_json(found), named, None if uri is None else _bytes(uri))
 
     def ready(self) -> Iterator[bytes | tuple[T, Detected | None]]:
-        """What need not wait any longer: lines, and items with what was detected of their pages."""
+        """Yield what does not have to wait any longer: lines, and items with what was detected for their pages."""
         return self._given(self.counter.ready())
 
     def rest(self) -> Iterator[bytes | tuple[T, Detected | None]]:
-        """All else, once the last record was read."""
+        """Yield everything else, after the last record."""
         return self._given(self.counter.rest())
 
     def _keep(self, item: T, uri: str | None, ids: list[str] | None) -> None:
@@ -101,7 +101,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _as_json(found: Detected) -> bytes:
-    """What was detected as it stands in a line, after other fields."""
+    """The detected values as JSON text that continues a line."""
     fields = {"charset": found.charset, "languages": ",".join(found.languages)}
     return "".join(f', "{name}": {json.dumps(value)}' for name, value in fields.items() if value).encode()
 

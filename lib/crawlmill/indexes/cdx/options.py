@@ -1,4 +1,4 @@
-"""The options of the command `index` and of jobs that choose which records of archives are indexed, and how."""
+"""The options that select the records of archives to index, and how; for the command `index` and jobs."""
 
 from __future__ import annotations
 

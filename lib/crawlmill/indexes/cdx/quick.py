@@ -1,4 +1,4 @@
-"""Makes CDXJ lines in the native core, for responses and revisits in the usual form; it makes none for others.
+"""CDXJ lines whose beginning is made by the native core, for responses and revisits in the usual form only.
 
 They are the same lines as those of `fields` and `formats.exchange`, without parsing the record in Python.
 """
@@ -13,11 +13,11 @@ from crawlmill.formats.record import Record
 
 __all__ = ["QuickLine", "place_fields", "quick_start"]
 
-_PEEKED: Final = 4 << 10  # in which the HTTP header of a usual response ends
+_PEEKED: Final = 4 << 10  # contains the HTTP header of an ordinary response
 
 
 class QuickLine(NamedTuple):
-    """A line, but for what was detected of its page; `front` and `back` are of its JSON."""
+    """A line without what was detected for its page; `front` and `back` are parts of its JSON."""
 
     urlkey: str
     timestamp: str
@@ -35,7 +35,7 @@ class QuickLine(NamedTuple):
 
 
 def quick_start(record: Record, start: Any) -> tuple[Any, ...] | None:
-    """What `start`, the native core's `capture_start`, says of a record; None of an unusual one."""
+    """The result of `start`, the native core's `capture_start`, for a record; None if its form is unusual."""
     kind = record.type
     if kind not in ("response", "revisit") or record.format != "warc" or record.block.streamed:
         return None
@@ -44,5 +44,5 @@ def quick_start(record: Record, start: Any) -> tuple[Any, ...] | None:
 
 
 def place_fields(length: str | int, offset: str | int, filename: str) -> str:
-    """The fields of a line that say where its record is, between `front` and `back`; `filename` is JSON."""
+    """The fields of a line with the place of its record, between `front` and `back`; `filename` is JSON."""
     return f', "length": "{length}", "offset": "{offset}", "filename": {filename}'

@@ -1,8 +1,8 @@
-"""A CDX or CDXJ file that cannot be bisected: it is read from its beginning until no more lines can match.
+"""A CDX or CDXJ file that cannot be bisected: it is read from the beginning until no more lines can match.
 
-That is a gzipped file without a second level, or one of unknown size. A gzipped file may have one member or many, cut
-at line ends or anywhere. The end of a member counts as a line end if a whole line comes before it and another begins
-after it: some writers leave out the last line end of each member.
+That is a gzipped file without a second level, or a file of unknown size. A gzipped file may have one member or many,
+split at line ends or anywhere. The end of a member counts as a line end if a complete line is before it and another
+begins after it: some writers omit the last line end of each member.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _START: Final = re.compile(rb"[^ \n]+ [0-9]{14} [^ ]")
 
 
 def begins_line(head: bytes | bytearray) -> bool:
-    """Whether these bytes look like the beginning of a line of an index."""
+    """Whether these bytes look like the beginning of an index line."""
     return is_header(head) or _START.match(head) is not None
 
 
 class FileReadThrough:
-    """A file that is read through as an `Index`."""
+    """A file that is read from the beginning, as an `Index`."""
 
     in_line_order = True
     reads_through = True
@@ -47,16 +47,16 @@ class FileReadThrough:
 
     @property
     def name(self) -> str:
-        """As `Index.name`."""
+        """See `Index.name`."""
         return self._source.name
 
     def plan(self, queries: Sequence[Query]) -> Plan:
-        """As `Index.plan`: all of it."""
+        """See `Index.plan`; the whole file."""
         size = self._source.size()
         return Plan((Part(self._source.name, 0, (size or 0,)),) if queries else ())
 
     def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:  # noqa: ARG002
-        """As `Index.captures`. Lines out of order are reported once, and found all the same."""
+        """See `Index.captures`. Lines out of order are reported once, and still found."""
         if not queries:
             return
         sweep, order, sound = Sweep.of(queries), Order(), True
@@ -69,7 +69,7 @@ class FileReadThrough:
                 return
 
     def chunks(self) -> Iterator[Chunk]:
-        """All lines of the file; what cannot be read is reported."""
+        """All lines of the file; damage is reported."""
         try:
             with self._source.open() as stream:
                 text = self._text(stream) if self._gzipped else iter(lambda: stream.read(_PIECE), b"")
@@ -78,12 +78,12 @@ class FileReadThrough:
             self._losses.add(error, self._source.name)
 
     def _text(self, stream: ByteSource) -> Iterator[Chunk]:
-        """The text of all members; of a damaged one, the whole lines before the damage."""
+        """The text of all members; for a damaged one, the complete lines before the damage."""
 
         def lose(error: FormatError) -> None:
             self._losses.add(error, self._source.name)
 
-        held: Chunk = b""  # an unfinished line
+        held: Chunk = b""  # an incomplete line
         for member in GzipReader(stream, on_problem=lose, plausible=begins_line):
             begun = False
             try:
@@ -96,14 +96,14 @@ class FileReadThrough:
                     end = text.rfind(b"\n") + 1
                     yield text[:end]
                     held = text[end:]
-            except FormatError:  # which the reader tells where it goes on
+            except FormatError:  # reported by the reader when it continues
                 held = b""
         if held:
             yield held
 
 
 def member_text(member: Member) -> Iterator[Chunk]:
-    """The content of a member in pieces. Raises: FormatError where it is streamed and damaged."""
+    """The content of a member in pieces. Raises: FormatError: it is streamed and damaged."""
     if member.content is not None:
         yield member.content
         return

@@ -1,4 +1,4 @@
-"""CDX and CDXJ files as inputs, plain or gzip, shards of clusters among them: their items are blocks of lines."""
+"""CDX and CDXJ files as inputs, plain or gzip, including shards of clusters: their items are blocks of lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEAD_BYTES: Final = 1 << 12
 
 
 def _begins(data: bytes) -> bool:
-    """Whether a header or a capture is among the first lines: those before it may be malformed."""
+    """Whether there is a header or a capture among the first lines; lines before it may be malformed."""
     text = _inflated(data) if data.startswith(MAGIC) else data
     return any(begins_index(line) for line in text.split(b"\n"))
 
@@ -31,7 +31,7 @@ def _inflated(data: bytes) -> bytes:
 
 
 def _recovers(data: bytes) -> bool:
-    """Whether a member that holds captures begins somewhere within these bytes."""
+    """Whether a member with captures begins somewhere in these bytes."""
     reader = GzipReader(io.BytesIO(data), on_problem=lambda _: None, plausible=begins_index)
     member = next(iter(reader), None)
     if member is None:
@@ -40,7 +40,7 @@ def _recovers(data: bytes) -> bool:
     return begins_index(bytes(content[:_HEAD_BYTES]))
 
 
-def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Block]:  # noqa: ARG001 - as all readers
+def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Block]:  # noqa: ARG001 - the interface
     for block in read_blocks(opened.from_start(), start=opened.start, on_problem=account.lose):
         if account.format is None:
             account.found("cdxj" if b" {" in block.data.split(b"\n", 1)[0] else "cdx")

@@ -16,11 +16,11 @@ from crawlmill.indexes.sweep import Sweep, union
 __all__ = ["SortedFile", "out_of_order", "search"]
 
 _PIECE = 1 << 18
-_CHECKED_BYTES = 1 << 18  # of a larger part, only the ends are compared: `check` proves order
+_CHECKED_BYTES = 1 << 18  # of larger parts only the ends are compared: `check` verifies the order
 
 
 def out_of_order(offset: int, line: bytes, before: bytes, source: str | None = None) -> FormatError:
-    """The error of lines that are not sorted."""
+    """The error for lines that are not sorted."""
     shown = [repr(each[:80].decode("utf-8", "backslashreplace")) for each in (before, line)]
     return FormatError(
         "lines are not in the order of their bytes, so captures may be missed (LC_ALL=C sort puts them in order)",
@@ -47,15 +47,15 @@ class SortedFile:
 
     @property
     def name(self) -> str:
-        """As `Index.name`."""
+        """See `Index.name`."""
         return self._source.name
 
     def prime(self, head: bytes) -> None:
-        """Take in the first bytes, which were read to see what it is."""
+        """Add the first bytes of the file, which were read to detect its format."""
         self._blocks.prime(head)
 
     def plan(self, queries: Sequence[Query]) -> Plan:
-        """As `Index.plan`."""
+        """See `Index.plan`."""
         parts: list[Part] = []
         for low, high in union(queries):
             try:
@@ -68,7 +68,7 @@ class SortedFile:
         return Plan(tuple(parts))
 
     def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:
-        """As `Index.captures`. A file that is not in order is read through."""
+        """See `Index.captures`. A file that is not in order is read from the beginning."""
         file = self._source.name
         try:
             plan = self.plan(queries) if plan is None else plan
@@ -90,7 +90,7 @@ class SortedFile:
             yield from search(chunk, queries) if self._disorder_told else sweep.cut(chunk)
 
     def _chunks(self, plan: Plan) -> Iterator[Chunk]:
-        """The lines of the plan; what cannot be read is reported."""
+        """The lines of the plan; damage is reported."""
         for run in plan.runs():
             try:
                 for part in run:
@@ -100,7 +100,7 @@ class SortedFile:
                 return
 
     def _blocks_or_stream(self, part: Part) -> Iterator[bytes]:
-        if part.bytes <= _PIECE:  # mostly in memory from the bisection
+        if part.bytes <= _PIECE:  # mostly in memory after the bisection
             try:
                 pieces = list(self._blocks.spans(part.offset, part.end))
             except OutOfOrderError as error:
@@ -132,6 +132,6 @@ class SortedFile:
 
 
 def search(chunk: Chunk, queries: Sequence[Query]) -> Iterator[Found]:
-    """What queries want of a chunk that need not be sorted."""
+    """The lines of a chunk, which need not be sorted, that the queries want."""
     lines = sorted(line for line in bytes(chunk).split(b"\n") if line)
     yield from Sweep.of(queries).cut(b"\n".join(lines) + b"\n" if lines else b"")

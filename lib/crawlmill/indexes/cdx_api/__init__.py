@@ -1,1 +1,1 @@
-"""CDX APIs: web servers that look up captures, asked page by page and politely."""
+"""CDX APIs: web servers that look up captures, queried politely, page by page."""

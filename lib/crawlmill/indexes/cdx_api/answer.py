@@ -1,10 +1,10 @@
-"""What the answers of a CDX API mean: a number of pages, captures, nothing found, or no usable answer.
+"""The meaning of a CDX API's responses: a number of pages, captures, nothing found, or unusable.
 
-* Nothing found is an empty body, or a message `No Captures found …` (as 404, at some servers with another name for
-  the message). Any other 404 is a server that has no such index.
-* An answer is whole or none: each line must be a capture, and the last one must have its end.
-* A page of HTML with status 200, and an answer that does not parse, are asked for again.
-* 403 may mean "slow down" here: it is tried three times more.
+* Nothing found is an empty body, or a message `No Captures found …` (with 404, and on some servers under another name).
+  Any other 404 means that the server has no such index.
+* A response is accepted as a whole or not at all: each line must be a capture, and the last one must be complete.
+* An HTML page with status 200, or a response that does not parse, is requested again.
+* 403 may mean "slow down" here: three more attempts are made.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from crawlmill.indexes.cdx_api.page import Page
 from crawlmill.sorting import batches
 from crawlmill.storage.retry import Failure
 
-if TYPE_CHECKING:  # it imports urllib3, which local indexes have no use for
+if TYPE_CHECKING:  # it imports urllib3, which local indexes do not need
     from crawlmill.storage.http.asking import Reply
 
 __all__ = ["Count", "read_count", "read_page", "read_starts"]
@@ -35,9 +35,9 @@ _MAX_LINE: Final = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many pages there are; None: the server does not divide its answers into pages that can be counted.
+    """The number of pages; None: the server has no pages that can be counted.
 
-    `blocks` and `page_size` are those that the server names, if it does. `wayback`: it answers as Wayback does.
+    `blocks` and `page_size` are those stated by the server, if any. `wayback`: it responds like the Wayback Machine.
     """
 
     pages: int | None
@@ -47,7 +47,7 @@ class Count:
 
 
 def read_count(reply: Reply) -> Count | None:
-    """The answer to `showNumPages`; None for an empty one. Raises: Failure."""
+    """Parse the response to `showNumPages`; None if it is empty. Raises: Failure."""
     body = _small(reply)
     if body is None:
         return Count(0, 0)
@@ -71,15 +71,15 @@ def read_count(reply: Reply) -> Count | None:
             canonical_lines(first + b"\n")
         except FormatError as error:
             raise Failure(f"not a number of pages: {error.what}", transient=True) from error
-    return Count(None)  # captures: the server does not know the question
+    return Count(None)  # captures: the server does not know `showNumPages`
 
 
 def read_page(reply: Reply, starts: Sequence[bytes] = ()) -> Page:
-    """The captures of an answer.
+    """Parse the captures in a response.
 
     Args:
-        reply: The answer.
-        starts: Keys and times of captures that it must hold, in their order; the first that it lacks is `missing`.
+        reply: The response.
+        starts: Keys and times of captures that it must contain, in order; the first that it lacks is `missing`.
 
     Raises: Failure.
     """
@@ -99,9 +99,9 @@ def read_page(reply: Reply, starts: Sequence[bytes] = ()) -> Page:
 
 
 def read_starts(reply: Reply) -> list[bytes] | None:
-    """The answer to `showPagedIndex`: key and time of the first line of each block, with a blank behind them.
+    """Parse the response to `showPagedIndex`: key and time of the first line of each block, followed by a blank.
 
-    None if the server does not know the question, whatever it has answered. Raises: Failure.
+    Returns None if the server does not know this parameter, whatever it returned. Raises: Failure.
     """
     if reply.status != 200:
         return None
@@ -109,7 +109,7 @@ def read_starts(reply: Reply) -> list[bytes] | None:
     for piece in reply.pieces():
         body += piece
         if b'"lineno"' not in body.partition(b"\n")[0] or len(body) > _MAX_ROWS:
-            return None  # captures, perhaps very many: they are not read on
+            return None  # captures, perhaps very many: the rest is not read
     rows = [_json(line) for line in body.split(b"\n") if line]
     keys = [row.get("urlkey") if isinstance(row, dict) else None for row in rows]
     if not all(isinstance(key, str) and key for key in keys):
@@ -120,7 +120,7 @@ def read_starts(reply: Reply) -> list[bytes] | None:
 def _read_lines(page: Page, pieces: Iterator[bytes], starts: list[bytes]) -> None:
     starts.reverse()
     rest, first = b"", True
-    pieces = batches(pieces)  # pywb sends every line as a chunk of its own
+    pieces = batches(pieces)  # pywb sends each line as a chunk
     for piece in pieces:
         rest += piece
         if first and rest.lstrip():
@@ -147,7 +147,7 @@ def _read_lines(page: Page, pieces: Iterator[bytes], starts: list[bytes]) -> Non
 
 
 def _take(page: Page, text: bytes, starts: list[bytes]) -> None:
-    """Add whole lines; a blank line stands before a resume key, which ends the answer."""
+    """Add whole lines; a blank line precedes a resume key, which ends the response."""
     if page.resume is not None and text.strip():
         raise Failure("the answer goes on after its resume key", transient=True)
     lines, blank, key = (b"", b"\n", text[1:]) if text.startswith(b"\n") else text.partition(b"\n\n")
@@ -171,7 +171,7 @@ def _find_start(text: bytes, start: bytes, at: int) -> int:
 
 
 def _read_rows(page: Page, begun: bytes, pieces: Iterator[bytes]) -> None:
-    """Rows of JSON, under a row of names; an empty row stands before one with a resume key."""
+    """Rows of JSON after a row of names; an empty row precedes a row with a resume key."""
     held, size = [begun], len(begun)
     for piece in pieces:
         held.append(piece)
@@ -190,7 +190,7 @@ def _read_rows(page: Page, begun: bytes, pieces: Iterator[bytes]) -> None:
 
 
 def _small(reply: Reply) -> bytes | None:
-    """The body of a small answer; None for one that says that nothing was found. Raises: Failure."""
+    """The body of a short response; None if it says that nothing was found. Raises: Failure."""
     if reply.status != 200:
         _expect_nothing(reply)
         return None
@@ -203,7 +203,7 @@ def _small(reply: Reply) -> bytes | None:
 
 
 def _expect_nothing(reply: Reply) -> None:
-    """Let an answer with another status than 200 pass if it says that nothing was found. Raises: Failure."""
+    """Accept a response with a status other than 200 only if it says that nothing was found. Raises: Failure."""
     body = reply.head(_MAX_MESSAGE)
     if reply.status != 404 or not _says_nothing(body):
         raise _refused(reply, body)

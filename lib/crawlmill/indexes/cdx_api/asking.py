@@ -1,4 +1,4 @@
-"""The requests of one query to a CDX API: how many pages there are, a page, the rest after a resume key."""
+"""The requests of one query to a CDX API: the number of pages, a page, the rest after a resume key."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from crawlmill.indexes.cdx_api.request import Parameters, is_whole, locate, para
 from crawlmill.indexes.query import Query
 from crawlmill.storage.retry import Failure
 
-if TYPE_CHECKING:  # it imports urllib3, which local indexes have no use for
+if TYPE_CHECKING:  # it imports urllib3, which local indexes do not need
     from crawlmill.storage.http.asking import Reply
 
 __all__ = ["Asked", "Service"]
 
 _NO_LIMIT: Final = str(10**9)
-_DEFAULT_LIMIT: Final = 100_000  # lines that pywb gives at most, silently, if it is not told otherwise
+_DEFAULT_LIMIT: Final = 100_000  # pywb silently returns at most this many lines by default
 _BLOCK_LINES: Final = 3000
 _PAGE_BLOCKS: Final = 5
 _MAX_BLOCKS_LISTED: Final = 10_000
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Service(Protocol):
-    """A CDX API: where it is, and a way to ask it."""
+    """A CDX API: its location, and a way to send requests to it."""
 
     url: str
     name: str
@@ -35,22 +35,22 @@ class Service(Protocol):
     """Whether it answers to `showPagedIndex`; None: nobody has asked yet."""
 
     def ask(self, location: str, accept: Callable[[Reply], T], *, retries: int | None = None) -> T:
-        """What `accept` makes of an answer, which raises a `Failure` to ask again. Raises: SourceError."""
+        """Send a request and return the result of `accept`, which raises a `Failure` to retry. Raises: SourceError."""
 
 
 class Asked:
-    """One query at one service."""
+    """One query to one service."""
 
     def __init__(self, service: Service, query: Query, *, page_size: int | None, wayback: bool) -> None:
         self.query, self.wayback = query, wayback
         self._service, self._page_size = service, page_size
 
     def identity(self) -> list[Any]:
-        """All that an answer depends on."""
+        """Everything that a response depends on."""
         return [self._parameters(), self._page_size, self._limit(None)]
 
     def count(self, page_size: int | None) -> Count:
-        """How many pages there are. Raises: SourceError."""
+        """The number of pages. Raises: SourceError."""
         asked = [pair for pair in self._parameters() if pair[0] in ("url", "matchType", "allowFuzzy")]
         asked += [("showNumPages", "true"), *_sized(page_size)]
         empty = 0
@@ -63,12 +63,12 @@ class Asked:
             empty += 1
             if empty == 1:
                 raise Failure("the answer to the question for the number of pages is empty", transient=True)
-            return Count(None)  # a server that has no pages, and no captures
+            return Count(None)  # a server without pages and without captures
 
         return self._service.ask(locate(self._service.url, asked), accept)
 
     def page(self, number: int, starts: list[bytes], page_size: int | None) -> Page:
-        """A page. One that lacks a capture that it should hold is asked for twice. Raises: SourceError."""
+        """A page. If it lacks a capture that it must contain, it is requested once more. Raises: SourceError."""
         asked = [*self._parameters(), ("page", str(number)), *_sized(self._page_size)]
         if (limit := self._limit(self._page_size or page_size)) is not None:
             asked.append(("limit", limit))
@@ -87,7 +87,7 @@ class Asked:
         return self._service.ask(locate(self._service.url, asked), accept)
 
     def rest(self, resume: str | None) -> Page:
-        """All captures, or those after a resume key, as many as the server gives. Raises: SourceError."""
+        """All captures, or those after a resume key, as many as the server returns. Raises: SourceError."""
         asked = [*self._parameters(), ("showResumeKey", "true")]
         most = str((self._page_size or _PAGE_BLOCKS) * _BLOCK_LINES) if self.wayback else _NO_LIMIT
         limit = self._plain_limit()
@@ -95,16 +95,16 @@ class Asked:
         return self._service.ask(locate(self._service.url, asked, resume=resume), read_page)
 
     def blocks(self, numbers: range, count: Count | None, size: int | None = None) -> Callable[[int], list[bytes]]:
-        """What pages must hold, by their numbers: where the server lists its blocks, and gives all captures.
+        """The captures that pages must contain, by page number, if the server lists its blocks and returns everything.
 
-        `size`: blocks of a page, of the pages of a plan, of which `count` is not known.
+        `size`: blocks per page, for pages of a plan, whose `count` is not known.
         """
         size = self._page_size or (count.page_size if count else size)
         known = is_whole(self.query) and self._plain_limit() is None
         if not known or not size or len(numbers) < 2 or self._service.lists_blocks is False:
             return lambda _: []
         pages = len(numbers) if count is None else max(_MAX_BLOCKS_LISTED // size, 1)
-        if count is None and numbers.start % pages:  # the last share of a plan, which is smaller than the others
+        if count is None and numbers.start % pages:  # the last share of a plan, smaller than the others
             pages = numbers.start
             if pages < len(numbers) or pages * size > _MAX_BLOCKS_LISTED:
                 return lambda _: []
@@ -116,12 +116,12 @@ class Asked:
                 listed.clear()
                 listed[group] = self._starts(group, pages * size)
             first = place * size
-            return listed[group][max(first, 1 if number == 0 else 0) : first + size]  # the very first may be foreign
+            return listed[group][max(first, 1 if number == 0 else 0) : first + size]  # the first of all may be foreign
 
         return starts
 
     def _starts(self, group: int, size: int) -> list[bytes]:
-        """Key and time of the first line of each block of a page of this size; nothing if the server does not say."""
+        """Key and time of the first line of each block of a page of this size; empty if they are not listed."""
         if self._service.lists_blocks is False:
             return []
         asked = [*self._parameters(), ("showPagedIndex", "true"), ("output", "json"), ("page", str(group)),
@@ -138,13 +138,13 @@ class Asked:
         return parameters_of(self.query, wayback=self.wayback)
 
     def _limit(self, page_size: int | None) -> str | None:
-        """The limit to be sent with a page: the query's own, or one against that of the server."""
+        """The limit to send with a page: the query's own, or one that overrides the server's default."""
         if (limit := self._plain_limit()) is not None:
             return str(limit)
         return _NO_LIMIT if page_size is not None and page_size * _BLOCK_LINES > _DEFAULT_LIMIT else None
 
     def _plain_limit(self) -> int | None:
-        """The query's limit, if the first captures that the server gives are those that are wanted."""
+        """The query's limit, if the server's first captures are the ones wanted; else None."""
         query = self.query
         plain = is_whole(query) and query.sort == "key" and not (query.newest or query.distinct)
         return query.limit if plain and query.pattern.port is None else None

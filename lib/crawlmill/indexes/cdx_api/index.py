@@ -1,11 +1,12 @@
-"""A CDX API as an index: the number of pages first, then the pages, in order, a few of them ahead.
+"""A CDX API as an index: first the number of pages, then the pages, in order, a few of them ahead.
 
-Without a page a server gives the first one alone, silently; past the last one it refuses. A page may be empty, also the
-first and the last one. What the server does not divide is asked for whole, or, at Wayback, by resume keys.
+Without a page number a server silently returns the first page only; after the last page it refuses. Any page may be
+empty, even the first and the last. If the server has no pages, everything is requested at once, or, from the Wayback
+Machine, by resume keys.
 
-An API's own matching decides what a pattern means. A page may end early with status 200 and a whole line, so that an
-answer cannot be proven. Where the server lists the blocks of its index (`showPagedIndex`) and no capture is left out,
-each page must hold the captures that its blocks begin with.
+The API's own matching decides what a pattern means. A page may be cut short with status 200 at the end of a line, so a
+response alone proves nothing. If the server lists the blocks of its index (`showPagedIndex`) and no capture is
+filtered out, each page must contain the captures at the beginning of its blocks.
 """
 
 from __future__ import annotations
@@ -36,17 +37,17 @@ __all__ = ["API_OPTIONS", "ApiOptions", "CdxApi"]
 
 _WAYBACK: Final = re.compile(r"/cdx/search/cdx/?(\?|\Z)")
 _MAX_LOST_IN_A_ROW: Final = 3
-_MAX_PAGES: Final = 50  # of a share
+_MAX_PAGES: Final = 50  # per share
 
 
 @dataclass(frozen=True, slots=True)
 class ApiOptions:
-    """How a CDX API is asked.
+    """How to query a CDX API.
 
     Args:
-        page_size: Blocks of a page; None: as the server likes it.
-        checkpoint: The folder in which pages are kept.
-        each: Tell of every query that a server which does not answer has lost, not once for all of them.
+        page_size: Blocks per page; None: the server's default.
+        checkpoint: The folder in which to keep pages.
+        each: Report the loss for each query to a server that does not respond, not once for all of them.
     """
 
     page_size: int | None = None
@@ -59,7 +60,7 @@ API_OPTIONS: Final = ApiOptions()
 
 
 class CdxApi:
-    """A CDX API as an `Index`. `workers`: what asks ahead, shared by all indexes of one host."""
+    """A CDX API as an `Index`. `workers` send requests ahead, shared by all indexes of a host."""
 
     format = "cdx-api"
     in_line_order = True
@@ -69,27 +70,27 @@ class CdxApi:
     def __init__(self, service: Service, on_problem: OnProblem, workers: Workers, options: ApiOptions) -> None:
         self._service, self._on_problem, self._workers, self._options = service, on_problem, workers, options
         self._wayback = _WAYBACK.search(service.url) is not None
-        self._divides: bool | None = None  # its answers into pages; None: not known yet
+        self._divides: bool | None = None  # whether it divides responses into pages; None: unknown
         self._gone: SourceError | None = None
         self._failed_in_a_row = 0
 
     @property
     def name(self) -> str:
-        """As `Index.name`."""
+        """See `Index.name`."""
         return self._service.name
 
     def plan(self, queries: Sequence[Query]) -> PagePlan:
-        """As `Index.plan`. A server that does not say how many pages there are has one page of no blocks."""
+        """See `Index.plan`. A server that does not count its pages has one page without blocks."""
         parts: list[Part] = []
         for query in queries:
             count = self._asked(query).count(self._options.page_size)
-            if count.wayback and count.pages:  # which has pages, but none that are complete
+            if count.wayback and count.pages:  # the Wayback Machine has pages, but incomplete ones
                 count = Count(None, wayback=True)
             parts += pages_of(label_of(query), count)
         return PagePlan(tuple(parts))
 
     def shares(self, queries: Sequence[Query]) -> list[Share]:
-        """As `Shareable.shares`. A URL is mostly one page: it is counted where it is read, as is what fails here."""
+        """See `Shareable.shares`. Single URLs, mostly one page each, are counted when read, as are failing queries."""
         parts: list[tuple[int, Part]] = []
         whole: list[int] = []
         for number, query in enumerate(queries):
@@ -119,11 +120,11 @@ class CdxApi:
         return found
 
     def concerned(self, error: FormatError | SourceError, queries: Sequence[Query]) -> list[int]:  # noqa: ARG002
-        """As `Shareable.concerned`: a task asks for one query after another."""
+        """See `Shareable.concerned`; a task sends one query after another."""
         return list(range(len(queries)))
 
     def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:
-        """As `Index.captures`, query by query. What is lost is told by query and page."""
+        """See `Index.captures`; one query after another. Losses are reported by query and page."""
         by_label: dict[str, list[Part]] = {}
         for part in plan.parts if plan is not None else ():
             by_label.setdefault(part.file, []).append(part)
@@ -160,11 +161,13 @@ class CdxApi:
         if count.blocks and count.page_size and pages * count.page_size < count.blocks:
             self._lose(
                 FormatError(
-                    "the server counts too few pages", reason="bad-length",
-                    expected=f"pages of {count.page_size} blocks for {count.blocks} blocks", actual=f"{pages} pages",
+                    "the server counts too few pages",
+                    reason="bad-length",
+                    expected=f"pages of {count.page_size} blocks for {count.blocks} blocks",
+                    actual=f"{pages} pages",
                 ),
                 query,
-            )  # fmt: skip
+            )
             pages = -(-count.blocks // count.page_size)
         yield from self._pages(asked, range(pages), count)
 
@@ -176,7 +179,7 @@ class CdxApi:
         return None if folder is None else KeptPages(folder, [self._service.url, *asked.identity()])
 
     def _count(self, asked: Asked) -> Count:
-        """How many pages to ask for. Raises: SourceError."""
+        """The number of pages to request. Raises: SourceError."""
         if self._wayback or self._divides is False:
             return Count(None)
         kept = self._kept(asked)
@@ -193,7 +196,7 @@ class CdxApi:
         return count
 
     def _pages(self, asked: Asked, numbers: range, count: Count | None, size: int | None = None) -> Iterator[Chunk]:
-        """The captures of some pages; `count` is None where all of them are a part of a plan."""
+        """The captures of some pages; `count` is None if all of them are part of a plan."""
         kept, lost_in_a_row = self._kept(asked), 0
         blocks = asked.blocks(numbers, count, size)
 
@@ -228,7 +231,7 @@ class CdxApi:
                 page.close()
 
     def _chain(self, asked: Asked) -> Iterator[Chunk]:
-        """The captures of a server that gives them all, or each time a key by which to go on."""
+        """The captures of a server that returns all at once, or each time a key for the next ones."""
         kept, number, resume = self._kept(asked), 0, None
         seen: set[str] = set()
         while True:
@@ -263,7 +266,7 @@ class CdxApi:
 
 
 class _Timed:
-    """Takes of chunks the lines of a query's time, where nobody else does: of a single key, ranges usually say it."""
+    """Selects the lines in the time range of a query for a single key; elsewhere the key range includes the time."""
 
     def __init__(self, query: Query) -> None:
         exact = query.pattern.match == "exact"

@@ -1,6 +1,6 @@
 """Keeps the pages of a query in a folder, so that an interrupted look-up continues where it stopped.
 
-    FOLDER/QUERY/count              how many pages the server had named, as JSON
+    FOLDER/QUERY/count              the number of pages stated by the server, as JSON
     FOLDER/QUERY/page-000000        a page: the SHA-256 of the rest, a line of JSON, then its lines, as gzip
 
 QUERY is a digest of the whole request, so different look-ups can share a folder. Damaged pages are fetched again. A
@@ -30,10 +30,10 @@ _CHUNK: Final = 1 << 20
 
 
 class KeptPages:
-    """The pages of one query in a folder, which is made."""
+    """The pages of one query in a folder, which is created if needed."""
 
     def __init__(self, folder: Path, query: Any) -> None:
-        """Raises: UsageError if the folder cannot be made."""
+        """Raises: UsageError: The folder cannot be created."""
         name = hashlib.sha256(json.dumps(query, sort_keys=True).encode()).hexdigest()[:24]
         self._folder = folder / name
         try:
@@ -42,14 +42,14 @@ class KeptPages:
             raise UsageError(f"--checkpoint: cannot make the folder: {error.strerror}", source=str(folder)) from error
 
     def count(self) -> Count | None:
-        """The number of pages as it was; None if it is not known."""
+        """The stored number of pages; None if there is none."""
         try:
             return Count(**json.loads((self._folder / "count").read_bytes()))
         except (OSError, ValueError, TypeError):
             return None
 
     def set_count(self, count: Count) -> None:
-        """Keep the number of pages; pages of another division than the one before are none of these."""
+        """Store the number of pages; drops pages of another division."""
         before = self.count()
         if before == count:
             return
@@ -58,11 +58,11 @@ class KeptPages:
         self._write("count", json.dumps(asdict(count)).encode())
 
     def has(self, number: int) -> bool:
-        """Whether a page is kept, as far as its name says."""
+        """Whether a page is stored, going by its file name."""
         return (self._folder / _name(number)).is_file()
 
     def page(self, number: int) -> Page | None:
-        """A page, if it is kept and whole."""
+        """A page, if it is stored and undamaged; else None."""
         try:
             data = (self._folder / _name(number)).read_bytes()
             digest, rest = data[:_DIGEST], data[_DIGEST:]
@@ -81,7 +81,7 @@ class KeptPages:
         return page
 
     def keep(self, number: int, page: Page) -> None:
-        """Keep a page. A folder that cannot be written any more is a mistake of the user's. Raises: UsageError."""
+        """Store a page. Raises: UsageError: The folder cannot be written any more."""
         packed = gzip.compress(b"".join(page.chunks()), 1, mtime=0)
         rest = json.dumps({"resume": page.resume}).encode() + b"\n" + packed
         self._write(_name(number), hashlib.sha256(rest).hexdigest().encode() + rest)

@@ -1,4 +1,4 @@
-"""Converts lines of a CDX API's answer to CDXJ, with the field names and the order that clusters have.
+"""Converts lines in a CDX API's responses to CDXJ, with the field names and the order used in clusters.
 
     com,example)/ 20240101000000 {"url": …, "mime": …, …, "source": "coll"}            pywb
     com,example)/ 20240101000000 {"url": …, …, "languages": "eng", "encoding": "UTF-8"} Common Crawl's deployment
@@ -6,9 +6,9 @@
     com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 4096            Wayback: 7 columns
     com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 - - 4096 1 x    CDX 9 and 11
 
-Most lines need little: whole pages are mended and proven by a few regular expressions. What these do not know is
-parsed. A value that is `-` or null is none; `source`, `source-coll` and `is_fuzzy` are the server's; other keys that
-are not known stay, at the end. A line of a fuzzy match is left out: nobody asked for it.
+Most lines need few changes: whole pages are converted and checked by a few regular expressions. Other lines are parsed.
+Values `-` and null mean no value; `source`, `source-coll` and `is_fuzzy` are the server's and dropped; other unknown
+keys are kept, at the end. Lines of a fuzzy match are left out: nobody asked for them.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ _TIMESTAMP: Final = re.compile(r"[0-9]{14}")
 
 
 def canonical_lines(text: bytes) -> bytes:
-    """The lines of CDXJ that whole lines of an answer stand for.
+    """Convert whole lines of a response to lines of CDXJ.
 
     Raises:
-        FormatError: `bad-header`, `bad-json`: a line is no capture.
+        FormatError: `bad-header`, `bad-json`: a line is not a capture.
     """
     if (end := _plain(text)) == len(text):
         return text
     if b'": "' in text:
-        # Unescaped quotes delimit strings, so these are names and values, never parts of a value.
+        # Unescaped quotes delimit strings, so these match names and values, never parts of a value.
         text = _SERVERS.sub(b"", text)
         text = text.replace(b', "encoding": "', b', "charset": "')
         text = _SWAPPED.sub(rb"\2\1", text)
@@ -70,10 +70,10 @@ def canonical_lines(text: bytes) -> bytes:
 
 
 def canonical_rows(rows: list[Any]) -> bytes:
-    """The lines of CDXJ that rows of columns stand for, under a row of their names.
+    """Convert rows of columns, after a row of their names, to lines of CDXJ.
 
     Raises:
-        FormatError: `bad-header`: a row is no capture.
+        FormatError: `bad-header`: a row is not a capture.
     """
     if not rows:
         return b""

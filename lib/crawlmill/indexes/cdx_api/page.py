@@ -1,4 +1,4 @@
-"""A page of captures: whole lines of CDXJ, from a server or a folder; a large page is in a file."""
+"""A page of captures: whole lines of CDXJ, from a server or a folder; large pages are stored in a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HELD_BYTES: Final = 16 << 20
 class Page:
     """The lines of a page, written once, then read once.
 
-    `resume`: the key by which the next page is asked for. `missing`: a capture that should be in it and is not.
+    `resume`: the key for requesting the next page. `missing`: a capture that the page should contain but does not.
     """
 
     def __init__(self, resume: str | None = None) -> None:
@@ -29,7 +29,7 @@ class Page:
         self._lengths: list[int] = []
 
     def add(self, chunk: bytes) -> None:
-        """Add whole lines."""
+        """Append whole lines."""
         if not chunk:
             return
         self.lines += chunk.count(b"\n")
@@ -51,7 +51,7 @@ class Page:
                 yield self._file.read(length)
 
     def close(self) -> None:
-        """Release the lines."""
+        """Release the memory or the file."""
         self._chunks.clear()
         if self._file is not None:
             self._file.close()

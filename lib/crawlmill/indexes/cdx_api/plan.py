@@ -1,7 +1,7 @@
 """The plan of a query to a CDX API: the pages to read.
 
-A part is of one query (`file` is its label): `offset` is the number of its first page, and `lengths` are the blocks of
-each page. A page of no blocks stands for the server's whole answer, in however many requests.
+A part belongs to one query (`file` is its label): `offset` is the number of its first page, and `lengths` are the
+numbers of blocks of each page. A page without blocks stands for the server's whole response, in any number of requests.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ __all__ = ["PagePlan", "all_of", "pages_of"]
 
 
 class PagePlan(Plan):
-    """Pages to be read."""
+    """The pages to read."""
 
     def totals(self) -> dict[str, int]:
-        """As `Plan.totals`."""
+        """See `Plan.totals`."""
         return {"pages": self.blocks, "blocks": self.bytes, "requests": self.requests}
 
     @property
     def requests(self) -> int:
-        """One request for each page."""
+        """One request per page."""
         return self.blocks
 
 
 def all_of(label: str) -> Part:
-    """The part that stands for all of a query."""
+    """The part for a whole query."""
     return Part(label, 0, (0,))
 
 
 def pages_of(label: str, count: Count) -> tuple[Part, ...]:
-    """The parts of a query of so many pages."""
+    """The parts of a query with this number of pages."""
     if count.pages is None or count.wayback:
         return (all_of(label),)
     size = count.page_size or 1

@@ -1,9 +1,9 @@
-"""The request to a CDX API: the parameters of a query.
+"""The request parameters of a query to a CDX API.
 
-The server may return more than is wanted, since all times and filters are applied again to its answer, but never less.
-So only parameters that mean the same to every server are sent: times cut to whole units, and filters on fields whose
-names and values are the same everywhere. (`charset` is `encoding` at Common Crawl, a missing value may be `-` or an
-empty text, and a URL may be escaped or not when a server compares it.)
+The server may return more than is wanted, since all times and filters are applied again to its response, but never
+less. So only parameters that mean the same to every server are sent: times cut to whole units, and filters on fields
+whose names and values are the same everywhere. (`charset` is `encoding` at Common Crawl, a missing value may be `-` or
+empty, and the URLs compared by a server may be escaped or not.)
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Parameters = list[tuple[str, str]]
 
 _SAME_FIELDS: Final = ("mime", "status", "digest", "mime-detected", "url")
 _WAYBACK_FIELDS: Final = {"mime": "mimetype", "status": "statuscode", "digest": "digest"}
-_LITERAL: Final = re.compile(r"[A-Za-z0-9/_]+")  # what means itself in every kind of regular expression
+_LITERAL: Final = re.compile(r"[A-Za-z0-9/_]+")  # means the same in every kind of regular expression
 
 
 def parameters_of(query: Query, *, wayback: bool) -> Parameters:
-    """The parameters that all requests of a query have in common."""
+    """The parameters that all requests of a query share."""
     found = [("url", url_of(query.pattern)), ("matchType", query.pattern.match)]
     if not wayback:
         found.append(("allowFuzzy", "0"))
@@ -37,17 +37,17 @@ def parameters_of(query: Query, *, wayback: bool) -> Parameters:
 
 
 def is_whole(query: Query) -> bool:
-    """Whether the server gives all captures of the pattern: no time and no filter leaves any out."""
+    """Whether the server returns all captures of the pattern, since there are no times and filters."""
     return not (query.start or query.end or query.filters)
 
 
 def label_of(query: Query) -> str:
-    """What a plan calls a query."""
+    """The label of a query in a plan."""
     return f"{query.pattern.match} {query.pattern.text}"
 
 
 def locate(url: str, parameters: Parameters, *, resume: str | None = None) -> str:
-    """The location of a request. A resume key is sent as the server has written it: it is escaped already."""
+    """The location of a request. A resume key is sent as received from the server: it is escaped already."""
     text = urlencode(parameters, errors="surrogateescape")
     if resume is not None:
         text += f"&resumeKey={quote(resume, safe='%+!*()-._~', errors='surrogateescape')}"
@@ -55,12 +55,12 @@ def locate(url: str, parameters: Parameters, *, resume: str | None = None) -> st
 
 
 def _whole_units(time: str) -> str:
-    """The longest beginning of a timestamp that is a year, month, day, hour, minute or second."""
+    """The longest prefix of a timestamp that is a whole year, month, day, hour, minute or second."""
     return time[: len(time) // 2 * 2] if len(time) >= 4 else ""
 
 
 def _same_filter(each: Filter) -> str | None:
-    """The filter as pywb takes it, if it means to the server what it means here."""
+    """The filter in pywb's form, if it means the same to the server as here; else None."""
     if each.field not in _SAME_FIELDS or not _is_same_for_none(each):
         return None
     if each.field == "url" and (each.how == "~" or not each.value.isascii() or "%" in each.value):
@@ -69,7 +69,7 @@ def _same_filter(each: Filter) -> str | None:
 
 
 def _wayback_filter(each: Filter) -> str | None:
-    """The filter as Wayback takes it: a regular expression that must match all of the value."""
+    """The filter in Wayback's form: a regular expression that must match the whole value."""
     name = _WAYBACK_FIELDS.get(each.field or "")
     if name is None or each.how == "~" or not _LITERAL.fullmatch(each.value) or not _is_same_for_none(each):
         return None
@@ -78,7 +78,7 @@ def _wayback_filter(each: Filter) -> str | None:
 
 
 def _is_same_for_none(each: Filter) -> bool:
-    """Whether it makes no difference how a server writes that there is no value."""
+    """Whether it does not matter how a server writes a missing value."""
 
     def hit(value: str) -> bool:
         if each.expression is not None:

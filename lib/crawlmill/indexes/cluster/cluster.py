@@ -1,8 +1,8 @@
 """A cluster (ZipNum) as an index: `cluster.idx` is bisected, then the members that may hold captures are read.
 
-The first member that may hold a line is the one before the first that begins with it or behind it: a row says only what
-its member begins with. Where rows are out of order, as far as is seen, all of `cluster.idx` is read and sorted in
-memory, so that no line is lost; that is told once.
+The first member that may hold a line is the one before the first row that is equal to or after it, since a row has only
+the first line of its member. If rows are found out of order, all of `cluster.idx` is read and sorted in memory, so that
+no line is lost; this is reported once.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Cluster:
     """A cluster as an `Index`.
 
     Attributes:
-        files: The files of its folder.
-        holds_quads: Whether its captures lead to quads (`indexes.quads`).
+        files: The files in its folder.
+        holds_quads: Whether its captures point to quads (`indexes.quads`).
     """
 
     format = "cluster"
@@ -60,16 +60,16 @@ class Cluster:
 
     @property
     def name(self) -> str:
-        """As `Index.name`."""
+        """See `Index.name`."""
         return self._idx.name
 
     def prime(self, head: bytes) -> None:
-        """Take in the first bytes, which were read to see what it is."""
+        """Add the first bytes of the file, which were read to detect its format."""
         self._blocks.prime(head)
         self.holds_quads = leads_to_quads(head)
 
     def plan(self, queries: Sequence[Query]) -> Plan:
-        """As `Index.plan`."""
+        """See `Index.plan`."""
         ranges = union(queries)
         if self._sorted is None:
             try:
@@ -79,7 +79,7 @@ class Cluster:
         return Plan(tuple(make_parts(self._rows(self._lines_of_sorted(ranges)))))
 
     def shares(self, queries: Sequence[Query]) -> list[Share]:
-        """As `Shareable.shares`. For very many queries `cluster.idx` is read as a whole, not bisected."""
+        """See `Shareable.shares`. For very many queries `cluster.idx` is read as a whole instead of bisected."""
         ranges = union(queries)
         if self._sorted is None and len(ranges) * self._blocks.block_bytes > self._size < _SORTABLE_BYTES:
             self._read_rows()
@@ -100,7 +100,7 @@ class Cluster:
         return cut_rows(good, rows, queries, make_parts)
 
     def concerned(self, error: FormatError | SourceError, queries: Sequence[Query]) -> list[int]:
-        """As `Shareable.concerned`: those that mean lines of the members that are lost with it."""
+        """See `Shareable.concerned`: the queries with ranges in the lost members."""
         ranges = union(queries)
         try:
             lines = list(self._lines(ranges) if self._sorted is None else self._lines_of_sorted(ranges))
@@ -112,13 +112,16 @@ class Cluster:
             (row.start, starts[number + 1])
             for number, row in enumerate(rows)
             if row.shard == error.source
-            and (error.offset is None or row.offset == error.offset
-                 or (error.reason == "truncated" and row.offset > error.offset))
-        ]  # fmt: skip
+            and (
+                error.offset is None
+                or row.offset == error.offset
+                or (error.reason == "truncated" and row.offset > error.offset)
+            )
+        ]
         return concerned_by(lost, queries) if lost else list(range(len(queries)))
 
     def _read_rows(self) -> None:
-        """Read all of `cluster.idx`, if it is in order; if it is not, bisection finds that out, and tells it."""
+        """Read all of `cluster.idx` if it is in order; if not, bisection detects and reports that."""
         with self._idx.open() as stream:
             pieces = iter(lambda: stream.read(1 << 20), b"")
             lines = list(parse_rows(pieces))
@@ -129,7 +132,7 @@ class Cluster:
             self._sort(OutOfOrderError(0, row_key(lines[number]), row_key(lines[number - 1])))
 
     def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:
-        """As `Index.captures`."""
+        """See `Index.captures`."""
         try:
             plan = self.plan(queries) if plan is None else plan
         except (FormatError, SourceError) as error:
@@ -140,14 +143,14 @@ class Cluster:
             yield from sweep.cut(chunk)
 
     def lines_of_keys(self, keys: Sequence[bytes], plan: Plan) -> Iterator[LinesOfKeys]:
-        """The lines of single keys in a plan, as `captures` gives them, those of several keys together."""
+        """The lines of single keys in a plan, as returned by `captures`, for several keys together."""
         sweep = KeySweep(keys)
         for chunk in self._chunks(plan):
             if (found := sweep.cut(chunk))[0]:
                 yield found
 
     def _chunks(self, plan: Plan) -> Iterator[Chunk]:
-        """The lines of a plan; members that are out of order are told of once."""
+        """The lines of a plan; members that are out of order are reported once."""
         told, before = False, b""
         for chunk in read_members(plan, self._shards, self._losses):
             if not chunk:
@@ -158,10 +161,12 @@ class Cluster:
                 self._losses.on_problem(
                     FormatError(
                         "the members of a cluster are out of order, so that captures may be missed",
-                        reason="bad-header", source=self._idx.name,
-                        expected=f"a line not less than {_shown(before)}", actual=_shown(first),
+                        reason="bad-header",
+                        source=self._idx.name,
+                        expected=f"a line not less than {_shown(before)}",
+                        actual=_shown(first),
                     )
-                )  # fmt: skip
+                )
             before = last
             yield chunk
 
@@ -186,12 +191,15 @@ class Cluster:
                 yield line
 
     def _sort(self, error: OutOfOrderError) -> None:
-        """Read all of `cluster.idx`, and sort it. Raises: FormatError if it is too large for that."""
+        """Read all of `cluster.idx` and sort it. Raises: FormatError: it is too large for that."""
         told = FormatError(
-            "the rows of cluster.idx are out of order; it is read whole and sorted", reason="bad-header",
-            source=self._idx.name, offset=error.offset, expected=f"a row not less than {_shown(error.before)}",
+            "the rows of cluster.idx are out of order; it is read whole and sorted",
+            reason="bad-header",
+            source=self._idx.name,
+            offset=error.offset,
+            expected=f"a row not less than {_shown(error.before)}",
             actual=_shown(error.line),
-        )  # fmt: skip
+        )
         if self._size > _SORTABLE_BYTES:
             told.what = "the rows of cluster.idx are out of order, and too many to be sorted"
             raise told
@@ -218,7 +226,7 @@ class Cluster:
 
 
 def make_parts(rows: Iterable[Row]) -> Iterator[Part]:
-    """The rows, those of adjoining members together; one of a length that cannot be stands alone."""
+    """Join the rows of adjoining members to parts; a row with an impossible length becomes a part of its own."""
     shard, offset, end = "", 0, 0
     lengths: list[int] = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""Cuts the lines of single keys out of sorted chunks, for very many keys: nothing is made for each of them."""
+"""Extracts the lines of single keys from sorted chunks, without creating objects for each of very many keys."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BLANK: Final = re.compile(rb"(?:\A|(?<=\n))\n+")
 
 
 class KeySweep:
-    """The keys whose lines may still come. A key that is there twice has its lines twice."""
+    """The keys whose lines may still come. Lines of a key that is given twice are returned twice."""
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         native = core.native()
@@ -27,7 +27,7 @@ class KeySweep:
         self._python = Sweep(ranges)
 
     def cut(self, chunk: Chunk) -> LinesOfKeys:
-        """What the keys have in the next chunk, which is tidy and sorted."""
+        """The lines of these keys in the next chunk, which must be tidy and sorted."""
         if self._native is None:
             parts = list(self._python.cut(_BLANK.sub(b"", chunk) if b"\n\n" in chunk else chunk))
             return b"".join(part for _, part in parts), [(key, part.count(b"\n"), len(part)) for key, part in parts]

@@ -1,8 +1,8 @@
-"""The members of a cluster's shards: read by the offsets and lengths that `cluster.idx` has, proven, and inflated.
+"""The members of a cluster's shards: read at the offsets and lengths in `cluster.idx`, verified, and inflated.
 
-A member that is damaged is lost by itself: the next one is where `cluster.idx` says. What one member may take of memory
-is bounded, whatever is claimed for it: one that inflates to more than 16 MiB is inflated twice, to prove it and to give
-its lines.
+A damaged member does not affect others: the next one is found through `cluster.idx`. The memory for a member is
+limited, whatever size is claimed: one that inflates to more than 16 MiB is inflated twice, first to verify it and then
+to return its lines.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_MEMBER: Final = 64 << 20
 
 
 def read_members(plan: Plan, shards: Shards, losses: Losses) -> Iterator[Chunk]:
-    """The lines of all members of a plan, in chunks; what is lost is told. Members that adjoin are one request."""
+    """Yield the lines of all members of a plan, in chunks; losses are reported. Adjoining members are one request."""
     for run in plan.runs():
         file = run[0].file
         if file in losses:
@@ -46,13 +46,13 @@ def _read_run(run: list[Part], stream: ByteSource, losses: Losses) -> Iterator[C
     at = run[0].offset
     for part in run:
         if part.offset != at:
-            read_up_to(stream, part.offset - at)  # a jump would be a request; gaps within a run are small
+            read_up_to(stream, part.offset - at)  # seeking would take a new request, and gaps within a run are small
             at = part.offset
         for length in part.lengths:
             packed = read_up_to(stream, length)
             if len(packed) < length:
                 losses.add(_short(at, length, len(packed), part), part.file)
-                return  # the file ends here: what is behind is told with this
+                return  # the file ends here: the members after this are reported with it
             try:
                 yield from member_lines(packed)
             except FormatError as error:
@@ -62,10 +62,10 @@ def _read_run(run: list[Part], stream: ByteSource, losses: Losses) -> Iterator[C
 
 
 def member_lines(packed: bytes) -> Iterator[Chunk]:
-    """The lines of one member, in chunks.
+    """Yield the lines of a member, in chunks.
 
     Raises:
-        FormatError: These bytes are not whole members: nothing of them is given.
+        FormatError: The bytes are not whole members; nothing of them is yielded.
     """
     content = inflate_whole(packed)
     if content is not None:
@@ -77,7 +77,7 @@ def member_lines(packed: bytes) -> Iterator[Chunk]:
 
 
 def _pieces(packed: bytes) -> Iterator[bytes]:
-    """The content of one member or several, by zlib."""
+    """The content of one or several members, by zlib."""
     window = Window(io.BytesIO(packed))
     while window.hold(1):
         offset = window.offset
@@ -86,17 +86,22 @@ def _pieces(packed: bytes) -> Iterator[bytes]:
         except FormatError as error:
             if offset:
                 raise FormatError(
-                    "cluster.idx gives a member another length than it has", reason="bad-length", expected=offset,
+                    "cluster.idx gives a member another length than it has",
+                    reason="bad-length",
+                    expected=offset,
                     actual=len(packed),
-                ) from error  # fmt: skip
+                ) from error
             raise
 
 
 def _giant(part: Part) -> FormatError:
     return FormatError(
-        "cluster.idx names a member that is too large to be one", reason="too-large", offset=part.offset,
-        expected=f"<= {MAX_MEMBER} bytes", actual=part.lengths[0],
-    )  # fmt: skip
+        "cluster.idx names a member that is too large to be one",
+        reason="too-large",
+        offset=part.offset,
+        expected=f"<= {MAX_MEMBER} bytes",
+        actual=part.lengths[0],
+    )
 
 
 def _short(offset: int, length: int, found: int, part: Part) -> FormatError:

@@ -1,8 +1,8 @@
-"""Finds the shards of a cluster: through `cluster.loc`, else by their names next to `cluster.idx`.
+"""Finds the shards of a cluster: through `cluster.loc`, else by their names, next to `cluster.idx`.
 
     <shard> TAB <path> [TAB <path> …]
 
-A shard is the first of these that exists: the paths in `cluster.loc`, its name, its name with `.gz`.
+The first of these that exists is used: the paths in `cluster.loc`, the shard's name, its name with `.gz`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MAX_PLACES: Final = 8
 
 
 def read_places(source: Source) -> dict[str, list[str]]:
-    """The paths of each shard that a `cluster.loc` names; nothing without one.
+    """The paths of each shard listed in a `cluster.loc`; empty if there is no such file.
 
     Raises:
         FormatError: `too-large`.
@@ -39,7 +39,7 @@ def read_places(source: Source) -> dict[str, list[str]]:
                     )
                 pieces.append(piece)
     except SourceError as error:
-        if error.reason in ("not-found", "denied"):  # without the right to list, S3 says so of what is not there
+        if error.reason in ("not-found", "denied"):  # without the right to list, S3 reports missing files as denied
             return {}
         raise
     places: dict[str, list[str]] = {}
@@ -51,7 +51,7 @@ def read_places(source: Source) -> dict[str, list[str]]:
 
 
 class Shards:
-    """The shards of a cluster, found when they are first asked for."""
+    """The shards of a cluster, located when first needed."""
 
     def __init__(self, files: Files, loc: str | None) -> None:
         self._files, self._loc = files, loc
@@ -59,10 +59,10 @@ class Shards:
         self._found: dict[str, Source] = {}
 
     def open(self, name: str, offset: int, length: int | None) -> OpenSource:
-        """A stream over a part of a shard.
+        """Open a part of a shard.
 
         Raises:
-            SourceError: None of its places is there, or it cannot be found out.
+            SourceError: None of its places exists, or that cannot be determined.
             FormatError: `cluster.loc` is too large.
         """
         if name in self._found:

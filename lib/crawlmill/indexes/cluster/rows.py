@@ -1,8 +1,8 @@
-"""The rows of `cluster.idx`: what each member of a cluster begins with, and where it is.
+"""The rows of `cluster.idx`: the first line of each member of a cluster, and its place.
 
     <urlkey> <timestamp> TAB <shard> TAB <offset> TAB <length> [TAB <number>]
 
-Numbers are decimal; the number of the row, from 1, is missing in some clusters and used by none of what is here.
+Numbers are decimal; the number of the row, from 1, is missing in some clusters and not used here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MAX_NAME: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One member: `start` is its first key and timestamp; offset and length in bytes of the shard."""
+    """One member: `start` is its first key and timestamp; offset and length are in bytes of the shard."""
 
     start: bytes
     shard: str
@@ -34,20 +34,20 @@ class Row:
 
 
 def leads_to_quads(head: bytes) -> bool:
-    """Whether the first row says that the cluster's captures lead to quads."""
+    """Whether the first row says that the cluster's captures point to quads."""
     return head.partition(b"\n")[0].partition(b"\t")[2].startswith(CAPTURES_OF_QUADS.encode())
 
 
 def row_key(line: bytes) -> bytes:
-    """What of a row rises from row to row."""
+    """The part of a row by which rows are sorted."""
     return line.partition(b"\t")[0]
 
 
 def parse_row(line: bytes) -> Row:
-    """The row of a line.
+    """Parse a row.
 
     Raises:
-        FormatError: `bad-header`: it is none.
+        FormatError: `bad-header`: it is not a row.
     """
     fields = line.rstrip(b"\r\n").split(b"\t")
     if (
@@ -59,14 +59,16 @@ def parse_row(line: bytes) -> Row:
         or int(fields[3]) == 0
     ):
         raise FormatError(
-            "not a row of cluster.idx", reason="bad-header", expected="key, shard, offset and length, tab-separated",
+            "not a row of cluster.idx",
+            reason="bad-header",
+            expected="key, shard, offset and length, tab-separated",
             actual=repr(line[:80].decode("utf-8", "backslashreplace")),
-        )  # fmt: skip
+        )
     return Row(fields[0], fields[1].decode("utf-8", "surrogateescape"), int(fields[2]), int(fields[3]))
 
 
 def parse_rows(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of a text that comes in pieces; blank ones are left out."""
+    """The lines of a text given in pieces, without blank lines."""
     rest = b""
     for piece in pieces:
         lines = (rest + piece).split(b"\n")

@@ -2,9 +2,9 @@ r"""Lines of captures in a shuffle, labelled with the number of their shard so t
 
     00012 TAB com,example)/ 20240101000000 {…}
 
-A label has five digits, and the rest is the line itself, so sorting by bytes puts the shards in order, and the lines
-within each. Engines end a line at CR and a key at TAB, so these two are written as two bytes, and so are the two bytes
-before them, which keeps the order of the lines:
+A label has five digits, followed by the line itself, so sorting by bytes orders the shards, and the lines within each.
+Engines end a line at CR and a key at TAB, so these two are written as two bytes, and so are the bytes that come before
+each of them, which keeps the order of the lines:
 
     \b  08 01        TAB  08 02        FF  0c 01        CR  0c 02
 """
@@ -28,14 +28,14 @@ _ESCAPES: Final = ((b"\x08", b"\x08\x01"), (b"\t", b"\x08\x02"), (b"\x0c", b"\x0
 
 
 def escape(data: bytes) -> bytes:
-    """Lines without CR and TAB, in the same order."""
+    """Escape CR and TAB in lines without changing their order."""
     for plain, escaped in _ESCAPES:
-        data = data.replace(plain, escaped)  # which searches for one byte, as fast as memory: mostly there is none
+        data = data.replace(plain, escaped)  # a search for one byte is as fast as memory, and mostly finds none
     return data
 
 
 def unescape(data: bytes) -> bytes:
-    """What `escape` was given."""
+    """Undo `escape`."""
     if b"\x08" in data or b"\x0c" in data:
         for plain, escaped in reversed(_ESCAPES):
             data = data.replace(escaped, plain)
@@ -43,19 +43,19 @@ def unescape(data: bytes) -> bytes:
 
 
 class Lines(Protocol):
-    """Lines by their number, from 0."""
+    """Lines by number, from 0."""
 
     def __len__(self) -> int:
-        """How many."""
+        """The number of lines."""
         ...
 
     def __getitem__(self, number: int, /) -> bytes:
-        """A line without its end."""
+        """A line without its line end."""
         ...
 
 
 class _Unsplit:
-    """The lines of a text, cut out and escaped when they are asked for, in rising order: most of them never are."""
+    """The lines of a text, split and escaped on demand, in ascending order: most of them are never used."""
 
     def __init__(self, native: Any, text: bytes) -> None:
         self._native, self._text = native, text
@@ -72,17 +72,17 @@ class _Unsplit:
 
 
 def escaped_lines(text: bytes) -> Lines:
-    """The lines of a text of whole lines, escaped; they may be asked for in rising order only."""
+    """The lines of a text of whole lines, escaped; may only be accessed in ascending order."""
     native = core.native()
     return escape(text[:-1]).split(b"\n") if native is None else _Unsplit(native, text)
 
 
 def label_lines(data: bytes, points: list[bytes], first: int = 0) -> bytes:
-    """Whole lines, escaped and each after the label of its shard.
+    """Whole lines, escaped, each after the label of its shard.
 
     Args:
         data: Lines, each with its LF.
-        points: The first lines of all shards but the first, escaped, in order.
+        points: The first line of each shard except the first, escaped, in order.
         first: The number of the first shard.
     """
     if (native := core.native()) is not None:
@@ -99,7 +99,7 @@ def label_lines(data: bytes, points: list[bytes], first: int = 0) -> bytes:
 
 
 def shards_of(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, list[bytes]]]:
-    """The lines of sorted labelled lines, without line ends, with their labels; a shard may come in many pieces.
+    """Split sorted labelled lines into (label, lines without line ends); a shard may come in many pieces.
 
     Args:
         chunks: Whole lines, each with its LF.

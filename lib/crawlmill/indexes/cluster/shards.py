@@ -3,7 +3,7 @@
     cdx-00000.gz …   sorted lines, in gzip members of a fixed number of lines; the last member of a shard may be shorter
     cluster.idx      a line per member: `<key> <timestamp> TAB shard TAB offset TAB length TAB number`, numbers from 1
     cluster.loc      a line per shard: `shard TAB path`, the path relative to the folder
-    metadata.yaml    the size of a cluster, as Common Crawl writes it beside its own
+    metadata.yaml    the size of the cluster, as in Common Crawl's own clusters
 
 Each shard is written by one task; the second level is made from what all tasks report about their members.
 
@@ -21,7 +21,7 @@ from typing import BinaryIO, Final
 __all__ = ["Member", "ShardWriter", "cluster_idx", "cluster_loc", "metadata_yaml", "shard_name"]
 
 _LEVEL: Final = 6
-_GZIP: Final = 31  # zlib's way of asking for a gzip header without a time and name
+_GZIP: Final = 31  # zlib's code for a gzip header without time and name
 
 
 def shard_name(number: int) -> str:
@@ -31,7 +31,7 @@ def shard_name(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of a shard: key and timestamp of its first line, its place in bytes, and how many lines it has."""
+    """A member of a shard: key and timestamp of its first line, its place in bytes, and its number of lines."""
 
     start: bytes
     offset: int
@@ -43,9 +43,9 @@ class ShardWriter:
     """Writes sorted lines as one shard.
 
     Args:
-        file: Takes the gzip members.
-        lines: Lines of a member, 1 or more.
-        distinct: Write equal lines once.
+        file: The file for the gzip members.
+        lines: Lines per member, 1 or more.
+        distinct: Whether to write equal lines only once.
     """
 
     def __init__(self, file: BinaryIO, lines: int, *, distinct: bool = False) -> None:
@@ -55,7 +55,7 @@ class ShardWriter:
         self._offset = 0
 
     def write(self, lines: list[bytes]) -> Iterator[Member]:
-        """Take lines in order, without line ends; returns the members that they fill."""
+        """Write lines, in order and without line ends; yields the members that they complete."""
         if self._distinct:
             before = self._last
             self._last = lines[-1] if lines else before
@@ -69,7 +69,7 @@ class ShardWriter:
             del held[:full]
 
     def close(self) -> Iterator[Member]:
-        """Write what is held; returns the last member, if there is one. The file is left open."""
+        """Write the remaining lines; yields the last member, if there is one. The file stays open."""
         if self._lines:
             yield self._member(self._lines)
             self._lines = []
@@ -84,18 +84,18 @@ class ShardWriter:
 
 
 def cluster_idx(members: Iterable[tuple[str, Member]]) -> Iterator[bytes]:
-    """The lines of `cluster.idx`, from the members of all shards in their order, with the names of their shards."""
+    """The lines of `cluster.idx`, from the members of all shards in order, with the names of their shards."""
     for number, (shard, member) in zip(count(1), members, strict=False):
         yield b"%s\t%s\t%d\t%d\t%d\n" % (member.start, shard.encode(), member.offset, member.length, number)
 
 
 def cluster_loc(shards: Iterable[str]) -> bytes:
-    """The content of `cluster.loc` for shards beside it."""
+    """The content of `cluster.loc` for shards next to it."""
     return b"".join(b"%s\t%s\n" % (name.encode(), name.encode()) for name in shards)
 
 
 def metadata_yaml(*, lines: int, members: int, shards: int, lines_per_member: int) -> bytes:
-    """The content of `metadata.yaml`: how large the cluster is."""
+    """The content of `metadata.yaml`: the size of the cluster."""
     return (
         f"cdxLinesTotal: {lines}\nshards: {shards}\nmembers: {members}\nlinesPerMember: {lines_per_member}\n"
     ).encode()

@@ -1,4 +1,4 @@
-"""Cuts the members that many queries need into shares, by rows of `cluster.idx`; finds the queries of a lost one."""
+"""Divides the members that many queries need into shares, by rows of `cluster.idx`; finds the queries of a lost one."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def cut_rows(
     queries: Sequence[Query],
     make_parts: Callable[[Iterable[Row]], Iterable[Part]],
 ) -> list[Share]:
-    """The shares of queries whose captures are in the members of these rows, which rise.
+    """The shares for queries whose captures are in the members of these rows, given in order.
 
-    `lines` are the rows as they are written: a text is compared with them as with the key of a row, since what follows
-    the key, a tab, is less than all that a key may hold.
+    `lines` are the rows as written: a text compares with them as with the key of a row, since the tab after the key is
+    less than every character of a key.
     """
     if not rows:
         return []
@@ -54,7 +54,7 @@ def cut_rows(
 
 
 def concerned_by(lost: Sequence[tuple[bytes, bytes | None]], queries: Sequence[Query]) -> list[int]:
-    """The numbers of the queries that mean lines of lost members: from a key and time up to that of the next member."""
+    """The numbers of the queries with lines in lost members, each from a key and time to that of the next member."""
     return [
         number
         for number, query in enumerate(queries)

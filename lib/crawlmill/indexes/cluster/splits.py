@@ -1,11 +1,11 @@
 """Chooses where one shard of a cluster ends and the next begins, from a sample of the lines of each input.
 
 Inputs are sampled separately, by the tasks that read them, which do not know the sizes of the others. So each line of a
-sample carries the number of lines that it stands for, and the quantiles are weighted accordingly. Within an input, one
-line is chosen at random from each block of lines, so neither sorted lines nor patterns in them matter; the choice is
-the same in every run.
+sample carries the number of lines that it represents, and the quantiles are weighted by it. Within an input, one line
+is chosen at random from each block of lines, so neither sorting nor patterns matter; the choice is the same in every
+run.
 
-With 200 lines of a sample to a shard, the size of a shard is right to 7 % (one standard deviation).
+With 200 lines of a sample per shard, the size of a shard is accurate to 7 % (one standard deviation).
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ MAX_SPLIT: Final = 1_000
 _PER_SHARD: Final = 200
 _MIN_SAMPLE: Final = 2_000
 _MAX_SAMPLES: Final = 20_000_000
-_DEFAULT_BLOCK: Final = 1 << 12  # without a number of shards: 700 lines of the sample to a shard of 3 million
+_DEFAULT_BLOCK: Final = 1 << 12  # if the number of shards is not set: 700 lines of the sample per shard of 3 million
 
 
 def number_of_shards(lines: int, per_shard: int = LINES_PER_SHARD) -> int:
-    """How many shards so many lines get where the user does not say: one per 3 million lines, at least one."""
+    """The number of shards if the user sets none: one per 3 million lines, at least one."""
     return max(1, -(-lines // per_shard))
 
 
 def sample_size(shards: int | None, inputs: int) -> int | None:
-    """How many lines the sample of an input may have; None: one line in 4,096, however many that are.
+    """The largest sample of an input, in lines; None: one line in 4,096, without a limit.
 
-    As many as the largest input needs if it holds nearly all lines; fewer where there are very many inputs, so that
-    all samples together stay below 20 million lines.
+    It is as large as needed if one input holds nearly all lines, but smaller if there are very many inputs, so that all
+    samples together stay below 20 million lines.
     """
     if shards is None:
         return None
@@ -47,9 +47,9 @@ def sample_size(shards: int | None, inputs: int) -> int | None:
 
 
 class Sampler:
-    """Samples the lines of one input: at most `most` of them, or one in 4,096 if that is None.
+    """Samples the lines of an input: at most `most` lines, or one in 4,096 if that is None.
 
-    Each line taken is one of a block of `weight` lines that follow each other.
+    Each sampled line is one of a block of `weight` consecutive lines.
     """
 
     def __init__(self, most: int | None) -> None:
@@ -61,7 +61,7 @@ class Sampler:
         self._next = self._random.randrange(self.weight)
 
     def add(self, lines: Lines) -> None:
-        """Take note of the next lines of the input; asks for some of them, in rising order."""
+        """Add the next lines of the input; accesses some of them, in ascending order."""
         first, self.lines = self.lines, self.lines + len(lines)
         while self._next < self.lines:
             self._taken.append(lines[self._next - first][:MAX_SPLIT])
@@ -71,35 +71,35 @@ class Sampler:
                 self._thin_out(block)
 
     def _thin_out(self, blocks: int) -> None:
-        """Make blocks twice as large: of each two that follow each other, one line stays."""
+        """Double the size of blocks: of each two neighbours, one sampled line is kept."""
         pairs = self._taken
         last = pairs.pop() if blocks % 2 else None
         self._taken = [pairs[at + self._random.getrandbits(1)] for at in range(0, len(pairs), 2)]
         self.weight *= 2
-        place = blocks // 2 * self.weight  # where the block begins that comes next, or is half read
+        place = blocks // 2 * self.weight  # where the next, or half read, block begins
         if last is not None and self._random.getrandbits(1):
-            self._taken.append(last)  # of the block that is half read, the line is chosen already
+            self._taken.append(last)  # the line of the half read block is already chosen
             place += self.weight
-        elif last is not None:  # it is to come from the half that is not read yet
+        elif last is not None:  # it will come from the half that is not read yet
             self._next = place + self.weight // 2 + self._random.randrange(self.weight // 2)
             return
         self._next = place + self._random.randrange(self.weight)
 
     def sample(self) -> Iterator[tuple[bytes, int]]:
-        """The lines taken, in their order, each with the number of lines that it stands for."""
+        """The sampled lines, in order, each with the number of lines that it represents."""
         weight = self.weight
         return ((line, weight) for line in self._taken)
 
 
 def split_points(sample: Iterable[tuple[bytes, int]], weight: int, shards: int) -> Iterator[bytes]:
-    """The first line of each shard but the first, from samples that are merged and sorted by line.
+    """The first line of each shard except the first, from samples that are merged and sorted by line.
 
-    They rise strictly, so there are fewer where a line stands for more than a shard. Every shard holds a line.
+    They are strictly ascending, so there are fewer if a line represents more than a shard. Every shard has a line.
 
     Args:
-        sample: Lines and what they stand for, sorted.
-        weight: The sum of what all of them stand for.
-        shards: Shards wanted, 1 or more.
+        sample: Lines and the numbers of lines that they represent, sorted.
+        weight: The sum of these numbers.
+        shards: The number of shards wanted, 1 or more.
     """
     before, number = 0, 1
     smallest = current = None

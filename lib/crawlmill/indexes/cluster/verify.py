@@ -1,8 +1,8 @@
-"""Whether a cluster is whole and in order: `cluster.idx` against its shards, every member proven, every line compared.
+"""Checks that a cluster is whole and in order: `cluster.idx` against its shards, every member, every line.
 
-What a look-up takes on trust is looked at here: that rows rise, that the members of a shard follow each other from its
-first byte to its last, that each begins with the key and time of its row, and that no line is less than the one before
-it, over members and shards.
+It checks what a look-up assumes: that rows are in order, that the members of a shard follow each other from its first
+byte to its last, that each begins with the key and time of its row, and that no line is less than the one before it,
+across members and shards.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PIECE = 1 << 18
 
 
 class ClusterCheck:
-    """Reads a cluster to its end. `lines` and `bytes` (of shards) are what was found whole, once `run` has ended."""
+    """Reads a cluster to its end. After `run`, `lines` and `bytes` (of shards) are what was found whole."""
 
     def __init__(self, idx: Source, files: Files, loc: str | None, on_problem: OnProblem) -> None:
         self._idx, self._shards = idx, Shards(files, loc)
@@ -42,7 +42,7 @@ class ClusterCheck:
         self._start, self._order = b"", Order()
 
     def run(self) -> None:
-        """Check it. Raises: SourceError, FormatError where `cluster.idx` cannot be read."""
+        """Run the check. Raises: SourceError, FormatError: `cluster.idx` cannot be read."""
         for row in self._rows():
             if row.start < self._start:
                 self._tell("the rows of cluster.idx are out of order", row, expected=f">= {_shown(self._start)}",
@@ -73,7 +73,7 @@ class ClusterCheck:
             self._end_shard()
             self._name, self._stream, self._at, self._furthest = row.shard, None, 0, 0
             self._stream = self._shards.open(row.shard, 0, None)
-        if self._stream is None:  # it is not there, which is told
+        if self._stream is None:  # the shard does not exist, which is reported
             return
         if row.offset != self._at:
             self._tell("the members of a shard do not follow each other in cluster.idx", row, reason="bad-length",
@@ -123,7 +123,7 @@ class ClusterCheck:
                                actual=_shown(line))  # fmt: skip
 
     def _end_shard(self) -> None:
-        """Look what is behind the last member of a shard."""
+        """Check for bytes after the last member of a shard."""
         if self._stream is None:
             return
         try:

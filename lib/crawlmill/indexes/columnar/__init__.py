@@ -1,1 +1,1 @@
-"""The columnar index: captures as tables of Parquet files, in the layout that Common Crawl publishes."""
+"""The columnar index: captures as tables of Parquet files, in Common Crawl's layout."""

@@ -1,12 +1,12 @@
-"""Annotations in text, as Parquet: CSV, tab-separated values, JSON lines, the pairs of jobs, captures.
+"""Converts annotations from text to Parquet: CSV, tab-separated values, JSON lines, results of jobs, captures.
 
     surt_host_name,score                                           CSV, with its header
-    #harmonicc_pos  #harmonicc_val  #pr_pos  #pr_val  #host_rev    ranks of the web graph: between tabs; `#` goes
-    {"url": "http://a.example/", "score": 3}                       an object a line
-    "www.a.example"<TAB>{"captures": 3, …}                         a result of a job: `key`, and the fields or `value`
+    #harmonicc_pos  #harmonicc_val  #pr_pos  #pr_val  #host_rev    ranks of the web graph, tab-separated; `#` is removed
+    {"url": "http://a.example/", "score": 3}                       one object per line
+    "www.a.example"<TAB>{"captures": 3, …}                         a job's result: `key`, and the fields or `value`
     example,a)/ 20260101000000 {"url": …}                          captures: `url_surtkey`, `fetch_time`, their fields
 
-Plain or gzip, every member proven. Every column is text here; what is empty is null.
+Plain or gzip; every member is verified. Every column is text here; empty values are null.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ Row = dict[str, str | None]
 
 
 def convert(sources: Iterable[Source], path: str) -> None:
-    """Write the rows of some files, of one form, to one Parquet file.
+    """Write the rows of files in the same form to one Parquet file.
 
     Raises:
-        UsageError: A line is not of that form; the message says which.
+        UsageError: A line is not in that form; the message says which.
         FormatError, SourceError: A file cannot be read.
     """
     held = list(sources)
@@ -57,7 +57,7 @@ def convert(sources: Iterable[Source], path: str) -> None:
 
 
 def _names(sources: Iterable[Source]) -> list[str]:
-    """The columns, in the order in which they first appear."""
+    """The columns, in the order of their first appearance."""
     names: dict[str, None] = {}
     for source in sources:
         for row in _rows(source):
@@ -73,7 +73,7 @@ def _names(sources: Iterable[Source]) -> list[str]:
 
 
 class _Headed(dict[str, "str | None"]):
-    """A row under a header, so that all rows of its file have the same columns."""
+    """A row after a header line: all rows of its file have the same columns."""
 
 
 def _rows(source: Source) -> Iterator[Row]:
@@ -95,7 +95,7 @@ def _rows(source: Source) -> Iterator[Row]:
 
 
 def _table(records: Iterator[list[str]], source: Source) -> Iterator[Row]:
-    """The rows under a header."""
+    """The rows after a header line."""
     number = 0
     names: list[str] = []
     try:
@@ -151,7 +151,7 @@ def _bad(source: Source, number: int, expected: str, actual: str) -> UsageError:
 
 
 def _lines(source: Source) -> Iterator[str]:
-    """The lines of a file, plain or gzip, without their ends."""
+    """The lines of a file, plain or gzip, without line ends."""
     rest = b""
     for piece in _pieces(source):
         *lines, rest = (rest + piece).split(b"\n")

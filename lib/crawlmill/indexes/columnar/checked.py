@@ -1,9 +1,9 @@
-"""Checks which lines of captures can be rows of a table, and in which partition: the work of a map task.
+"""Checks which lines of captures can become rows of a table, and in which partition; the work of a map task.
 
-A line that can be a row is returned as it is, or, if it is CDX or unusual JSON, as the equivalent line of CDXJ; `rows`
-makes rows of them without checking again. A line cannot be a row if it has no URL, no name of a file, no
-offset or length of 0 to 2,147,483,647, no date that exists; or if its key has control characters, or text that is not
-UTF-8. A status that is not a 16-bit number, or is `-`, counts as absent.
+A line that can become a row is returned unchanged or, if it is CDX or unusual JSON, as the equivalent CDXJ line; `rows`
+makes rows from them without checking again. A line cannot become a row if it has no URL, no file name, no offset or
+length from 0 to 2,147,483,647, no valid date; or if its key contains control characters, or text that is not UTF-8. A
+status that is `-` or not a 16-bit number counts as absent.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ _MAX_INT16: Final = 0x7FFF
 
 
 class LineChecker:
-    """Makes of blocks of captures the lines of rows, by partition.
+    """Turns blocks of captures into lines for rows, by partition.
 
     Args:
-        crawl, subset: Of captures in files whose names are not in Common Crawl's layout.
+        crawl, subset: For captures in files whose names are not in Common Crawl's layout.
     """
 
     def __init__(self, crawl: str, subset: str) -> None:
@@ -65,11 +65,11 @@ class LineChecker:
         return f"crawl={found.crawl}/subset={found.subset}".encode()
 
     def check(self, block: Block, lose: Callable[[FormatError], None]) -> Iterator[tuple[bytes, bytes]]:
-        """The lines of a block that can be rows, by the folders of their partitions.
+        """Yield the lines of a block that can become rows, by the folders of their partitions.
 
         Args:
             block: Captures.
-            lose: Called with `bad-header` for each line that cannot be a row.
+            lose: Called with `bad-header` for each line that cannot become a row.
         """
         data = block.data
         names: list[bytes] = _USUAL.findall(data)
@@ -108,10 +108,10 @@ class LineChecker:
 
 
 def _mended(line: bytes) -> tuple[str, bytes]:
-    """The name of a capture's file, and the line of CDXJ that means the same with fields that are texts.
+    """The name of a capture's file, and the equivalent CDXJ line whose fields are texts.
 
     Raises:
-        FormatError: `bad-header`: it cannot be a row.
+        FormatError: `bad-header`: it cannot become a row.
     """
     try:
         capture = parse_capture(line)

@@ -1,7 +1,7 @@
-"""A table's files for DuckDB, wherever they are: a small filesystem of fsspec over our storage.
+"""A table's files for DuckDB, at any location: a small fsspec filesystem over our storage.
 
-It knows the parts of the tables that it was given, reads them by ranges, and can do nothing else: no other file is
-there, nothing is listed, nothing is written. A part is asked for when it is first read, not before.
+It contains the parts of the tables that were added, reads them by ranges, and does nothing else: there are no other
+files, nothing is listed, nothing is written. A part is first requested when it is read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PROTOCOL: Final = "crawlmill"
 
 
 class PartFilesystem(AbstractFileSystem):  # type: ignore[misc]
-    """The parts of tables as files `crawlmill://NUMBER/…`."""
+    """The parts of tables, as files `crawlmill://NUMBER/…`."""
 
     protocol = PROTOCOL
     cachable = False
@@ -34,7 +34,7 @@ class PartFilesystem(AbstractFileSystem):  # type: ignore[misc]
         """What DuckDB makes of them is hard to read."""
 
     def add(self, location: str) -> str:
-        """Make a location known; the name by which DuckDB finds it."""
+        """Add a location; returns the name by which DuckDB finds it."""
         path = f"{len(self._parts)}/{location.partition('?')[0].rpartition('/')[2]}"
         self._parts[path] = PartBytes(self._open_source(location))
         return f"{PROTOCOL}://{path}"
@@ -54,27 +54,27 @@ class PartFilesystem(AbstractFileSystem):  # type: ignore[misc]
         return [path] if self._strip_protocol(path).lstrip("/") in self._parts else []
 
     def exists(self, path: str, **_: Any) -> bool:
-        """Whether it is a part; nobody is asked."""
+        """Whether it is a part; makes no request."""
         return bool(self.glob(path))
 
     def isfile(self, path: str) -> bool:
-        """As `exists`."""
+        """See `exists`."""
         return self.exists(path)
 
     def isdir(self, path: str) -> bool:  # noqa: ARG002
-        """Never."""
+        """Return False."""
         return False
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
-        """Name and size."""
+        """Name and size of a part."""
         return {"name": path, "size": self.problems.guard(self._part(path).size), "type": "file"}
 
     def modified(self, path: str) -> datetime:  # noqa: ARG002
-        """The same time always: what must not change while it is read is the version that the source knows."""
+        """A constant time: the source itself checks that the version does not change."""
         return datetime(1970, 1, 1, tzinfo=UTC)
 
     def open(self, path: str, mode: str = "rb", **_: Any) -> Any:
-        """A part, to read."""
+        """Open a part for reading."""
         if mode != "rb":
             raise PermissionError(f"tables are read only: {path}")
         return PartFile(self._part(path), self.problems)

@@ -1,9 +1,9 @@
-"""The layout of the host index: a table with a row for each host of a crawl, whose key is the host in SURT form.
+"""The layout of the host index: a table with a row for each host of a crawl, with the host in SURT form as key.
 
     crawl=CC-MAIN-2025-13/part-00000.gz.parquet
 
-It sums up captures (`fetch_…` of pages and diagnostics, `robots_…` of robots.txt), the web graph (`hcrank`, `prank`)
-and the crawler's own log (`nutch_…`). A host is written as in a urlkey, without a port: `commoncrawl.org` and
+It summarises captures (`fetch_…` for pages and diagnostics, `robots_…` for robots.txt), the web graph (`hcrank`,
+`prank`) and the crawler's own log (`nutch_…`). A host is written as in a urlkey, without a port: `commoncrawl.org` and
 `www.commoncrawl.org` are `org,commoncrawl`; `www.com` stays `com,www`.
 
 Spec: https://github.com/commoncrawl/cc-host-index (`cc-host-index-schema.json`, version 2)

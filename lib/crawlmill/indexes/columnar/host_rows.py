@@ -1,10 +1,10 @@
-r"""Rows of the host index, from captures: lines for the shuffle, and what the sorted lines of a host come to.
+r"""Rows of the host index, from captures: lines for the shuffle, and the summary of a host's sorted lines.
 
-    HOST NUL f OUTCOME LOTE NUL LENGTH      a fetch: the place of its outcome in `OUTCOMES`, 1 for a page that is not
-                                            primarily English; the bytes of its record, if it is a page
-    HOST NUL r OUTCOME                      one of robots.txt
+    HOST NUL f OUTCOME LOTE NUL LENGTH      a fetch: the number of its outcome in `OUTCOMES`, 1 for a page that is not
+                                            primarily English; the size of its record in bytes, if it is a page
+    HOST NUL r OUTCOME                      a fetch of robots.txt
 
-HOST is the key of the host. Lines of one host are together; hosts are in the order of their bytes, since nothing in a
+HOST is the key of the host. Lines of a host are together; hosts are in the order of their bytes, since no byte of a
 host is less than NUL.
 """
 
@@ -35,28 +35,28 @@ _ENGLISH: Final = "eng"
 
 
 def outcome_of(status: object) -> str:
-    """What became of a request, one of `OUTCOMES`, by its HTTP status: `200` are all of 200 to 299."""
+    """The outcome of a request, one of `OUTCOMES`, by its HTTP status: `200` stands for 200 to 299."""
     text = str(status)
     number = int(text) if len(text) == 3 and text.isascii() and text.isdigit() else 0
     return _CLASSES.get(number) or _HUNDREDS.get(number // 100) or "other"
 
 
 class HostLines:
-    """Makes the lines of captures, by crawl.
+    """Makes lines from captures, by crawl.
 
     Args:
-        crawl: Of captures in files whose names are not in Common Crawl's layout.
+        crawl: For captures in files whose names are not in Common Crawl's layout.
     """
 
     def __init__(self, crawl: str) -> None:
         self._default = crawl
 
     def of(self, block: Block, lose: Callable[[FormatError], None]) -> Iterator[tuple[bytes, bytes]]:
-        """The lines of a block, after the names of their crawls.
+        """Yield the lines of a block, each with the name of its crawl first.
 
         Args:
             block: Captures.
-            lose: Called with `bad-header` for each line that is not a capture of a host.
+            lose: Called with `bad-header` for each line that is not a capture with a host.
         """
         lines: dict[str, list[bytes]] = {}
         for index, line in enumerate(block.data.split(b"\n")[:-1]):
@@ -95,14 +95,14 @@ def _host_of_key(key: bytes, url: object) -> bytes:
         host = found[1]
     if b"," in host or b":" in host:
         return host
-    name = host_of(str(url)) if url else None  # `www.com` and `com` have one key
+    name = host_of(str(url)) if url else None  # `www.com` and `com` have the same key
     return surt_host_name(name).encode("utf-8", "replace") if name else host
 
 
 def host_rows(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """The row of each host of sorted lines, without line ends; a value that captures cannot tell is missing.
+    """Yield the row of each host from sorted lines without line ends; values that captures do not have are missing.
 
-    Memory is that of the lengths of one host's pages, 8 bytes each.
+    Memory is needed for the lengths of one host's pages, 8 bytes each.
     """
     for host, some in groupby(lines, lambda line: line.partition(b"\0")[0]):
         counts = {"f": [0] * len(OUTCOMES), "r": [0] * len(OUTCOMES)}

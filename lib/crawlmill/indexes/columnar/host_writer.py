@@ -1,4 +1,4 @@
-"""Writes a part of the host index: rows in the order in which they come, in row groups of a fixed number of rows."""
+"""Writes a part of the host index: rows in the given order, in row groups of a fixed number of rows."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _MAX_INT32: Final = 0x7FFFFFFF
 
 
 def write_host_rows(file: BinaryIO, rows: Iterable[dict[str, Any]], *, compression: str) -> None:
-    """Write a whole file, which is left open.
+    """Write a whole file, and leave it open.
 
     Args:
-        file: Takes the Parquet file.
-        rows: Values by the names of columns; what is missing is null.
+        file: The Parquet file.
+        rows: Values by column name; missing ones are null.
         compression: One of `layout.CODECS`.
     """
     with open_writer(file, _SCHEMA, version="1.0", compression=compression) as writer:
@@ -32,5 +32,5 @@ def write_host_rows(file: BinaryIO, rows: Iterable[dict[str, Any]], *, compressi
 
 
 def _fitting(value: Any) -> Any:
-    """The value; a number that the column cannot hold is the greatest one that it can."""
+    """The value, or the largest number of its column if it is too large for it."""
     return min(value, _MAX_INT32) if isinstance(value, int) else value

@@ -1,10 +1,10 @@
-"""The layout of a table: its columns, its partitions, the names of its files.
+"""The layout of a table: columns, partitions, file names.
 
     crawl=CC-MAIN-2024-10/subset=warc/part-00000.c000.gz.parquet
 
-A row is a capture. The crawl and the subset are not columns of the files: they come from the folders. Both follow from
-the name of the WARC file: `crawl-data/CRAWL/segments/SEGMENT/SUBSET/…`, with or without `common-crawl/` before it, and
-`crawl-data/CC-NEWS/YYYY/MM/CC-NEWS-…`, which is the crawl CC-NEWS-YYYY-MM and the subset news-warc.
+A row is a capture. The crawl and the subset are not columns of the files: they are in the folder names. Both follow
+from the name of the WARC file: `crawl-data/CRAWL/segments/SEGMENT/SUBSET/…`, with or without `common-crawl/` before it,
+and `crawl-data/CC-NEWS/YYYY/MM/CC-NEWS-…`, which is the crawl CC-NEWS-YYYY-MM and the subset news-warc.
 
 Spec: https://github.com/commoncrawl/cc-index-table (the flat schema)
 """
@@ -23,10 +23,10 @@ __all__ = [
 
 
 class Column(NamedTuple):
-    """A column: its name, its type, whether a value may be missing.
+    """A column: its name, its type, and whether it may be null.
 
     Types are `string`, `int16`, `int32`, `double`, `timestamp` and `uuid`.
-    `field` is the field of a CDXJ line that is its value; None if it follows from others.
+    `field` is the field of a CDXJ line with its value; None if it is derived from others.
     """
 
     name: str
@@ -89,7 +89,7 @@ _PATH: Final = re.compile(r"crawl=([^/]*)/(?:subset=([^/]*)/)?[^/]*\Z")
 
 
 class Partition(NamedTuple):
-    """Where the row of a capture belongs: its crawl, its subset; and the segment of the crawl, or ''."""
+    """The place of a capture's row: its crawl and subset; and the segment of the crawl, or ''."""
 
     crawl: str
     subset: str
@@ -97,7 +97,7 @@ class Partition(NamedTuple):
 
 
 def columns(*, record_ids: bool = False) -> tuple[Column, ...]:
-    """The columns of a table, with `warc_record_id` or without."""
+    """The columns of a table, with or without `warc_record_id`."""
     if not record_ids:
         return COLUMNS
     at = next(n for n, column in enumerate(COLUMNS) if column.name == "warc_filename")
@@ -106,7 +106,7 @@ def columns(*, record_ids: bool = False) -> tuple[Column, ...]:
 
 @lru_cache(100_000)
 def partition_of(filename: str) -> Partition | None:
-    """The partition that the name of a WARC file means; None if it is not in Common Crawl's layout."""
+    """The partition according to the name of a WARC file; None if it is not in Common Crawl's layout."""
     if found := _SEGMENTS.match(filename):
         crawl, segment, subset = found.groups()
         return Partition(crawl, subset, segment)
@@ -117,13 +117,13 @@ def partition_of(filename: str) -> Partition | None:
 
 
 def partition_of_path(path: str) -> tuple[str | None, str | None]:
-    """Crawl and subset of a file of a table, by the folders it is in; None for each where the path does not say."""
+    """Crawl and subset of a table's file, from its folders; each is None if the path does not have it."""
     found = _PATH.search(path.partition("?")[0])
     return (unquote(found[1]), found[2] and unquote(found[2])) if found else (None, None)
 
 
 def crawl_word(text: str) -> str:
-    """The name of a crawl or a subset, as an option gives it. Raises: ValueError: It cannot name a folder."""
+    """Check the name of a crawl or a subset from an option. Raises: ValueError: It cannot name a folder."""
     if not re.fullmatch(_WORD, text):
         raise ValueError(text)
     return text

@@ -1,9 +1,9 @@
-"""A table of the columnar index, looked up as any index: `Index` over Parquet files.
+"""Looks up captures in a table of the columnar index: an `Index` over Parquet files.
 
-Of each part only the row groups are read whose least and greatest `url_surtkey` let them hold a wanted key. Captures
-come out as lines of CDXJ, with the fields in the order of Common Crawl's. A part is sorted by key, and by nothing else:
-so lines of equal keys are sorted here. A part that is not sorted is read as a whole, and its lines are sorted on disk
-if they are many. Memory is some batches of rows for each part.
+In each part only the row groups are read whose minimum and maximum `url_surtkey` allow for a wanted key. Captures
+become lines of CDXJ, with fields in Common Crawl's order. A part is sorted by key only, so lines with equal keys are
+sorted here. A part that is not sorted is read as a whole, and its lines are sorted, on disk if there are many. Memory
+is needed for some batches of rows of each part.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class TableIndex:
     """A table as an `Index`.
 
     Args:
-        name: What it is called.
+        name: The name of the table.
         parts: Its files.
         open_source: Opens a file.
-        on_problem: Called with what is lost.
-        kind: Of a sibling index: whether its lines say where records of `wat` or `wet` are, in place of `warc`.
+        on_problem: Called with each loss.
+        kind: For a sibling index: whether lines have the places of `wat` or `wet` records instead of `warc`.
     """
 
     format = "parquet"
@@ -64,11 +64,11 @@ class TableIndex:
 
     @property
     def name(self) -> str:
-        """As `Index.name`."""
+        """See `Index.name`."""
         return self._name
 
     def plan(self, queries: Sequence[Query]) -> Plan:
-        """As `Index.plan`: a block is a row group, with the columns that are read of it."""
+        """See `Index.plan`; a block is a row group, with the columns that are read."""
         wanted = union(queries)
         found: list[Part] = []
         for part in self._parts:
@@ -78,7 +78,7 @@ class TableIndex:
         return Plan(tuple(found))
 
     def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:
-        """As `Index.captures`, merged over all parts by the bytes of lines."""
+        """See `Index.captures`; merged over all parts by the bytes of lines."""
         if not queries:
             return
         ranges = union(queries)
@@ -90,7 +90,7 @@ class TableIndex:
                 kept = [each for each in groups if chosen is None or (part.location, file.offset_of(each)) in chosen]
                 if kept:
                     wanted.append((part, file, kept))
-        # All parts are open at once: what is fetched of a row group in one go is held until it has passed by.
+        # All parts are open at once: data of a row group fetched in one request is held until it has been used.
         ahead = sum(max(map(file.bytes_of, groups)) for _, file, groups in wanted) <= _AHEAD_BYTES
         streams = [self._lines(part, file, groups, ranges, ahead=ahead) for part, file, groups in wanted]
         merged = streams[0] if len(streams) == 1 else heapq.merge(*streams)
@@ -101,7 +101,7 @@ class TableIndex:
     ) -> Iterator[bytes]:
         lines = (line for group in groups for line in self._lines_of_group(file, part, group, ranges, ahead=ahead))
         if file.is_sorted(groups):
-            # Sorted by key; what stands behind the key is in any order.
+            # Sorted by key; the rest of the line is in any order.
             for _, same in groupby(lines, lambda line: line.partition(b" ")[0]):
                 yield from sorted(same)
             return
@@ -117,7 +117,7 @@ class TableIndex:
             self._losses.add(error, part.location)
 
     def _file(self, part: TablePart) -> PartLines | None:
-        """A part, whose footer is read once; None if it cannot be, which is reported."""
+        """Open a part, whose footer is read once; None if it cannot be read, which is reported."""
         if part.location not in self._opened:
             try:
                 self._opened[part.location] = PartLines(self._open_source(part.location), self._fields)

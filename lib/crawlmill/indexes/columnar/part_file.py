@@ -1,7 +1,7 @@
-"""A part of a table as a file of Python, for libraries that read Parquet: each read is a request for a range.
+"""A part of a table as a Python file, for libraries that read Parquet: each read is a request for a range.
 
-The end of a part is fetched by one request, with which the footer mostly comes along. What goes wrong is an OSError to
-the library, which makes of it what it likes; the error itself is kept in `ReadProblems`.
+The end of a part is fetched with one request, which usually includes the footer. The library gets errors as OSError and
+may replace them; the original error is kept in `ReadProblems`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ T = TypeVar("T")
 
 
 class ReadProblems:
-    """The last error of reading that was met, until it is taken."""
+    """Keeps the last error of reading until it is taken."""
 
     def __init__(self) -> None:
         self._problem: FormatError | SourceError | None = None
 
     def guard(self, read: Callable[[], T]) -> T:
-        """What `read` returns. Raises: OSError: for any error of ours, which is kept."""
+        """Return the result of `read`. Raises: OSError: in place of our own errors, which are kept."""
         try:
             return read()
         except (FormatError, SourceError) as error:
@@ -37,17 +37,17 @@ class ReadProblems:
             raise OSError(str(error)) from error
 
     def take(self) -> FormatError | SourceError | None:
-        """The error that is kept, once."""
+        """Return the kept error, and drop it."""
         problem, self._problem = self._problem, None
         return problem
 
 
 class PartBytes:
-    """The bytes of a part. Its size and its end are fetched once, by whichever thread comes first.
+    """The bytes of a part. Its size and its end are fetched once, by whichever thread needs them first.
 
     Args:
         source: The part.
-        tail: So many bytes of its end come with its size.
+        tail: The number of bytes at its end that are fetched with its size.
     """
 
     def __init__(self, source: Source, *, tail: int = _TAIL) -> None:
@@ -57,7 +57,7 @@ class PartBytes:
         self._size = 0
 
     def size(self) -> int:
-        """Bytes of the part. Raises: SourceError, FormatError: as `read`."""
+        """The size of the part in bytes. Raises: SourceError, FormatError: as for `read`."""
         with self._lock:
             if self._tail is None:
                 size = self.source.size()
@@ -68,11 +68,11 @@ class PartBytes:
             return self._size
 
     def read(self, start: int, length: int) -> bytes:
-        """Bytes from `start`, fewer only at the end of the part.
+        """Read bytes from `start`; fewer only at the end of the part.
 
         Raises:
             SourceError: It cannot be read.
-            FormatError: `truncated`: it ends before the size it had.
+            FormatError: `truncated`: it ends before its former size.
         """
         size = self.size()
         end = min(start + length, size)
@@ -100,7 +100,7 @@ class PartBytes:
 
 
 class PartFile(io.RawIOBase):
-    """A part that is open, to read. Raises: OSError, for what is then in `problems`."""
+    """An open part, for reading. Raises: OSError; the original error is then in `problems`."""
 
     def __init__(self, part: PartBytes, problems: ReadProblems) -> None:
         super().__init__()
@@ -108,32 +108,32 @@ class PartFile(io.RawIOBase):
         self.size = problems.guard(part.size)
 
     def readable(self) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def tell(self) -> int:
-        """Where reading goes on."""
+        """The current offset."""
         return self._at
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go on elsewhere."""
+        """Move to an offset."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size}[whence]
         self._at = base + offset
         return self._at
 
     def read(self, size: int | None = -1) -> bytes:
-        """Up to `size` bytes, fewer only at the end. Raises: OSError."""
+        """Read up to `size` bytes; fewer only at the end. Raises: OSError."""
         at, wanted = self._at, self.size - self._at if size is None or size < 0 else size
         data = self._problems.guard(lambda: self._part.read(at, wanted)) if wanted > 0 else b""
         self._at += len(data)
         return data
 
     def readinto(self, buffer: Any) -> int:
-        """As `read`, into a buffer."""
+        """Like `read`, into a buffer."""
         data = self.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)

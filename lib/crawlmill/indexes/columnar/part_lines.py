@@ -1,8 +1,8 @@
-"""The lines of a part of a table: of its row groups those that may hold wanted keys, as lines of CDXJ, in batches.
+"""The lines of a part of a table: from the row groups that may hold wanted keys, as lines of CDXJ, in batches.
 
-Of a row group the keys are read first, and the other columns only if a key is wanted. Rows become lines some thousand
-at a time, so that memory does not grow with a row group. Lines are given in the order of their keys; what stands after
-the key is in any order. A row group that is not sorted by key is sorted on disk.
+Of a row group the keys are read first, and the other columns only if a key is wanted. Rows are converted to lines some
+thousand at a time, so that memory does not grow with a row group. Lines are in the order of their keys; the rest of a
+line is in any order. A row group that is not sorted by key is sorted on disk.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _KEY: Final = "url_surtkey"
 _TIME: Final = "fetch_time"
 _COLUMN_OF: Final = {column.field: column.name for column in COLUMNS if column.field is not None}
 _WANTED: Final[dict[str, str]] = {name: _COLUMN_OF[name] for name in FIELDS if name in _COLUMN_OF}
-_AFTER_KEY: Final = b" :"  # greater than a key, a blank and any timestamp
+_AFTER_KEY: Final = b" :"  # greater than the rest of a line: a blank and any timestamp
 _BATCH: Final = 4096
 _BUFFER: Final = 1 << 20
-_TAIL: Final = 64 << 10  # what pyarrow asks for first
+_TAIL: Final = 64 << 10  # the amount that pyarrow requests first
 _HELD_KEYS: Final = 4 << 20
 
 
@@ -56,14 +56,15 @@ def _is_binary(kind: Any) -> bool:
 
 _NUMBERS: Final = frozenset(column.name for column in COLUMNS if column.type in ("int16", "int32"))
 _KINDS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
-    _TIME: ("a timestamp", pa.types.is_timestamp), **dict.fromkeys(_NUMBERS, ("a whole number", pa.types.is_integer)),
-}  # fmt: skip
+    _TIME: ("a timestamp", pa.types.is_timestamp),
+    **dict.fromkeys(_NUMBERS, ("a whole number", pa.types.is_integer)),
+}
 """What the columns are that are not text, and whether a type is that."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """The rows of a row group whose keys may be wanted: where they are, whether in order, and, if few, their keys."""
+    """The rows of a row group whose keys may be wanted: their places, whether in order, and, if few, their keys."""
 
     mask: Any
     is_sorted: bool
@@ -71,12 +72,12 @@ class _Chosen:
 
 
 class PartLines:
-    """A part that is open. Only its footer is held.
+    """An open part; only its footer is in memory.
 
     Args:
         source: The part.
-        columns: The columns of the fields of lines; all must be there, and rows without a `filename` make no line.
-            None: those of a table of captures, as far as they are there.
+        columns: The columns for the fields of lines; all must exist, and rows without a `filename` are left out.
+            None: those of a table of captures, as far as they exist.
 
     Raises:
         SourceError, FormatError: It cannot be read, is damaged, or lacks columns.
@@ -96,29 +97,37 @@ class PartLines:
         twice = [name for name in (_KEY, _TIME, *self._columns.values()) if schema.names.count(name) > 1]
         if twice:
             raise FormatError(
-                "a part of the table has two columns of one name", reason="unsupported-format", source=source.name,
+                "a part of the table has two columns of one name",
+                reason="unsupported-format",
+                source=source.name,
                 actual=twice[0],
-            )  # fmt: skip
+            )
         names = [self._meta.schema.column(n).path for n in range(self._meta.num_columns)]
         needed = (_KEY, _TIME, *(columns.values() if columns else ("url",)))
         missing = [name for name in needed if name not in names]
         if missing:
             raise FormatError(
-                "a part of the table lacks columns", reason="unsupported-format", source=source.name,
-                expected=", ".join(needed), actual=f"no {', '.join(missing)}",
-            )  # fmt: skip
+                "a part of the table lacks columns",
+                reason="unsupported-format",
+                source=source.name,
+                expected=", ".join(needed),
+                actual=f"no {', '.join(missing)}",
+            )
         for name in (_KEY, _TIME, *self._columns.values()):
             kind = schema.field(name).type
             expected, is_known = _KINDS.get(_kind_name(name), ("text", _is_text))
-            if not is_known(kind) and not pa.types.is_null(kind):  # a column of nothing but NULL may have no type
+            if not is_known(kind) and not pa.types.is_null(kind):  # a column with nothing but NULL may have no type
                 raise FormatError(
-                    f"the column {name} of a part of the table is of another type", reason="unsupported-format",
-                    source=source.name, expected=expected, actual=str(kind),
-                )  # fmt: skip
+                    f"the column {name} of a part of the table is of another type",
+                    reason="unsupported-format",
+                    source=source.name,
+                    expected=expected,
+                    actual=str(kind),
+                )
         self._places = {name: n for n, name in enumerate(names)}
 
     def _opened(self, *, ahead: bool) -> Any:
-        """The part, read by few large requests for all columns, or by pieces of 1 MiB of each."""
+        """Open the part: read ahead in a few large requests for all columns, or in pieces of 1 MiB of each."""
         stream = pa.PythonFile(PartFile(self._bytes, self._problems), mode="r")
         meta = getattr(self, "_meta", None)
         return pq.ParquetFile(stream, metadata=meta, pre_buffer=ahead, buffer_size=0 if ahead else _BUFFER)
@@ -128,9 +137,11 @@ class PartLines:
         if problem is not None:
             return problem
         return FormatError(
-            "a part of the table is damaged", reason="bad-header", source=self._source.name,
+            "a part of the table is damaged",
+            reason="bad-header",
+            source=self._source.name,
             actual=" ".join(str(error).split())[:200],
-        )  # fmt: skip
+        )
 
     def _bounds(self, group: int) -> tuple[bytes, bytes] | None:
         statistics = self._meta.row_group(group).column(self._places[_KEY]).statistics
@@ -144,11 +155,11 @@ class PartLines:
 
     @property
     def number_of_groups(self) -> int:
-        """How many row groups there are."""
+        """The number of row groups."""
         return int(self._meta.num_row_groups)
 
     def every_line(self, group: int) -> Iterator[list[bytes]]:
-        """All lines of a row group, in its order, some thousand at a time.
+        """Yield all lines of a row group, in order, some thousand at a time.
 
         Raises:
             SourceError, FormatError: It cannot be read or is damaged.
@@ -162,7 +173,7 @@ class PartLines:
             yield self._lines_of_rows(keys, batch)
 
     def groups(self, ranges: list[KeyRange]) -> list[int]:
-        """The row groups that may hold wanted lines."""
+        """The row groups that may contain wanted lines."""
         found = []
         for group in range(self._meta.num_row_groups):
             bounds = self._bounds(group)
@@ -171,30 +182,30 @@ class PartLines:
         return found
 
     def is_sorted(self, groups: list[int]) -> bool:
-        """Whether the keys of these groups follow each other."""
+        """Whether the keys of these row groups follow each other in order."""
         bounds = [self._bounds(group) for group in groups]
         if len(bounds) > 1 and None in bounds:
             return False
         return all(a[1] <= b[0] for a, b in pairwise(bounds) if a and b)
 
     def offset_of(self, group: int) -> int:
-        """Where a row group is told apart from others by."""
+        """An offset that identifies a row group."""
         column = self._meta.row_group(group).column(self._places[_KEY])
         return int(column.dictionary_page_offset or column.data_page_offset)
 
     def bytes_of(self, group: int) -> int:
-        """Bytes of the columns that are read of a row group."""
+        """The size in bytes of the columns of a row group that are read."""
         wanted = [_KEY, _TIME, *self._columns.values()]
         meta = self._meta.row_group(group)
         return sum(meta.column(self._places[name]).total_compressed_size for name in wanted)
 
     def lines(self, group: int, ranges: list[KeyRange], *, ahead: bool) -> Iterator[bytes]:
-        """The lines of a row group whose keys may be wanted, by their keys.
+        """Yield the lines of a row group whose keys may be wanted, ordered by key.
 
         Args:
-            group: Its number.
-            ranges: What is wanted.
-            ahead: Fetch all columns of it at once, which takes the fewest requests.
+            group: The number of the row group.
+            ranges: The wanted lines.
+            ahead: Whether to fetch all of its columns at once, which takes the fewest requests.
 
         Raises:
             SourceError, FormatError: It cannot be read or is damaged.
@@ -263,9 +274,10 @@ class PartLines:
             raise FormatError("rows without a time", reason="bad-header", source=self._source.name)
         try:
             return _lines(keys.to_pylist(), rows, self._columns, placed=self._placed)
-        except (ValueError, OverflowError) as error:  # texts that are not UTF-8, times that Python does not have
-            raise FormatError("a row that is no capture", reason="bad-header", source=self._source.name,
-                              actual=str(error)[:200]) from error  # fmt: skip
+        except (ValueError, OverflowError) as error:  # texts that are not UTF-8, times out of Python's range
+            raise FormatError(
+                "a row that is no capture", reason="bad-header", source=self._source.name, actual=str(error)[:200]
+            ) from error
 
 
 def _mask_of(keys: Any, ranges: list[KeyRange]) -> Any:
@@ -284,15 +296,15 @@ def _is_sorted(keys: Any) -> bool:
 
 
 def _kind_name(column: str) -> str:
-    """The column of a table of captures that is of the same type: those of siblings are of that of WARC records."""
+    """The column of a table of captures with the same type: for siblings that of WARC records."""
     kind, _, rest = column.partition("_")
     return f"warc_{rest}" if kind in SIBLINGS else column
 
 
 def _lines(keys: list[bytes], rows: Any, columns: dict[str, str], *, placed: bool) -> list[bytes]:
-    """The lines of CDXJ of rows; `placed`: of those that say where a record is."""
+    """The CDXJ lines of rows; `placed`: only of rows with the place of a record."""
     kind = pa.timestamp("ms", "UTC") if rows[_TIME].type.tz else pa.timestamp("ms")
-    times = rows[_TIME].cast(kind, safe=False).to_pylist()  # what is finer than a second is not in a line
+    times = rows[_TIME].cast(kind, safe=False).to_pylist()  # lines have times in seconds
     values = [rows[name].to_pylist() for name in columns.values()]
     lines = []
     for key, time, *row in zip(keys, times, *values, strict=True):
@@ -300,7 +312,7 @@ def _lines(keys: list[bytes], rows: Any, columns: dict[str, str], *, placed: boo
             name: value.decode() if isinstance(value, bytes) else str(value)
             for name, value in zip(columns, row, strict=True)
             if value is not None and not (name == "status" and value == -1)
-        }  # fmt: skip
+        }
         if placed and "filename" not in fields:
             continue
         stamp = (time.astimezone(UTC) if time.tzinfo else time).strftime("%Y%m%d%H%M%S").zfill(14)

@@ -1,7 +1,7 @@
-"""Parquet files of the columnar index as inputs: their items are blocks of lines of CDXJ, a row group after another.
+"""Parquet files of the columnar index as inputs: their items are blocks of CDXJ lines, one row group after another.
 
-Only the columns of which lines are made are read. Nothing in these files has to have a checksum, so that a changed byte
-may go unnoticed. A row group that is damaged is lost as a whole; the others are still read.
+Only the columns needed for lines are read. Checksums are optional in these files, so a changed byte may go unnoticed. A
+damaged row group is lost as a whole; the others are still read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _begins(data: bytes) -> bool:
 
 
 class _FileInput:
-    """An input as a `Source`; requests for its ranges, which may come from several threads, go one by one."""
+    """An input as a `Source`; requests for ranges, which may come from several threads, are sent one by one."""
 
     name = "the file"
     remote = True
@@ -35,26 +35,26 @@ class _FileInput:
         self._source, self._size, self._lock = source, size, threading.Lock()
 
     def size(self) -> int | None:
-        """As `Source.size`."""
+        """See `Source.size`."""
         return self._size
 
     def open(self, offset: int = 0, length: int | None = None) -> io.BytesIO:
-        """As `Source.open`."""
+        """See `Source.open`."""
         with self._lock:
             self._source.seek(offset)
             return io.BytesIO(read_up_to(self._source, -1 if length is None else length))
 
     def store(self) -> None:
-        """As `Source.store`: nothing is kept."""
+        """See `Source.store`; nothing is stored."""
 
 
-def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Block]:  # noqa: ARG001 - as all readers
+def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Block]:  # noqa: ARG001 - the interface
     account.found("parquet")
     account.leave_unproven()
     if opened.is_part:
         account.refuse(FormatError("a range of a Parquet file", reason="unsupported-format", expected="a whole file"))
     try:
-        from crawlmill.indexes.columnar.part_lines import PartLines  # noqa: PLC0415 - other inputs need no pyarrow
+        from crawlmill.indexes.columnar.part_lines import PartLines  # noqa: PLC0415 - other inputs do not need pyarrow
     except ImportError as error:
         text = f"a table needs the package {error.name}: pip install 'crawlmill[columnar]'"
         account.refuse(FormatError(text, reason="unsupported-format"))

@@ -1,8 +1,8 @@
 """Rows of captures: Arrow tables, made from many lines of CDXJ at a time.
 
-Values that depend on the host are computed once per host; everything else is done by Arrow's kernels for all lines at
-once. The lines are those that `checked` returns. Where Arrow's JSON reader disagrees with Python's (a name that occurs
-twice), Python's is used.
+Values that depend on the host are computed once per host; everything else by Arrow's kernels for all lines at once. The
+lines are those returned by `checked`. If Arrow's JSON parser disagrees with Python's (about a repeated name), Python's
+is used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from crawlmill.urls.hosts import host_kind
 from crawlmill.urls.parts import host_and_port, url_parts
 from crawlmill.urls.suffixes import public_suffix, registered_domain
 
-__all__ = ["schema_of", "table_of"]
+__all__ = ["schema_of", "table_of", "uuid_bytes"]
 
 _TYPES: Final[dict[str, pa.DataType]] = {
     "string": pa.string(),
@@ -33,7 +33,7 @@ _TYPES: Final[dict[str, pa.DataType]] = {
 _JSON_SCHEMA: Final = pa.schema([(name, pa.string()) for name in FIELDS])
 _STAMP: Final = "%Y%m%d%H%M%S"
 
-# Most URLs: what RE2 finds here is what `url_parts` finds. Others are taken one by one.
+# Most URLs, for which RE2 finds the same parts as `url_parts`. Others are parsed one by one.
 _USUAL: Final = r"^(?P<scheme>https?)://(?P<authority>[0-9A-Za-z._:-]+)(?P<path>/[^?#]*)?(?P<query>\?[^#]*)?(?s:#.*)?$"
 
 _OF_HOST: Final = (
@@ -51,7 +51,7 @@ def schema_of(*, record_ids: bool = False) -> pa.Schema:
 
 
 def table_of(lines: list[bytes], *, record_ids: bool = False) -> pa.Table:
-    """The rows of some lines of CDXJ, without line ends, in their order."""
+    """The rows for lines of CDXJ without line ends, in the same order."""
     keys, stamps, texts = zip(*(line.split(b" ", 2) for line in lines), strict=True)
     fields = _fields_of(texts)
     values: dict[str, Any] = {
@@ -83,12 +83,13 @@ def _converted(column: Column, values: pa.ChunkedArray) -> Any:
     if column.type == "string":
         return values
     if column.type == "uuid":
-        return pa.array([_uuid(text) for text in values.to_pylist()], _TYPES["uuid"])
+        return pa.array([uuid_bytes(text) for text in values.to_pylist()], _TYPES["uuid"])
     numbers = values.cast(_TYPES[column.type])
     return numbers if column.name != "fetch_status" else pc.fill_null(numbers, pa.scalar(-1, pa.int16()))
 
 
-def _uuid(text: str | None) -> bytes | None:
+def uuid_bytes(text: str | None) -> bytes | None:
+    """The 16 bytes of a UUID as text; None if it is none."""
     try:
         return uuid.UUID(text).bytes if text else None
     except ValueError:
@@ -107,7 +108,7 @@ def _segments_of(names: pa.ChunkedArray) -> Any:
 
 
 def _of_url(urls: pa.ChunkedArray) -> dict[str, Any]:
-    """The columns that follow from URLs."""
+    """The columns derived from URLs."""
     urls = urls.combine_chunks()
     found = pc.extract_regex(urls, _USUAL)
     scheme, authority, path, query = (found.field(name) for name in ("scheme", "authority", "path", "query"))
@@ -121,7 +122,7 @@ def _of_url(urls: pa.ChunkedArray) -> dict[str, Any]:
             pc.replace_with_mask(values, mask, pa.array([getattr(each, name) for each in parts], pa.string()))
             for values, name in ((scheme, "protocol"), (path, "path"), (query, "query"))
         )
-        # No authority of a usual URL begins with a blank, so these names of hosts and ports stay apart from theirs.
+        # The authority of an ordinary URL never begins with a blank, so these names cannot clash with others.
         names = [f" {each.host} {each.port}" for each in parts]
         hosts.update({name: (each.host, each.port) for name, each in zip(names, parts, strict=True)})
         authority = pc.replace_with_mask(authority, mask, pa.array(names, pa.string()))
@@ -141,7 +142,7 @@ def _of_url(urls: pa.ChunkedArray) -> dict[str, Any]:
 
 
 def _host_columns(host: str) -> tuple[str | None, ...]:
-    """The values of `_OF_HOST`. What is no name of a host, such as an address, has a name alone."""
+    """The values of `_OF_HOST`. A host that is not a domain name, such as an address, has only a name."""
     kind = host_kind(host)
     if kind in ("ipv4", "ipv6") or not host or host.startswith("["):
         return (host, *[None] * 10)

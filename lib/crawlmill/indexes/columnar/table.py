@@ -1,9 +1,9 @@
-"""A table: its parts, and how DuckDB reads them as one.
+"""A table: its parts, and how DuckDB reads them as one table.
 
-A view has a branch for each partition, with `crawl` and `subset` (the host index: `crawl`) as constants. So DuckDB
-skips partitions that a query cannot match, whatever its form, before it opens any of their files. Each part is read by
-the schema of the layout, by column names: missing columns are NULL, others are left out, and times may be milliseconds
-or the INT96 of older files.
+A view has a branch for each partition, with `crawl` and `subset` (for the host index, `crawl`) as constants. So DuckDB
+skips partitions that a query cannot match, whatever its form, before opening their files. Each part is read with the
+schema of the layout, by column names: missing columns are NULL, others are left out, and times may be milliseconds or,
+in older files, INT96.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TYPES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class TablePart:
-    """A file of a table, and its partition, as far as its path names one."""
+    """A file of a table, and its partition as far as its path has it."""
 
     location: str
     crawl: str | None
@@ -55,7 +55,7 @@ def branch(
     constants = ", ".join(f"CAST({text_of(folders[name])} AS VARCHAR) AS {name}" for name in partitioned_by)
     listed = ", ".join(map(text_of, files))
     schema = ", ".join(map(_field, columns))
-    # The constants come first: where a query wants no column at all, DuckDB reads the first one.
+    # The constants come first: if a query needs no column at all, DuckDB reads the first one.
     return (
         f"SELECT {constants}, * "  # noqa: S608 - all texts are quoted
         f"FROM read_parquet([{listed}], schema=MAP {{{schema}}}, binary_as_string=true)"
@@ -77,10 +77,10 @@ def _field(column: Column) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name as SQL has it."""
+    """A name quoted for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def text_of(value: str | None) -> str:
-    """A text as SQL has it."""
+    """A text quoted for SQL."""
     return "NULL" if value is None else "'" + value.replace("'", "''") + "'"

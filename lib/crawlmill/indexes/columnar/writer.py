@@ -1,9 +1,9 @@
-"""Writes a part of a table: rows in the order in which they come, in row groups of a fixed number of rows.
+"""Writes a part of a table: rows in the given order, in row groups of a fixed number of rows.
 
-All row groups are full but the last. Memory is that of a row group; rows are made of some thousand lines at a time, or
-of fewer if they are long. Files are as Common Crawl's: version 1 of Parquet, times in milliseconds, dictionaries,
-statistics of every column (none where a value is beyond some 4 KiB), no metadata of Arrow's. What they do say is the
-version of the Public Suffix List that hosts were cut by.
+All row groups except the last are full. Memory is needed for one row group; rows are made from some thousand lines at a
+time, or fewer if they are long. Files are like Common Crawl's: Parquet version 1, times in milliseconds, dictionaries,
+statistics for every column (none if a value has more than some 4 KiB), no Arrow metadata. Their metadata has the
+version of the Public Suffix List used for hosts.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _LEVELS: Final = {"gzip": 6, "zstd": 3}
 
 
 def open_writer(file: BinaryIO, schema: Any, *, version: str, compression: str) -> Any:
-    """A `ParquetWriter` to a file that is left open, without metadata of Arrow's.
+    """A `ParquetWriter` for a file, which it leaves open, without Arrow metadata.
 
     Args:
-        file: Takes the Parquet file.
+        file: The Parquet file.
         schema: Its columns.
-        version: Of Parquet: `1.0` or `2.6`.
+        version: The Parquet version: `1.0` or `2.6`.
         compression: One of `layout.CODECS`.
     """
     level = _LEVELS[compression]
@@ -43,12 +43,12 @@ def open_writer(file: BinaryIO, schema: Any, *, version: str, compression: str) 
 
 
 def write_rows(writer: Any, rows: Iterable[Any], value: Callable[[Any, str], Any]) -> None:
-    """Write rows, in the order in which they come; memory is that of a row group.
+    """Write rows in the given order; memory is needed for one row group.
 
     Args:
-        writer: Of `open_writer`.
+        writer: From `open_writer`.
         rows: Any objects.
-        value: What a row has in the column of a name; None for null.
+        value: Returns a row's value in a column, given its name; None for null.
     """
     schema, left = writer.schema, iter(rows)
     while some := list(islice(left, _GROUP)):
@@ -57,19 +57,19 @@ def write_rows(writer: Any, rows: Iterable[Any], value: Callable[[Any, str], Any
 
 
 class PartWriter:
-    """Writes the rows of lines to a file.
+    """Writes rows from lines to a file.
 
     Args:
-        file: Takes the Parquet file.
-        rows: The most rows of a row group.
+        file: The Parquet file.
+        rows: The maximum number of rows per row group.
         compression: One of `layout.CODECS`.
-        record_ids: Write `warc_record_id` too.
+        record_ids: Whether to write `warc_record_id`.
     """
 
     def __init__(self, file: BinaryIO, *, rows: int, compression: str = "gzip", record_ids: bool = False) -> None:
         self._rows, self._record_ids = rows, record_ids
         self._lines: list[bytes] = []
-        self._bytes = 0  # of lines
+        self._bytes = 0  # size of the lines
         self._tables: list[pa.Table] = []
         self._held = 0  # rows in tables
         schema = schema_of(record_ids=record_ids)
@@ -77,7 +77,7 @@ class PartWriter:
         self._writer.add_key_value_metadata({"public_suffix_list": list_version()})
 
     def write(self, lines: list[bytes]) -> None:
-        """Take lines of CDXJ in order, without line ends, as `checked` gives them."""
+        """Add lines of CDXJ in order, without line ends, as returned by `checked`."""
         at = 0
         while at < len(lines):
             some = self._fitting(lines[at : at + self._free()])
@@ -88,18 +88,18 @@ class PartWriter:
                 self._take()
 
     def _free(self) -> int:
-        """The lines that can still be taken before rows are made of them."""
+        """The number of lines that can still be added before rows are made."""
         return min(_BATCH, self._rows - self._held) - len(self._lines)
 
     def _fitting(self, lines: list[bytes]) -> list[bytes]:
-        """The lines up to the one with which there are enough bytes, wherever a call of `write` began."""
+        """The lines up to the one that completes the number of bytes, however calls of `write` are divided."""
         if self._bytes + sum(map(len, lines)) < _BATCH_BYTES:
             return lines
         sizes = list(accumulate(map(len, lines), initial=self._bytes))
         return lines[: bisect_left(sizes, _BATCH_BYTES)]
 
     def close(self) -> None:
-        """Write what is held, and the end of the file, which is left open."""
+        """Write the remaining rows and the end of the file, and leave it open."""
         self._take()
         self._write_group()
         self._writer.close()

@@ -1,1 +1,1 @@
-"""The URL index of the 2012 crawl: a prefix B-tree, looked up and built."""
+"""The URL index of the 2012 crawl, a prefix B-tree: look-up and writer."""

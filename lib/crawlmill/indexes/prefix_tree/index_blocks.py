@@ -22,17 +22,17 @@ MAX_BLOCK: Final = 1 << 24
 
 
 def begins_tree(head: bytes) -> bool:
-    """Whether a file that begins so may be a prefix tree: the first block of the next level is the root's neighbour."""
+    """Whether a file with these first bytes may be a prefix tree: the root's first pointer is to the next block."""
     if len(head) < HEADER.size + POINTER.size:
         return False
     block_bytes, index_blocks = HEADER.unpack_from(head)
     (pointer,) = POINTER.unpack_from(head, HEADER.size)
-    sound = pointer == 1 if index_blocks > 1 else pointer > 0  # those to data blocks may be wrong
+    sound = pointer == 1 if index_blocks > 1 else pointer > 0  # pointers to data blocks may be wrong
     return bool(MIN_BLOCK <= block_bytes <= MAX_BLOCK and index_blocks and sound)
 
 
 def parse_index_block(block: bytes) -> tuple[list[bytes], list[int]]:
-    """The prefixes of an index block and its pointers, one more; as much of them as is within the block."""
+    """Parse the prefixes of an index block and its pointers (one more), as far as they are within the block."""
     prefixes: list[bytes] = []
     at, end = POINTER.size, len(block)
     if end < at:
@@ -49,7 +49,7 @@ def parse_index_block(block: bytes) -> tuple[list[bytes], list[int]]:
 
 
 def pack_index_block(prefixes: list[bytes], pointers: list[int]) -> bytes:
-    """The block of prefixes and pointers, without what it is filled up with."""
+    """Pack prefixes and pointers into a block, without padding."""
     packed = [POINTER.pack(pointers[0])]
     for prefix, pointer in zip(prefixes, pointers[1:], strict=True):
         packed += prefix, b"\0", POINTER.pack(pointer)

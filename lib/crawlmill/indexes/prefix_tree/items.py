@@ -1,11 +1,11 @@
-"""The items of a data block: keys, and the places of the ARC records of 2012 that they stand for.
+"""The items of a data block: keys, and the places of the ARC records of 2012 that they name.
 
     data block   (key NUL value)*, NUL to its end; an empty key ends it; it may be full to its last byte
     value        `<QQIQI`: id of the segment, date of the file in ms, partition, offset, compressed size; the older
                  `<QQIQ` lacks the size
 
-Values hold NULs, so an item is skipped by its length. A file does not say which kind of values it has; reading them as
-the wrong kind would leave keys that are unprintable or out of order.
+Values contain NULs, so an item is skipped by its length. A file does not say which kind of values it has; read as the
+wrong kind, keys would be unprintable or out of order.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ __all__ = [
     "MAX_KEY",
     "PUBLISHED",
     "SHORT",
+    "Asked",
     "DataBlock",
     "Item",
     "Place",
@@ -67,7 +68,7 @@ _MAX_MS: Final = 253_402_300_799_999  # the last millisecond of the year 9999
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """Where the record of a capture is. `length` is the compressed size in bytes; None in values that lack it."""
+    """The place of a capture's record. `length` is the compressed size in bytes; None for values without it."""
 
     segment: int
     date_ms: int
@@ -82,7 +83,7 @@ class Place:
 
     @property
     def timestamp(self) -> str:
-        """The date of the file, as 14 digits; `00000000000000` if it is none."""
+        """The date of the file, as 14 digits; `00000000000000` if it is not valid."""
         if self.date_ms > _MAX_MS:
             return "0" * 14
         return time.strftime("%Y%m%d%H%M%S", time.gmtime(self.date_ms // 1000))
@@ -100,7 +101,7 @@ class Item:
 
 
 def published_fields(fields: Mapping[str, Any]) -> dict[str, int]:
-    """The fields of a capture under the names of the index of 2012; none if it is not in that crawl."""
+    """The fields of a capture with their names in the index of 2012; empty if the capture is not from that crawl."""
     try:
         length = fields.get("length")
         place = parse_place(str(fields["filename"]), int(fields["offset"]), None if length is None else int(length))
@@ -111,7 +112,7 @@ def published_fields(fields: Mapping[str, Any]) -> dict[str, int]:
 
 
 def pack(place: Place, values: struct.Struct) -> bytes:
-    """The value of a place, whose length is known if the value has it."""
+    """The value for a place, whose length must be known if the values have it."""
     numbers = (place.segment, place.date_ms, place.partition, place.offset)
     return values.pack(*numbers) if values is SHORT else values.pack(*numbers, place.length)
 
@@ -121,11 +122,11 @@ def parse_place(filename: str, offset: int, length: int | None) -> Place:
 
     Args:
         filename: The ARC file: `…/SEGMENT/DATE_PARTITION.arc.gz`.
-        offset: Where the record begins, in bytes.
-        length: Its compressed size, if that is known.
+        offset: The offset of the record in bytes.
+        length: Its compressed size, if known.
 
     Raises:
-        FormatError: `bad-header`: it is no file of that crawl, or a number is too large for a value.
+        FormatError: `bad-header`: the file is not from that crawl, or a number is too large for a value.
     """
     found = _FILE.fullmatch(filename)
     if found is None:
@@ -141,18 +142,22 @@ def parse_place(filename: str, offset: int, length: int | None) -> Place:
     return Place(numbers[0], numbers[1], numbers[2], offset, length)
 
 
+Asked = tuple[bytes, bytes, int]
+"""A range of keys `low <= key < high`, and the number of the query that asks for it."""
+
+
 class DataBlock:
-    """The items of a data block, as far as it is sound.
+    """The items of a data block, as far as it is undamaged.
 
     Args:
         data: The block.
-        values: How values are laid out.
+        values: The layout of values.
 
     Attributes:
-        first: The first key; empty if there is no item.
-        last: The last key; empty if there is none.
-        damaged: Whether the block holds more, which is not an item.
-        is_sorted: Whether no key is less than the one before it.
+        first: The first key; empty if there are no items.
+        last: The last key; empty if there are none.
+        damaged: Whether the block contains something after its items.
+        is_sorted: Whether the keys are in order.
     """
 
     __slots__ = ("_items", "_values", "damaged", "first", "is_sorted", "last")
@@ -169,6 +174,19 @@ class DataBlock:
         """The keys, in the order of the block."""
         return list(self._items.keys)
 
+    def lines(self, asked: list[Asked], start: int) -> tuple[int, list[tuple[int, bytes | None]]]:
+        """The CDXJ lines in ranges of keys, from one range on up to the first that ends behind the block.
+
+        Args:
+            asked: The ranges, which rise.
+            start: The place of the first of them.
+
+        Returns:
+            The place of the first range that ends behind the block; and the places and lines of those before it that
+            have any. Lines that are None are to be made of the range's items.
+        """
+        return self._items.lines(asked, start)
+
     def within(self, low: bytes, high: bytes) -> Iterator[Item]:
         """The items with keys from `low` up to, not including, `high`."""
         end, unpack = -1 - self._values.size, self._values.unpack_from
@@ -177,12 +195,12 @@ class DataBlock:
 
 
 class _Items:
-    """The items of a block, each a key, a NUL and a value of so many bytes: the twin of the native core's `TreeBlock`.
+    """The items of a block, each a key, a NUL and a fixed-size value: the Python twin of the native `TreeBlock`.
 
     Attributes:
-        first, last: As those of `DataBlock`.
-        is_sorted: As that of `DataBlock`.
-        end: Where the items end.
+        first, last: As in `DataBlock`.
+        is_sorted: As in `DataBlock`.
+        end: The offset at which the items end.
     """
 
     __slots__ = ("_items", "_key_end", "end", "first", "is_sorted", "last")
@@ -194,12 +212,12 @@ class _Items:
         items = self._items = item.findall(data, 0, self.end)
         self.first = items[0][: self._key_end] if items else b""
         self.last = items[-1][: self._key_end] if items else b""
-        # Items with equal keys are in any order of their values.
+        # Items with equal keys may have their values in any order.
         self.is_sorted = _is_sorted(items) or _is_sorted(self.keys)
 
     @property
     def keys(self) -> list[bytes]:
-        """As `DataBlock.keys`."""
+        """See `DataBlock.keys`."""
         end = self._key_end
         return [each[:end] for each in self._items]
 
@@ -211,26 +229,35 @@ class _Items:
         start = _place_of(items, low)
         return items[start : _place_of(items, high, start)]
 
+    def lines(self, asked: list[Asked], start: int) -> tuple[int, list[tuple[int, bytes | None]]]:
+        """As `DataBlock.lines`; all lines are None, and ranges without items are among them."""
+        found: list[tuple[int, bytes | None]] = []
+        for place in range(start, len(asked)):
+            if asked[place][1] > self.last:
+                return place, found
+            found.append((place, None))
+        return len(asked), found
+
 
 def _is_sorted(texts: list[bytes]) -> bool:
     return all(map(le, texts, islice(texts, 1, None)))
 
 
 def _place_of(items: list[bytes], key: bytes, start: int = 0) -> int:
-    """The place of the first item whose key is not less than a key, which may have a NUL at its end, by way of a bound.
+    """The index of the first item whose key is not less than `key`, which may end with a NUL if it is a bound.
 
-    Neither keys nor bounds hold another NUL, so an item as a whole is less than a key exactly if its own key is.
+    Neither keys nor bounds contain another NUL, so an item is less than `key` exactly if its own key is.
     """
     return bisect_left(items, key[:-1] + b"\1" if key.endswith(b"\0") else key, start)
 
 
 def first_key(data: bytes) -> bytes:
-    """The first key of a data block; empty if it has none."""
+    """The first key of a data block; empty if there is none."""
     return data[: data.find(b"\0")]
 
 
 def is_of_short_values(data: bytes) -> bool:
-    """Whether a data block, read as one of values without a size, holds printable keys in order and nothing else."""
+    """Whether a data block, read with values without sizes, has only printable keys in order."""
     block = DataBlock(data, SHORT)
     keys = block.keys
     end = sum(map(len, keys)) + len(keys) * (1 + SHORT.size)

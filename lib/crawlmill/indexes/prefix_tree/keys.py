@@ -1,12 +1,12 @@
-"""The keys of the 2012 index: a URL with its host reversed, and the scheme and an explicit port at its end.
+"""The keys of the 2012 index: a URL with its host reversed, and the scheme and any explicit port at the end.
 
     http://www.example.com/foo             com.example.www/foo:http
     http://example.com:8080/p?q=1#top      com.example/p?q=1:8080:http
 
 The fragment is dropped, and the `?` of an empty query; letters keep their case. Some keys of the published index lack
-`:http` at their end. Keys are ordered by their bytes.
+`:http` at the end. Keys are ordered by their bytes.
 
-Source: `reversehost` of Common Crawl's index writer of 2012 (trivio/common_crawl_index), by the keys it has made.
+Source: `reversehost` of Common Crawl's index writer of 2012 (trivio/common_crawl_index), by the keys that it wrote.
 """
 
 from __future__ import annotations
@@ -21,15 +21,18 @@ __all__ = ["Wanted", "tree_key", "url_of", "wanted"]
 
 _URL: Final = re.compile(rb"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?", re.DOTALL)
 _KEY: Final = re.compile(rb"([^/?:]*)(.*?)(?::([0-9]+))?(?::(https?|ftp))?", re.DOTALL)
+_USUAL: Final = re.compile(rb"(https?)://([^/?#:]*)([^?#]*(?:\?[^#]+)?)")
+"""A URL of which all is in its key, and that names no port."""
+
 _SCHEMES: Final = frozenset({b"http", b"https", b"ftp"})
 _SCHEME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*://")
 _WILD: Final = re.compile(rb"(?:https?://)?\*\.")
 
 
 def tree_key(url: bytes) -> bytes:
-    """The key of a URL. Every text has one, as the original writer gives it: it cuts the host at its first colon."""
+    """The key of a URL. Every text has one; like the original writer, this splits the host at its first colon."""
     found = _URL.match(url)
-    assert found is not None  # it matches anything
+    assert found is not None  # it matches every text
     scheme, authority, path, query = (part or b"" for part in found.groups())
     parts = authority.split(b":")
     key = _reversed(parts[0]) + path
@@ -41,27 +44,27 @@ def tree_key(url: bytes) -> bytes:
 
 
 def url_of(key: bytes) -> bytes:
-    """The URL that has this key; a key without a scheme is one of `http`."""
+    """A URL with this key; a key without a scheme is for `http`."""
     found = _KEY.fullmatch(key)
-    assert found is not None  # it matches anything
+    assert found is not None  # it matches every text
     host, rest, port, scheme = found.groups()
     return (scheme or b"http") + b"://" + _reversed(host) + (b":" + port if port else b"") + rest
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which keys a query means.
+    """The keys selected by a query.
 
     Args:
-        ranges: Keys `low <= key < high`, rising and apart from each other.
-        port: Only keys with this port; None: the ranges say all.
+        ranges: Keys `low <= key < high`: in order, without overlaps.
+        port: Select only keys with this port; None: the ranges are exact.
     """
 
     ranges: tuple[KeyRange, ...]
     port: bytes | None = None
 
     def accepts(self, key: bytes) -> bool:
-        """Whether a key within the ranges is meant."""
+        """Whether a key within the ranges is selected."""
         if self.port is None:
             return True
         found = _KEY.fullmatch(key)
@@ -69,11 +72,11 @@ class Wanted:
 
 
 def wanted(pattern: Pattern) -> Wanted:
-    """The keys that a pattern means.
+    """The keys that a pattern selects.
 
-    A URL or a key means that key, and the same without its scheme; a key without a scheme that of `http` and `https`
-    too. The beginning of a URL means the keys of its host that begin so, of any scheme and port; a host or domain all
-    keys of it, of any scheme and, unless it names one, any port.
+    A URL or a key selects that key, and the same key without its scheme; a key without a scheme also selects those of
+    `http` and `https`. The beginning of a URL selects the keys of its host that begin with it, with any scheme and
+    port; a host or domain selects all of its keys, with any scheme and, unless it names one, any port.
     """
     if pattern.is_key:
         return _of_key(pattern.key, pattern.match)
@@ -85,9 +88,13 @@ def wanted(pattern: Pattern) -> Wanted:
     if not _SCHEME.match(text):
         text = b"http://" + text
     if pattern.match == "exact":
+        if usual := _USUAL.fullmatch(text):  # as nearly every line of a long list is
+            scheme, host, rest = usual.groups()
+            bare = _reversed(host) + rest
+            return Wanted((_one(bare), _one(b"%s:%s" % (bare, scheme))))
         return _of_key(tree_key(text), "exact")
     found = _URL.match(text)
-    assert found is not None  # it matches anything
+    assert found is not None  # it matches every text
     _, authority, path, query = (part or b"" for part in found.groups())
     host, _, port = authority.rpartition(b"@")[2].partition(b":")
     name = _reversed(host.lower())
@@ -114,16 +121,16 @@ def _of_key(key: bytes, match: str) -> Wanted:
 
 
 def _of_host(name: bytes) -> tuple[KeyRange, ...]:
-    """The keys of one host: it ends with its key, a path, a port, a scheme, or a query without a path."""
+    """The keys of one host, which is followed by nothing, a path, a port, a scheme, or a query without a path."""
     return (_one(name), *(_beginning(name + mark) for mark in (b"/", b":", b"?")))
 
 
 def _one(key: bytes) -> KeyRange:
-    return KeyRange(key, key + b"\0")  # no key holds a NUL
+    return KeyRange(key, key + b"\0")  # no key contains a NUL
 
 
 def _beginning(text: bytes) -> KeyRange:
-    """The keys that begin so."""
+    """The keys with this prefix."""
     stripped = text.rstrip(b"\xff")
     return KeyRange(text, stripped[:-1] + bytes([stripped[-1] + 1]) if stripped else b"\xff" * (len(text) + 64))
 

@@ -1,8 +1,8 @@
-"""Items of a prefix tree as lines of a shuffle, whose bytes are in the order of the tree: by key, then by value.
+"""Items of a prefix tree as lines of a shuffle, whose bytes sort in the order of the tree: by key, then by value.
 
-    key NUL values          numbers of fixed width, hexadecimal; no key holds a NUL, so that a beginning sorts first
+    key NUL values          hexadecimal numbers of fixed width; keys contain no NUL, so that a prefix sorts first
 
-Engines end a line at LF or CR and a key at TAB: these are written in two bytes, as `indexes.cluster.sharding` does.
+Engines end a line at LF or CR and a key at TAB: these are written as two bytes, as in `indexes.cluster.sharding`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from crawlmill.indexes.prefix_tree.items import SHORT, Item, Place
 
 __all__ = ["item_of", "sort_line"]
 
-_WIDTHS: Final = (0, 16, 32, 40, 56)  # where numbers begin
+_WIDTHS: Final = (0, 16, 32, 40, 56)  # where the numbers begin
 
 
 def sort_line(item: Item, values: struct.Struct) -> bytes:
-    """The line of an item, without its end; of values without a size, that is left out."""
+    """The line of an item, without its line end; the size is omitted for values without it."""
     place = item.place
     key = escape(item.key).replace(b"\n", b"\x08\x03")
     numbers = b"%016x%016x%08x%016x" % (place.segment, place.date_ms, place.partition, place.offset)
@@ -28,7 +28,7 @@ def sort_line(item: Item, values: struct.Struct) -> bytes:
 
 
 def item_of(line: bytes) -> Item:
-    """The item of a line that `sort_line` made."""
+    """Parse a line written by `sort_line`."""
     key, _, digits = line.rpartition(b"\0")
     segment, date_ms, partition, offset = (int(digits[at:end], 16) for at, end in pairwise(_WIDTHS))
     length = int(digits[_WIDTHS[-1] :], 16) if len(digits) > _WIDTHS[-1] else None

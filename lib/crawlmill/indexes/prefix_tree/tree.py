@@ -1,21 +1,19 @@
-"""The prefix B-tree of 2012 as an index: found by its index blocks, proven by its data blocks, read by ranges.
+"""The prefix B-tree of 2012 as an index: searched by its index blocks, verified by its data blocks, read by ranges.
 
     header, index blocks, data blocks      see `index_blocks` and `items`
 
-A pointer below the number of index blocks leads to an index block, any other to a data block. Prefixes may be shorter
+A pointer less than the number of index blocks is to an index block, any other to a data block. Prefixes may be shorter
 than the keys they separate, and the published index has wrong pointers. So the end of a descent is only a guess: the
-keys of data blocks decide, and if they contradict the guess, the data blocks alone are searched.
+keys of data blocks decide, and if they contradict the guess, only the data blocks are searched.
 
-Source: trivio/common_crawl_index (the writer of 2012), by the files it has written.
+Source: the files written by trivio/common_crawl_index (the writer of 2012).
 """
 
 from __future__ import annotations
 
-import re
 import struct
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from json.encoder import encode_basestring_ascii
 from typing import Final
 
 from crawlmill.errors import FormatError, SourceError
@@ -24,34 +22,33 @@ from crawlmill.indexes.index import Found, Losses, OnProblem
 from crawlmill.indexes.plan import Part, Plan
 from crawlmill.indexes.prefix_tree.index_blocks import HEADER, parse_index_block
 from crawlmill.indexes.prefix_tree.items import LONG, SHORT, DataBlock, Item, first_key, is_of_short_values
-from crawlmill.indexes.prefix_tree.keys import Wanted, url_of, wanted
+from crawlmill.indexes.prefix_tree.keys import Wanted, wanted
+from crawlmill.indexes.prefix_tree.lines import line_of
 from crawlmill.indexes.prefix_tree.recent import Recent
 from crawlmill.indexes.query import Query
 from crawlmill.indexes.source import Source
 from crawlmill.indexes.sweep import merged_ranges
-from crawlmill.urls.surt import urlkey_bytes
 
-__all__ = ["PrefixTree", "without_keys"]
+__all__ = ["PrefixTree"]
 
 _MAX_DEPTH: Final = 32
 _HELD_BYTES: Final = 16 << 20
 _PROBED: Final = 4
 _CHUNK_LINES: Final = 512
-_KEY_FIELD: Final = re.compile(rb', "key": "(?:[^"\\]|\\.)*+"\}\n')
 
 _Parsed = tuple[list[bytes], list[int]]
 """The prefixes and the pointers of an index block; there is one pointer more."""
 
 
 class PrefixTree:
-    """A prefix tree as an `Index`. Its lines are CDXJ, in the order of its keys, which are not those of other indexes.
+    """A prefix tree as an `Index`. Its lines are CDXJ, ordered by the tree's keys, which differ from other indexes'.
 
     Args:
         source: The file.
         size: Its size in bytes.
-        head: Its first bytes, at least the header.
+        head: Its first bytes, including at least the header.
         on_problem: Called with what is lost.
-        value_bytes: 32 or 28; None: as the data blocks say.
+        value_bytes: 32 or 28; None: detect it from the data blocks.
     """
 
     format = "prefix-tree"
@@ -80,25 +77,25 @@ class PrefixTree:
         """The number after that of the last whole block."""
         store = source.store() if source.remote else None
         if store is not None and store.get(0) is None:
-            store.put(0, head)  # by which it is known again without a request
+            store.put(0, head)  # identifies the index without a request next time
         self._held = HeldBlocks(source, size, self.block_bytes, origin=HEADER.size, store=store, stored_from=1)
         for number in range(min((len(head) - HEADER.size) // self.block_bytes, whole)):
             at = HEADER.size + number * self.block_bytes
             self._held.hold(number, head[at : at + self.block_bytes])
         self._parsed = Recent[_Parsed](_HELD_BYTES // self.block_bytes)
         self._data = Recent[DataBlock](_HELD_BYTES // self.block_bytes)
-        self._near: tuple[int, bytes, bytes] | None = None  # the block found last, for which key, and its last key
+        self._near: tuple[int, bytes, bytes] | None = None  # the block found last, for which key, its last key
         self._damaged: set[int] = set()
         self._values = {28: SHORT, 32: LONG}.get(value_bytes or 0)
 
     @property
     def name(self) -> str:
-        """As `Index.name`."""
+        """See `Index.name`."""
         return self._source.name
 
     @property
     def values(self) -> struct.Struct:
-        """The layout of values. Raises: SourceError, FormatError: no data block can be read."""
+        """The layout of values. Raises: SourceError, FormatError: No data block can be read."""
         if self._values is None:
             count = self.blocks - self.index_blocks
             probed = sorted({self.index_blocks + count * part // _PROBED for part in range(_PROBED)}) if count else []
@@ -108,14 +105,14 @@ class PrefixTree:
 
     @property
     def has_lengths(self) -> bool:
-        """Whether captures say how long their records are; True for an index of which nothing can be read."""
+        """Whether captures have the lengths of their records; True for an index that cannot be read at all."""
         try:
             return self.values is LONG
         except (FormatError, SourceError):
             return True
 
     def plan(self, queries: Sequence[Query]) -> Plan:
-        """As `Index.plan`."""
+        """See `Index.plan`."""
         parts: list[Part] = []
         for low, high in merged_ranges(each for query in queries for each in wanted(query.pattern).ranges):
             first, last = self._block_for(low), self._block_for(high)
@@ -127,33 +124,48 @@ class PrefixTree:
         return Plan(tuple(parts))
 
     def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:
-        """As `Index.captures`, in the order of the tree's keys."""
+        """See `Index.captures`; in the order of the tree's keys."""
         meant = [wanted(query.pattern) for query in queries]
-        asked = [(each, number) for number, some in enumerate(meant) for each in some.ranges]
+        asked = sorted((low, high, number) for number, some in enumerate(meant) for low, high in some.ranges)
         allowed = None if plan is None else _numbers(plan, self.block_bytes)
-        for (low, high), number in sorted(asked):
-            yield from ((number, chunk) for chunk in self._lines(low, high, meant[number], allowed))
+        simple = all(each.port is None for each in meant)
+        place = 0
+        while place < len(asked):
+            low, high, number = asked[place]
+            block = self._block_of(low, high, allowed) if simple else None
+            if block is None:
+                yield from ((number, chunk) for chunk in self._lines(low, high, meant[number], allowed))
+                place += 1
+                continue
+            end, found = block.lines(asked, place)
+            for at, lines in found:
+                low, high, number = asked[at]
+                if lines is None:
+                    lines = b"".join(map(line_of, block.within(low, high)))
+                if lines:
+                    yield number, lines
+            place = end
 
     def _lines(self, low: bytes, high: bytes, meant: Wanted, allowed: set[int] | None) -> Iterator[bytes]:
         held: list[bytes] = []
-        block = self._block_of(low, high) if allowed is None else None
-        for item in self._items(low, high, allowed) if block is None else block.within(low, high):
+        for item in self._items(low, high, allowed):
             if meant.accepts(item.key):
-                held.append(_line(item))
+                held.append(line_of(item))
                 if len(held) >= _CHUNK_LINES:
                     yield b"".join(held)
                     held.clear()
         if held:
             yield b"".join(held)
 
-    def _block_of(self, low: bytes, high: bytes) -> DataBlock | None:
+    def _block_of(self, low: bytes, high: bytes, allowed: set[int] | None) -> DataBlock | None:
         """The block found last, if it holds all keys of a range: mostly keys are asked for in order."""
         if self._near is None or low < self._near[1] or self._near[2] < high:
             return None
-        return self._data.get(self._near[0])
+        number = self._near[0]
+        return self._data.get(number) if allowed is None or number in allowed else None
 
     def _items(self, low: bytes, high: bytes, allowed: set[int] | None) -> Iterator[Item]:
-        """The items with keys in a range. A block that is lost or damaged is reported, and the next one is read."""
+        """The items with keys in a range. A lost or damaged block is reported, and the next one is read."""
         try:
             number = self._block_for(low)
         except (FormatError, SourceError) as error:
@@ -180,7 +192,7 @@ class PrefixTree:
                 return
 
     def _data_block(self, number: int) -> DataBlock:
-        """A data block, whose damage is reported where it is first met. Raises: SourceError, FormatError."""
+        """A data block; its damage is reported when first met. Raises: SourceError, FormatError."""
         block = self._data.get(number)
         if block is not None:
             return block
@@ -192,20 +204,20 @@ class PrefixTree:
         return block
 
     def _tell_damage(self, number: int, what: str) -> None:
-        """Report what is wrong with a data block, once."""
+        """Report damage of a data block, once."""
         if number not in self._damaged:
             self._damaged.add(number)
             error = FormatError(f"a data block of the index of 2012 is damaged: {what}", reason="bad-header")
             self._losses.add(error.located(offset=self._offset(number)), self._source.name)
 
-    # Where keys are
+    # Locating keys
 
     def _block_for(self, key: bytes) -> int:
-        """The number of the last data block whose first key is less than this one, else of the first data block.
+        """The number of the last data block whose first key is less than this one, or of the first data block.
 
-        All items of the key, and of all keys after it, are in that block or after it.
+        All items with the key, and with keys after it, are in that block or after it.
         """
-        if self._near is not None and self._near[1] <= key <= self._near[2]:  # mostly keys are asked for in order
+        if self._near is not None and self._near[1] <= key <= self._near[2]:  # keys are mostly requested in order
             return self._near[0]
         first, end = self.index_blocks, self.blocks
         if end <= first:
@@ -234,11 +246,11 @@ class PrefixTree:
         return low
 
     def _starts_before(self, number: int, key: bytes) -> bool:
-        """Whether the first key of a data block is less than this one; an empty block counts as such."""
+        """Whether the first key of a data block is less than this one; True for an empty block."""
         return first_key(self._held.block(number, ahead=1)) < key
 
     def _descend(self, key: bytes) -> int:
-        """The number of the data block to which the index blocks lead; one that is none where they are damaged."""
+        """The number of the data block that the index blocks lead to; may be invalid if they are damaged."""
         number = 0
         for _ in range(_MAX_DEPTH):
             prefixes, pointers = self._index_block(number)
@@ -253,26 +265,6 @@ class PrefixTree:
 
     def _offset(self, number: int) -> int:
         return HEADER.size + number * self.block_bytes
-
-
-def _line(item: Item) -> bytes:
-    """The CDXJ line of an item, with the key that it has in the tree."""
-    url, place = url_of(item.key), item.place
-    length = "" if place.length is None else f'"length": "{place.length}", '
-    fields = (
-        f'{{"url": {_json_of(url)}, {length}"offset": "{place.offset}", "filename": "{place.filename}", '
-        f'"key": {_json_of(item.key)}}}'
-    )
-    return b"%s %s %s\n" % (urlkey_bytes(url), place.timestamp.encode(), fields.encode())
-
-
-def _json_of(text: bytes) -> str:
-    return encode_basestring_ascii(text.decode("utf-8", "surrogateescape"))
-
-
-def without_keys(lines: bytes) -> bytes:
-    """The lines of a tree without the field `key`, which ends them: `url`, `length`, `offset`, `filename`."""
-    return _KEY_FIELD.sub(b"}\n", lines)
 
 
 def _numbers_of(head: bytes) -> tuple[int, int]:

@@ -1,11 +1,11 @@
-"""Writes a prefix tree as the program of 2012 did, byte for byte, from sorted items, in bounded memory.
+"""Writes a prefix tree from sorted items as the program of 2012 did, byte for byte, in bounded memory.
 
-Data blocks are filled in order. Where a block begins, the shortest prefix of its first key that the last key of the
-block before it does not have goes into the index block above; of equal keys that is the whole key. Index blocks are
-filled in the same way, level by level: what parts two of them goes into the level above, and the first pointer of each
-but the first repeats the last one of its neighbour.
+Data blocks are filled in order. When a block begins, the shortest prefix of its first key that is not a prefix of the
+previous block's last key goes into the index block above; for equal keys that is the whole key. Index blocks are filled
+in the same way, level by level: the separator of two of them goes into the level above, and the first pointer of each
+except the first repeats the last pointer of its neighbour.
 
-Source: trivio/common_crawl_index (the writer of 2012), by the files it has written.
+Source: the files written by trivio/common_crawl_index (the writer of 2012).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MAX_NUMBER: Final = (1 << 32) - 1
 
 
 def check_fits(key: bytes, value_bytes: int, block_bytes: int) -> None:
-    """Find a key that no block can hold.
+    """Check that a key fits into a block.
 
     Raises:
         FormatError: `too-large`, `bad-header`.
@@ -41,23 +41,23 @@ def check_fits(key: bytes, value_bytes: int, block_bytes: int) -> None:
 
 
 class TreeWriter:
-    """Takes sorted items, and writes their tree when all are there. What it holds until then is in files in `folder`.
+    """Takes sorted items and writes their tree once all are there; until then they are kept in files in `folder`.
 
     Args:
-        block_bytes: Bytes of a block.
-        folder: Where files without names are kept.
+        block_bytes: The size of a block in bytes.
+        folder: The folder for unnamed temporary files.
     """
 
     def __init__(self, block_bytes: int, folder: Path) -> None:
         self._block_bytes, self._folder = block_bytes, folder
         self._data = _file(folder)
         self._blocks = 0
-        self._room = 0  # bytes of the last data block that are free
+        self._room = 0  # free bytes in the last data block
         self._last = b""
-        self._levels = [_Level(block_bytes, folder)]  # from the one above the data
+        self._levels = [_Level(block_bytes, folder)]  # beginning with the one above the data
 
     def add(self, key: bytes, value: bytes) -> None:
-        """Take the next item, which fits into a block."""
+        """Add the next item, which must fit into a block."""
         size = len(key) + 1 + len(value)
         if size > self._room:
             if self._blocks:
@@ -74,7 +74,7 @@ class TreeWriter:
         """Write the tree.
 
         Raises:
-            FormatError: `too-large`: it has more blocks than can be numbered.
+            FormatError: `too-large`: it has more blocks than a pointer can number.
         """
         self._data.write(bytes(self._room))
         self._room = 0
@@ -94,7 +94,7 @@ class TreeWriter:
             file.write(piece)
 
     def _part(self, separator: bytes) -> None:
-        """Put what parts the last block from the next one into the levels above."""
+        """Add the separator of the last block and the next one to the levels above."""
         for number in range(len(self._levels) + 1):
             if number == len(self._levels):
                 self._levels.append(_Level(self._block_bytes, self._folder))
@@ -113,7 +113,7 @@ class TreeWriter:
 
 
 class _Level:
-    """The index blocks of one level. Pointers count the blocks of the level below, until it is known where that is."""
+    """The index blocks of a level. Pointers number the blocks of the level below until its position is known."""
 
     def __init__(self, block_bytes: int, folder: Path) -> None:
         self.blocks = 0
@@ -123,9 +123,9 @@ class _Level:
         self._block = POINTER.pack(0)
 
     def add(self, separator: bytes) -> bool:
-        """One more block below, and what parts it from the one before. Whether that begins a new block of this level.
+        """Add a block below, and its separator from the one before; returns whether that begins a new block here.
 
-        Then the separator is what parts the two in the level above, too.
+        The separator must then be added to the level above, too.
         """
         entry = separator + b"\0" + POINTER.pack(self._children)
         new = len(self._block) + len(entry) > self._block_bytes
@@ -142,7 +142,7 @@ class _Level:
         self.blocks += 1
 
     def write(self, file: BinaryIO, base: int) -> None:
-        """Write all blocks to a file; the block `base` is the first one of the level below."""
+        """Write all blocks to a file; `base` is the number of the first block of the level below."""
         self._file.seek(0)
         while block := self._file.read(self._block_bytes):
             prefixes, pointers = parse_index_block(block)
@@ -150,7 +150,7 @@ class _Level:
             file.write(packed.ljust(self._block_bytes, b"\0"))
 
     def close(self) -> None:
-        """Release the file."""
+        """Close the file."""
         self._file.close()
 
 

@@ -1,1 +1,1 @@
-"""Clusters of quads: what pages say in N-Quads, sorted by urlkey, looked up by page."""
+"""Clusters of quads: the structured data of pages as N-Quads, sorted by urlkey and looked up by page."""

@@ -1,12 +1,12 @@
-"""Pages and their quads on the way through a shuffle, and as they are gathered after it.
+"""Pages with their quads: as lines in a shuffle, and collected after it.
 
-A capture is a line, so that lines in the order of their bytes are pages by urlkey, each in one piece, its captures by
-time:
+Each capture is one line, and sorting lines by their bytes orders pages by urlkey, keeps each page together, and orders
+its captures by time:
 
     <urlkey> <page> <timestamp> {"capture": {…}, "quads": {"<format>": "<quads, one per line>", …}}
 
-The page is the IRI of the graph. A page of several captures has the quads of each, equal ones once, and is listed as
-its newest capture.
+The page is the IRI of the graph. A page with several captures has the quads of all of them, without duplicates, and is
+listed with its newest capture.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Page:
     Attributes:
         key: Its urlkey.
         uri: Its IRI.
-        timestamp: When its newest capture was made, 14 digits.
-        capture: The fields of that.
-        quads: The quads by format, without line ends; equal ones once.
+        timestamp: The time of its newest capture, 14 digits.
+        capture: The fields of that capture.
+        quads: The quads by format, without line ends and duplicates.
     """
 
     key: str
@@ -38,7 +38,7 @@ class Page:
     quads: dict[str, list[str]] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
-        """All quads, each once."""
+        """All quads, without duplicates."""
         return list(dict.fromkeys(line for lines in self.quads.values() for line in lines))
 
 
@@ -50,12 +50,12 @@ def shuffled_line(key: str, uri: str, timestamp: str, capture: dict[str, str], q
 
 
 def survey_line(key: str) -> bytes:
-    """What a page counts as where parts are cut: no part begins within the pages of a urlkey."""
+    """The line that counts a page when parts are cut: no part begins within the pages of a urlkey."""
     return f"{key} \n".encode("ascii")
 
 
 def pages_of(lines: Iterable[bytes]) -> Iterator[Iterator[Page]]:
-    """The pages of sorted lines, those of a urlkey at a time."""
+    """The pages of sorted lines, grouped by urlkey."""
     for _, captures in groupby(lines, lambda line: line.partition(b" ")[0]):
         yield _pages(captures)
 

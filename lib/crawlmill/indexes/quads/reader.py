@@ -1,4 +1,4 @@
-"""Prints the quads of captures that were looked up in a cluster of quads."""
+"""Prints the quads of captures found in a cluster of quads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from crawlmill.indexes.source import Files
 __all__ = ["QuadReader"]
 
 _MEMBERS_AT_ONCE: Final = 64
-# The last field of a line; a text cannot end so, since its quotes are escaped.
+# The last field of a line; a text cannot end like this, since its quotes are escaped.
 _PLACE: Final = re.compile(
     rb'"%s": "([A-Za-z0-9._-]+) ([0-9]{1,18}) ([0-9]{1,18}) ([0-9]{1,18}) ([0-9]{1,18})"\}\s*\Z' % QUADS.encode()
 )
@@ -28,7 +28,7 @@ _PLACE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the quads of a page are: see `writer`."""
+    """The place of a page's quads: see `writer`."""
 
     file: str
     offset: int
@@ -42,7 +42,7 @@ class _Place:
 
 
 class QuadReader:
-    """Makes quads of captures; members that adjoin are one request, and each is inflated once.
+    """Yields the quads of captures; adjoining members are fetched with one request, and each is inflated once.
 
     Args:
         files: The files of the cluster.
@@ -53,7 +53,7 @@ class QuadReader:
         self._last: tuple[tuple[str, int, int], bytes] | None = None
 
     def quads(self, captures: Chunk, on_problem: OnProblem) -> Iterator[bytes]:
-        """The quads of lines of captures, page by page, in their order; what is lost is told."""
+        """The quads for lines of captures, page by page, in order; losses are reported."""
         places = []
         for line in bytes(captures).split(b"\n")[:-1]:
             try:
@@ -89,7 +89,7 @@ class QuadReader:
 def _runs(
     members: list[tuple[tuple[str, int, int], list[_Place]]],
 ) -> Iterator[list[tuple[tuple[str, int, int], list[_Place]]]]:
-    """Members, those that adjoin together."""
+    """Group members that adjoin."""
     run = members[:1]
     for (before, _), now in pairwise(members):
         adjoins = now[0][0] == before[0] and now[0][1] == before[1] + before[2]
@@ -120,7 +120,9 @@ def _place_of(line: bytes) -> _Place:
     place = None if found is None else _Place(found[1].decode(), *map(int, found.groups()[1:]))
     if place is None or place.length > MAX_MEMBER:
         raise FormatError(
-            "a capture that does not say where its quads are", reason="bad-header",
-            expected='"quads": "file offset length start size"', actual=repr(line[:80].decode("utf-8", "replace")),
-        )  # fmt: skip
+            "a capture that does not say where its quads are",
+            reason="bad-header",
+            expected='"quads": "file offset length start size"',
+            actual=repr(line[:80].decode("utf-8", "replace")),
+        )
     return place

@@ -1,12 +1,12 @@
-"""Writes a part of a cluster of quads, and the captures that lead into it.
+"""Writes a part of a cluster of quads, and the captures that point into it.
 
     part-00000.nq.gz     quads, in gzip members of whole pages
-    pages-00000.gz       a shard of captures, one per page, as in any cluster; their field `quads` says where those are:
-                         `"quads": "part-00000.nq.gz 1000 2345 0 789"`: file, offset and length of the member, and
-                         place and length of the page's quads in what it inflates to, all in bytes
+    pages-00000.gz       a shard of captures, one per page, as in any cluster; their field `quads` has the place:
+                         `"quads": "part-00000.nq.gz 1000 2345 0 789"`: file, offset and length of the member, then
+                         offset and length of the page's quads in the inflated member, all in bytes
     cluster.idx …        as in any cluster: see `indexes.cluster.shards`
 
-Captures of one urlkey stand in the order of their lines, and so do the quads of their pages.
+Captures of one urlkey are ordered by their lines, and so are the quads of their pages.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def part_name(number: int) -> str:
 
 
 def captures_name(number: int) -> str:
-    """The name of the shard of captures that goes with it."""
+    """The name of the shard of captures that belongs to it."""
     return f"{CAPTURES_OF_QUADS}{number:05}.gz"
 
 
@@ -48,9 +48,9 @@ class QuadWriter:
     """Writes pages, in the order of their urlkeys.
 
     Args:
-        number: That of the part.
-        quads: Takes the members of the part.
-        captures: Takes the members of the shard of captures.
+        number: The number of the part.
+        quads: The file for the members of the part.
+        captures: The file for the members of the shard of captures.
     """
 
     def __init__(self, number: int, quads: BinaryIO, captures: BinaryIO) -> None:
@@ -61,14 +61,14 @@ class QuadWriter:
         self._waiting: list[tuple[Page, int, int]] = []
 
     def write(self, pages: Iterable[Page]) -> Iterator[Member]:
-        """Take the pages of one urlkey; gives the members of the shard of captures that they fill."""
+        """Write the pages of a urlkey; yields the members of the shard of captures that they complete."""
         with SpooledTemporaryFile(max_size=_HELD_BYTES) as spool:
             order: list[tuple[str, Page, int, int]] = []
             at = 0
             for page in pages:
                 data = ("\n".join(page.lines()) + "\n").encode()
                 spool.write(data)
-                page.quads = {}  # they are in the file
+                page.quads = {}  # now they are in the file
                 order.append((f"{page.timestamp} {_shown(page, '')}", page, at, len(data)))
                 at += len(data)
             order.sort(key=lambda each: each[0])
@@ -81,7 +81,7 @@ class QuadWriter:
                     yield from self._member()
 
     def close(self) -> Iterator[Member]:
-        """Write what is held; gives the members that this fills. The files are left open."""
+        """Write the remaining pages; yields the last members. The files stay open."""
         if self._held:
             yield from self._member()
         yield from self._shard.close()

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from crawlmill.errors import FormatError, SourceError, UsageError
+from crawlmill.inputs.cache import cache_folder
 from crawlmill.storage import Storage
 from crawlmill.storage.limits import CDX_API
 from crawlmill.storage.locations import absolute, redact
@@ -35,16 +36,17 @@ NEWS: Final = re.compile(r"CC-NEWS[-/]([0-9]{4})[-/](0[1-9]|1[0-2])")
 END_OF_TERM: Final = re.compile(r"EOT-[0-9]{4}")
 """The id of a crawl of the End of Term archive."""
 
+_CACHED: Final = "collinfo.json"
 _DAY_S: Final = 86_400
 _MOST: Final = 64 << 20
-_MAX_RETRIES: Final = 1  # there is a stand-in
-_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # part of paths and URLs
+_MAX_RETRIES: Final = 1  # the bundled list can be used instead
+_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # it is used in paths and URLs
 _COUNT: Final = re.compile(r"0{0,9}[1-9][0-9]{0,5}")
 
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """One crawl: its id, its name, and as the catalogue gives them, or "": its first and last day, its CDX API."""
+    """One crawl: its id and name; and its first and last day and its CDX API, each "" if the catalogue has none."""
 
     id: str
     name: str
@@ -55,7 +57,7 @@ class Crawl:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The crawls, newest first, where they come from, and what is wrong with that; `stale` if newer ones may exist."""
+    """The crawls, newest first, their source, and warnings about it; `stale` if newer crawls may exist."""
 
     crawls: tuple[Crawl, ...]
     source: str
@@ -63,10 +65,10 @@ class Catalogue:
     warnings: tuple[str, ...] = ()
 
     def select(self, name: str) -> list[Crawl]:
-        """The crawls that a name stands for: an id, `latest`, `latest:3`, a year, or `all`; newest first.
+        """The crawls that a name selects: an id, `latest`, `latest:3`, a year, or `all`; newest first.
 
         Raises:
-            UsageError: There is none.
+            UsageError: There is no such crawl.
         """
         word, colon, count = name.partition(":")
         if word == "latest":
@@ -92,22 +94,24 @@ class Catalogue:
 
 
 def load_catalogue(storage: Storage, index_url: str | None = None, *, now: float | None = None) -> Catalogue:
-    """The catalogue of the index server, from the cache, or the one of this package.
+    """The catalogue of the index server, from the cache if it is fresh, else from the server, else the bundled one.
 
     Args:
         storage: Reads it.
-        index_url: The folder that holds `collinfo.json`; None: Common Crawl's, with cache and stand-in.
+        index_url: The folder of `collinfo.json`; None: Common Crawl's, with the cache and the bundled list as
+        fallbacks.
         now: Seconds since 1970, for the age of the cache.
 
     Raises:
         SourceError: `index_url` was given and cannot be read.
-        FormatError: `index_url` was given, and what is there is no list of crawls (`bad-json`), or `too-large`.
+        FormatError: `index_url` was given, and the file is not a list of crawls (`bad-json`), or is `too-large`.
     """
     if index_url is not None:
         location = absolute("collinfo.json", absolute(index_url, os.getcwd()))  # noqa: PTH109
         return _parse(storage.read_all(location, limit=_MOST, kind=CDX_API), redact(location))
     location = f"{INDEX_URL}collinfo.json"
-    cache = _cache_file()
+    folder = cache_folder()
+    cache = folder / _CACHED if folder else None
     kept, fresh = _kept(cache, time.time() if now is None else now) if cache else (None, False)
     if kept and fresh:
         return replace(kept, source=location)
@@ -119,7 +123,7 @@ def load_catalogue(storage: Storage, index_url: str | None = None, *, now: float
         old = replace(kept, source=f"{cache} (not of today)") if kept else bundled_catalogue()
         warning = f"no list of crawls from the index server: {error}; crawls by {old.source}"
         return replace(old, stale=True, warnings=(warning, *old.warnings))
-    # A cache that cannot be written is no cache; the answer is the same.
+    # If the cache cannot be written, the answer is the same.
     with suppress(OSError, SourceError):
         if cache:
             with storage.write(str(cache)) as file:
@@ -127,18 +131,8 @@ def load_catalogue(storage: Storage, index_url: str | None = None, *, now: float
     return current
 
 
-def _cache_file() -> Path | None:
-    """Where the list is kept; None for a user who has no folder for that.
-
-    Spec: XDG Base Directory Specification: a path that is not absolute does not count.
-    """
-    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    folder = given if given.is_absolute() else Path(os.path.expanduser("~/.cache"))  # noqa: PTH111 - which raises
-    return folder / "crawlmill" / "collinfo.json" if folder.is_absolute() else None
-
-
 def _kept(cache: Path, now: float) -> tuple[Catalogue | None, bool]:
-    """The list in the cache, if there is a valid one, and whether it is of the last 24 hours."""
+    """The cached list, if it is valid, and whether it was fetched in the last 24 hours."""
     try:
         if not cache.is_file():
             return None, False
@@ -148,14 +142,14 @@ def _kept(cache: Path, now: float) -> tuple[Catalogue | None, bool]:
 
 
 def bundled_catalogue() -> Catalogue:
-    """The crawls that this package knows by itself; newer ones may exist."""
+    """The crawls listed in this package; newer ones may exist."""
     text = resources.files("crawlmill.inputs.common_crawl").joinpath("crawls.tsv").read_text("utf-8")
     rows = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
     return Catalogue(tuple(Crawl(*row) for row in rows), "the bundled list of spring 2023")
 
 
 def _parse(data: bytes, source: str) -> Catalogue:
-    """The crawls of a `collinfo.json`. Raises: FormatError (bad-json) if it names none."""
+    """Parse a `collinfo.json`. Raises: FormatError (bad-json) if it names no crawl."""
     try:
         rows = json.loads(data)
     except (ValueError, RecursionError):
@@ -178,9 +172,9 @@ def _parse(data: bytes, source: str) -> Catalogue:
 
 
 def _crawl(row: object) -> Crawl:
-    """The crawl of one entry; absent texts, and null, are empty. Raises: ValueError."""
+    """Parse one entry; texts that are absent or null are empty. Raises: ValueError."""
     if not isinstance(row, dict):
-        raise ValueError(f"expected an object, got {reprlib.repr(row)}")  # noqa: TRY004 - of data, not of a caller
+        raise ValueError(f"expected an object, got {reprlib.repr(row)}")  # noqa: TRY004 - about data, not a caller
     name = row.get("id")
     if not isinstance(name, str) or not _ID.fullmatch(name):
         raise ValueError(f"expected an id such as CC-MAIN-2024-10, got {reprlib.repr(name)}")

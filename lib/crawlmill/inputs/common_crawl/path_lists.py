@@ -1,7 +1,7 @@
-"""The path lists of a crawl: the keys of its files of one kind, and choosing some of them.
+"""The path lists of a crawl, which are the keys of its files of one kind, and ways to select from them.
 
 Lists are at `crawl-data/<CRAWL>/<KIND>.paths.gz` below the base URL, one key per line. The crawls of 2008 to 2012 have
-none: their keys come from listing the bucket, which needs credentials of AWS. CC-NEWS has a list of WARC files a month.
+none: their keys come from listing the bucket, which needs AWS credentials. CC-NEWS has a list of WARC files per month.
 The crawls of the End of Term archive have lists in a bucket of their own (https://eotarchive.org/data/).
 """
 
@@ -46,7 +46,7 @@ _SIBLINGS: Final = {"warc": ".warc.gz", "wat": ".warc.wat.gz", "wet": ".warc.wet
 def read_paths(
     storage: Storage, crawl: Crawl, kind: str, *, base_url: str | None, segment: str | None
 ) -> Iterator[str]:
-    """The keys of a crawl's files of one kind, in the order of its list; at least one.
+    """Yield the keys of a crawl's files of one kind, in the order of its list; at least one.
 
     Raises:
         UsageError: The crawl has no such files; the message names the lists it has.
@@ -79,7 +79,7 @@ def _read_list(storage: Storage, location: str) -> Iterator[str]:
 
 
 def _some(keys: Iterable[str], otherwise: UsageError) -> Iterator[str]:
-    """The keys; there must be one. Raises: `otherwise`."""
+    """The keys, of which there must be at least one. Raises: `otherwise`."""
     found = False
     for key in keys:
         found = True
@@ -89,7 +89,7 @@ def _some(keys: Iterable[str], otherwise: UsageError) -> Iterator[str]:
 
 
 def _others(storage: Storage, kind: str, folder: str, base: str) -> str:
-    """Which lists there are, in words."""
+    """A phrase that says which lists the crawl has."""
     with Storage(storage.options.impatient(retries=min(storage.options.retries, 1))) as quick:
         try:
             found = [other for other in KINDS if other != kind and _has(quick, absolute(f"{other}.paths.gz", folder))]
@@ -103,7 +103,7 @@ def _has(storage: Storage, location: str) -> bool:
         return storage.exists(location)
     except SourceError as error:
         if error.reason == "unavailable":
-            raise  # as the next one would be
+            raise  # the next request would fail in the same way
         return False
 
 
@@ -127,17 +127,17 @@ def _list_legacy(storage: Storage, crawl: Crawl, kind: str, base: str, segment: 
 
 
 def of_segment(keys: Iterable[str], segment: str) -> Iterator[str]:
-    """The keys that are in one segment.
+    """Yield the keys in one segment.
 
     Raises:
-        UsageError: None does.
+        UsageError: There are none.
     """
     found = (key for key in keys if (match := _SEGMENT.search(key)) is not None and match[1] == segment)
     yield from _some(found, UsageError(f"none of the files is in a segment {segment}"))
 
 
 def per_segment(keys: Iterable[str], n: int) -> Iterator[str]:
-    """The first `n` keys of each segment."""
+    """Yield the first `n` keys of each segment."""
     seen: Counter[str] = Counter()
     for key in keys:
         match = _SEGMENT.search(key)
@@ -148,8 +148,8 @@ def per_segment(keys: Iterable[str], n: int) -> Iterator[str]:
 
 
 def sample(keys: Iterable[str], n: int, seed: int) -> list[str]:
-    """`n` keys, each equally likely, in the order of the list; the same seed (0 or more) takes the same."""
-    dice = random.Random(seed)  # noqa: S311 - no secret
+    """Choose `n` keys at random, in the order of the list; the same seed (0 or more) chooses the same keys."""
+    dice = random.Random(seed)  # noqa: S311 - not used for security
     kept: list[tuple[int, str]] = []
     for number, key in enumerate(keys):
         if number < n:
@@ -160,10 +160,10 @@ def sample(keys: Iterable[str], n: int, seed: int) -> list[str]:
 
 
 def sibling(key: str, kind: str) -> str:
-    """The key of the WARC, WAT or WET file that belongs to the same pages.
+    """The key of the WARC, WAT or WET file with the same pages.
 
     Raises:
-        UsageError: The key names none of them.
+        UsageError: The key is not that of a WARC, WAT or WET file.
     """
     for own, suffix in sorted(_SIBLINGS.items(), key=lambda item: -len(item[1])):
         if f"/{own}/" in key and key.endswith(suffix):

@@ -1,1 +1,1 @@
-"""Where tasks run."""
+"""Engines: the ways to run tasks."""

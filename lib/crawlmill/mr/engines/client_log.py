@@ -1,11 +1,10 @@
-"""Reading the log of Hadoop's or Spark's client: what they have in common.
+"""The log of Hadoop's or Spark's client: what reading both has in common.
 
     2026-01-05 10:00:00,123 INFO mapreduce.Job: Running job: job_1_1        Hadoop 3
     26/01/05 10:00:00 WARN TaskSetManager: Lost task 3.0 in stage 0.0 …      Spark 3.5
     2026-01-05T10:00:00.123Z ERROR Utils: …                                  Spark 4
 
-These are records of log4j. A line that is not a record belongs to the record before it, or comes from a shell or from
-the Java machine itself.
+These are log4j records. Any other line belongs to the record before it, or comes from a shell or the Java VM itself.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ _MAX_SAID: Final = 500
 
 
 class ClientLog(Generic[_Failure]):
-    """Takes in a log line by line, and keeps what may be the reason if the client gives up.
+    """Parses a log line by line, and keeps the likely reason in case the client gives up.
 
-    That is a record of an error, an uncaught exception of Java, or a line that begins with one of `complains_with`.
+    That is an error record, an uncaught Java exception, or a line that begins with one of `complains_with`.
     """
 
     complains_with: ClassVar[tuple[str, ...]] = ()
@@ -45,7 +44,7 @@ class ClientLog(Generic[_Failure]):
         self._last = ""
 
     def feed(self, line: str) -> _Failure | None:
-        """Take in a line; returns the failed attempt of a task if the line completes the report on one."""
+        """Parse a line; returns the failed attempt of a task once its report is complete."""
         line = line.rstrip()
         record = RECORD.match(line)
         if not self._is_data(line, record):
@@ -54,15 +53,15 @@ class ClientLog(Generic[_Failure]):
         return None
 
     def complaint(self) -> str:
-        """What seems to be the reason why the client gave up without reporting a failed task."""
+        """The likely reason why the client gave up without reporting a failed task."""
         return self._said(self.complaints[-1] if self.complaints else None)
 
-    def _is_data(self, line: str, record: re.Match[str] | None) -> bool:  # noqa: ARG002 - for those that have some
-        """Whether the line is a part of a table in the log, and not a message."""
+    def _is_data(self, line: str, record: re.Match[str] | None) -> bool:  # noqa: ARG002 - for subclasses
+        """Whether the line is part of a table in the log, not a message."""
         return False
 
     def _understand(self, line: str, record: re.Match[str] | None) -> _Failure | None:
-        """Learn what the line says, and return the failure that is complete with it."""
+        """Parse the line; returns a failure that is complete with it."""
         raise NotImplementedError
 
     def _hear(self, line: str, record: re.Match[str] | None) -> None:
@@ -75,5 +74,5 @@ class ClientLog(Generic[_Failure]):
             self.complaints.append(re.sub(rf'^{_DYING} "\S+" |^Error: ', "", message))
 
     def _said(self, complaint: str | None) -> str:
-        """A complaint, or if there is none the last line, in at most 500 characters."""
+        """A complaint, or else the last line, cut to 500 characters."""
         return (complaint or self._last or NO_REASON).strip()[:_MAX_SAID]

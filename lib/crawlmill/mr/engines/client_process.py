@@ -16,7 +16,7 @@ _TICK_S: Final = 0.5
 
 
 class ClientProcess:
-    """The process, in a session of its own: Ctrl-C reaches the launcher, which decides."""
+    """The client process, in a session of its own: Ctrl-C reaches only the launcher, which decides."""
 
     def __init__(self, command: list[str], environment: dict[str, str]) -> None:
         self._process = subprocess.Popen(
@@ -31,13 +31,13 @@ class ClientProcess:
         self._ended = False
 
     def lines(self, tick: Callable[[], None]) -> Iterator[str]:
-        """The lines it writes, until it ends; `tick` is called twice a second or more often."""
+        """Yield its lines until it ends; calls `tick` at least twice a second."""
         stream = self._process.stdout
         assert stream is not None
         with selectors.DefaultSelector() as selector, stream:
             selector.register(stream, selectors.EVENT_READ)
             while True:
-                over = self._process.poll() is not None  # asked first: what it wrote until then is there to be read
+                over = self._process.poll() is not None  # checked first: what it wrote before can still be read
                 if selector.select(0 if over else _TICK_S):
                     piece = stream.read1(1 << 16)  # type: ignore[attr-defined]
                     if not piece:
@@ -45,19 +45,19 @@ class ClientProcess:
                     *lines, self._rest = (self._rest + piece).split(b"\n")
                     yield from (line.decode("utf-8", "replace") for line in lines)
                 elif over:
-                    break  # what it has started holds the stream open, and has nothing to say
+                    break  # a child process keeps the stream open, and has nothing to say
                 tick()
         if self._rest:
             yield self._rest.decode("utf-8", "replace")
 
     def wait(self) -> int:
-        """Its exit code."""
+        """Wait for the end; returns the exit code."""
         return self._process.wait()
 
     def end(self, grace_s: float = 0.0) -> None:
-        """End it, with what is left on this machine of what it has started; what it has submitted goes on.
+        """End the process, with its children on this machine; what it has submitted to a cluster continues.
 
-        `grace_s`: for so many seconds it is only asked to end.
+        `grace_s`: how long to wait after only asking it to end, in seconds.
         """
         if self._ended:
             return
@@ -70,5 +70,5 @@ class ClientProcess:
         self._process.wait()
 
     def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):  # nobody is left; macOS calls those that end forbidden
+        with suppress(ProcessLookupError, PermissionError):  # it is gone; macOS forbids it if it is ending
             os.killpg(self._process.pid, number)

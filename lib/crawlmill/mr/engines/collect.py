@@ -1,9 +1,9 @@
-"""Finishing a run whose launcher died: `crawlmill ledger --collect OUTPUT`, or RUN if the run had no output folder.
+"""Finishes a run whose launcher died: `crawlmill ledger --collect OUTPUT`, or RUN if the run had no output folder.
 
 The launcher's machine is not needed, only credentials, which may come from mrjob.conf: the record of the run is on S3
-or HDFS, with the task list and the rows (`record.py`). The cluster works on without a launcher. When it is done, the
-ledger is merged, the output published (or the results printed) and the run's folder removed, just as the launcher
-would have done.
+or HDFS, with the task list and the rows (`record.py`). The cluster continues without a launcher. Once it is done, the
+ledger is merged, the output published (or the results printed) and the run's folder removed, just as the launcher would
+have done.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ __all__ = ["collect"]
 
 
 def collect(place: str, storage: Storage, stderr: BinaryIO, stdout: BinaryIO, *, wait: bool) -> int:
-    """Finish the run that fills this output folder, or whose own folder it is, an absolute location.
+    """Finish the run with this output folder, or with this folder of its own; an absolute location.
 
     Returns the exit code that the run itself would have had.
 
     Raises:
-        UsageError: There is nothing to collect, or the run goes on and `wait` is false.
-        CrawlmillError: Storage or the cluster do not answer.
+        UsageError: There is nothing to collect, or the run is still going on and `wait` is false.
+        CrawlmillError: Storage or the cluster does not respond.
     """
     paths = conf_paths(None, None)
     credentials = credentials_in(paths)
@@ -56,7 +56,7 @@ def collect(place: str, storage: Storage, stderr: BinaryIO, stdout: BinaryIO, *,
 def _following(
     place: str, storage: Storage, scratch: Path, credentials: dict[str, str], console: Console, *, wait: bool
 ) -> Iterator[Collected]:
-    """Find the run to collect, and follow it."""
+    """Find the run to collect, and create the object that follows it."""
     found = find_record(storage, place)
     finished = storage.exists(f"{place.rstrip('/')}/_SUCCESS")
     if found is None and not finished:
@@ -65,7 +65,7 @@ def _following(
             "its output folder"
         )
     if found is None or finished:
-        if found is not None:  # the launcher died after it had published everything
+        if found is not None:  # the launcher died after publishing everything
             run = RunRecord.from_json({name: found.record[name] for name in ("info", "key", "folder", "tasks")})
             run.remove(storage, marker_of(place))
         raise UsageError(f"nothing to collect: {redact(place)} is finished")

@@ -1,6 +1,6 @@
-"""Checks whether a runner could run a job from here: each thing that it needs, and what to do if it is missing.
+"""Checks whether a runner works from here: each thing that it needs, and how to fix it if it is missing.
 
-Nothing is started and nothing is left behind. What a check may not see is reported, but does not count as a problem.
+Nothing is started and nothing is left behind. What a check is not allowed to see is reported, but is not a problem.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PROGRAM_S: Final = 60.0
 
 
 class Finding(NamedTuple):
-    """What a look has found; `advice` None: all is well."""
+    """The result of a check; `advice` is None if all is well."""
 
     what: str
     advice: str | None = None
@@ -38,7 +38,7 @@ class Finding(NamedTuple):
 
 
 def examine(engine: str, conf_paths: list[str], storage: Storage, settings: dict[str, Any]) -> Iterator[Finding]:
-    """The findings about a runner with these files and settings of mrjob."""
+    """Yield the findings about a runner with these mrjob.conf files and settings."""
     logging.getLogger("mrjob").setLevel(logging.ERROR)
     yield from _this_machine()
     for found in ENGINES[engine].findings(conf_paths, storage, settings):
@@ -46,12 +46,12 @@ def examine(engine: str, conf_paths: list[str], storage: Storage, settings: dict
 
 
 def examinable() -> list[str]:
-    """The engines that can be examined."""
+    """The names of the engines that can be examined."""
     return [engine.name for engine in ENGINES.values() if engine.examine is not None]
 
 
 def examine_local(_conf_paths: list[str], _storage: Storage, _: dict[str, Any]) -> Iterator[Finding]:
-    """What `-r local` needs besides this machine: nothing."""
+    """Check `-r local`, which needs only this machine."""
     return iter(())
 
 
@@ -72,7 +72,7 @@ def _this_machine() -> Iterator[Finding]:
 
 
 def examine_hadoop(conf_paths: list[str], storage: Storage, _: dict[str, Any]) -> Iterator[Finding]:
-    """What `-r hadoop` needs."""
+    """Check what `-r hadoop` needs."""
     try:
         runner = runner_class("hadoop")(conf_paths=conf_paths)
         runner.find_programs()
@@ -86,8 +86,8 @@ def examine_hadoop(conf_paths: list[str], storage: Storage, _: dict[str, Any]) -
 
 
 def examine_spark(conf_paths: list[str], _storage: Storage, _: dict[str, Any]) -> Iterator[Finding]:
-    """What `-r spark` needs."""
-    from crawlmill.mr.job.base import CrawlJob  # noqa: PLC0415 - to examine other engines it is not needed
+    """Check what `-r spark` needs."""
+    from crawlmill.mr.job.base import CrawlJob  # noqa: PLC0415 - other engines do not need it
 
     runner = runner_class("spark")(mrjob_cls=CrawlJob, conf_paths=conf_paths, local_tmp_dir=tempfile.gettempdir())
     try:
@@ -100,13 +100,13 @@ def examine_spark(conf_paths: list[str], _storage: Storage, _: dict[str, Any]) -
 
 
 def _split(error: CrawlmillError, advice: str) -> tuple[str, str]:
-    """The problem and the advice of a message that gives both."""
+    """Split a message into the problem and the advice."""
     what, colon, more = str(error).removeprefix("-r hadoop: ").removeprefix("-r spark: ").partition(": ")
     return (what, more) if colon else (what, advice)
 
 
 def _program(command: list[str], telling: str = "") -> Finding:
-    """Whether a program runs, and what it calls itself."""
+    """Whether a program runs, and its version."""
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PROGRAM_S, check=False
@@ -121,7 +121,7 @@ def _program(command: list[str], telling: str = "") -> Finding:
 
 
 def _writable(storage: Storage, folder: str, advice: str) -> Finding:
-    """Whether a file can be written there; the folder is the looker's own, and is gone after the look."""
+    """Whether a file can be written there; the folder is created for this check and removed after it."""
     try:
         with storage.write(f"{folder.rstrip('/')}/doctor") as file:
             file.write(b"")

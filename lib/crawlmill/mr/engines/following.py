@@ -1,4 +1,4 @@
-"""Follows a run on a cluster by polling, and waits for a service that cannot be reached for a while."""
+"""Follows a run on a cluster by polling, and waits while a service cannot be reached."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PATIENCE_S: Final = 3600.0
 
 
 class Following:
-    """What looks at a run every `_every_s` seconds. A service that does not answer is given an hour to come back."""
+    """Polls a run every `_every_s` seconds. A service that does not respond gets an hour to recover."""
 
     lost: ClassVar[tuple[type[CrawlmillError], ...]] = (SourceError,)
     """What `look` raises if a service does not answer."""
@@ -25,15 +25,15 @@ class Following:
 
     @property
     def where(self) -> str:
-        """What the cluster knows the run as, for messages."""
+        """The name of the run on the cluster, for messages."""
         raise NotImplementedError
 
     def look(self) -> str | None:
-        """One look: None if all steps are completed, else how far they are. Raises: TaskError, CrawlmillError."""
+        """Poll once: None if all steps are completed, else the progress in words. Raises: TaskError, CrawlmillError."""
         raise NotImplementedError
 
     def wait(self) -> None:
-        """Look until all steps are completed. Raises: TaskError, CrawlmillError."""
+        """Poll until all steps are completed. Raises: TaskError, CrawlmillError."""
         lost_s: float | None = None
         while True:
             try:
@@ -49,7 +49,7 @@ class Following:
             self._pause()
 
     def _passes(self, error: CrawlmillError) -> bool:
-        """Whether an error may be gone at a later look."""
+        """Whether an error may be gone at a later poll."""
         return isinstance(error, SourceError) and error.reason == "unavailable"
 
     def _pause(self) -> None:

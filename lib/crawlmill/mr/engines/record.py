@@ -1,11 +1,11 @@
-"""The record of a run on a cluster: what anyone needs to follow the run and to finish it without its launcher.
+"""The record of a run on a cluster: what is needed to follow the run and to finish it without its launcher.
 
-    RUN/run.json           the record, beside the task list
-    OUTPUT.running.json    the marker, beside the output folder: it leads to the record
+    RUN/run.json           the record, next to the task list
+    OUTPUT.running.json    the marker, next to the output folder, which points to the record
 
 RUN is the run's own folder, on S3 or HDFS, which is removed when the run has ended. `crawlmill ledger --collect OUTPUT`
 finds the record through the marker; a run without an output folder is collected by RUN. Arguments are recorded without
-their secrets; the task list holds locations as tasks need them.
+their secrets; the task list has locations in the form that tasks need.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class RunRecord:
     inputs: int = field(default=0, kw_only=True)
 
     def at(self, name: str) -> str:
-        """The location of something in the run's folder."""
+        """The location of a name in the run's folder."""
         return f"{self.folder.rstrip('/')}/{name}"
 
     def save(self, storage: Storage, marker: str | None) -> None:
-        """Write the record, and the marker that leads to it. Raises: SourceError."""
+        """Write the record, and the marker that points to it. Raises: SourceError."""
         record = {"v": _VERSION, **asdict(self), "info": self.info.to_json()}
         _write(storage, self.at(_RECORD), record)
         if marker is not None:
@@ -51,7 +51,7 @@ class RunRecord:
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Self:
-        """The run of a record as `Found` has it. Raises: FormatError."""
+        """Parse the fields of a record, as in `Found`. Raises: FormatError."""
         try:
             return cls(**cls._fields({**record, "info": RunInfo.from_json(record["info"])}))
         except (TypeError, KeyError) as error:
@@ -59,7 +59,7 @@ class RunRecord:
 
     @classmethod
     def _fields(cls, record: dict[str, Any]) -> dict[str, Any]:
-        """The fields of a record, made into what the class holds."""
+        """Convert the fields of a record to those of the class."""
         return record
 
     def ledger_order(self, storage: Storage, scratch: Path) -> list[Input]:
@@ -82,18 +82,18 @@ class RunRecord:
 
 @dataclass(frozen=True)
 class Found:
-    """A record that was found: the engine of its run, and its fields."""
+    """A record that was found: the run's engine, and the record's fields."""
 
     runner: str
     record: dict[str, Any]
 
 
 def find_record(storage: Storage, place: str) -> Found | None:
-    """The record of the run that fills this output folder, or whose own folder it is; None if there is none.
+    """The record of the run with this output folder, or with this folder of its own; None if there is none.
 
     Raises:
         UsageError: There is a marker, but the record is gone.
-        SourceError: Storage does not answer.
+        SourceError: Storage does not respond.
         FormatError: The record is damaged, or of another version.
     """
     marker = _read(storage, marker_of(place))
@@ -110,12 +110,12 @@ def find_record(storage: Storage, place: str) -> Found | None:
 
 
 def marker_of(output_dir: str) -> str:
-    """The location of the marker of the run that fills this folder."""
+    """The location of the marker of the run with this output folder."""
     return f"{output_dir.rstrip('/')}.running.json"
 
 
 def refuse_second_run(runner: str, storage: Storage, marker: str) -> None:
-    """Refuse a run into an output folder that belongs to another run. Raises: UsageError, SourceError."""
+    """Refuse an output folder that belongs to another run. Raises: UsageError, SourceError."""
     if storage.exists(marker):
         raise UsageError(
             f"-r {runner}: an earlier run into this output folder has not ended ({redact(marker)}): "
@@ -129,7 +129,7 @@ def _write(storage: Storage, location: str, content: dict[str, Any]) -> None:
 
 
 def _read(storage: Storage, location: str) -> dict[str, Any] | None:
-    """A record or a marker; None if it does not exist."""
+    """Read a record or a marker; None if it does not exist."""
     try:
         content = storage.read_all(location, limit=_MAX_RECORD_BYTES)
     except SourceError as error:

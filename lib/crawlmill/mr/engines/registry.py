@@ -1,6 +1,6 @@
-"""All engines, by the names that `-r` takes. To add one, register an `Engine` here.
+"""All engines, by the names used with `-r`. To add one, register an `Engine` here.
 
-Engines are registered by module names and imported only when used: each imports a lot, and tasks need none of them.
+Engines are registered by module names and imported only when used: each imports a lot, and tasks need none of it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from crawlmill.errors import UsageError
 from crawlmill.inputs.lists import COMMON_CRAWL
 from crawlmill.mr.task.task_list import MAX_TASKS_HERE, MAX_TASKS_ON_ENGINES
 
-if TYPE_CHECKING:  # what a launcher needs, tasks do not
+if TYPE_CHECKING:  # needed by the launcher, not by tasks
     from crawlmill.mr.engines.record import RunRecord
     from crawlmill.mr.engines.run_setup import CollectSetup, RunSetup
     from crawlmill.mr.run.ending import Done
@@ -26,45 +26,45 @@ if TYPE_CHECKING:  # what a launcher needs, tasks do not
         """A run on an engine, as the launcher sees it."""
 
         def write_to(self, output: OutputFolder | None) -> None:
-            """Have the output made within this folder, where the engine can."""
+            """Have the output written within this folder, if the engine can."""
 
         def warm_up(self) -> None:
-            """Begin what can begin before the inputs are known."""
+            """Begin work that does not need the inputs."""
 
         def limit_tasks(self, most: int, settings: TaskSettings) -> None:
-            """Let no more map tasks run at a time, and give them these settings."""
+            """Set the most map tasks that may run at a time, and pass these settings to them."""
 
         def run(self) -> None:
             """Run the task list to its end. Raises: TaskError, TooManyBadError, CrawlmillError."""
 
         def close(self) -> None:
-            """End whatever runs, and leave nothing behind."""
+            """End everything that runs, and clean up."""
 
     class Collected(Done, Protocol):
-        """A run that goes on, or has ended, without its launcher."""
+        """A run that continues, or has ended, without its launcher."""
 
         @property
         def run(self) -> RunRecord:
-            """Its record."""
+            """The record of the run."""
 
         @property
         def where(self) -> str:
-            """What the cluster knows it as, for messages."""
+            """The name of the run on the cluster, for messages."""
 
         def look(self) -> str | None:
-            """One look: None if all steps are completed, else how far they are. Raises: TaskError, CrawlmillError."""
+            """Poll once: None if all steps are completed, else the progress. Raises: TaskError, CrawlmillError."""
 
         def wait(self) -> None:
-            """Look until all steps are completed. Raises: TaskError, CrawlmillError."""
+            """Poll until all steps are completed. Raises: TaskError, CrawlmillError."""
 
         def fetch(self) -> None:
-            """Fetch the rows, and find the output. Raises: SourceError, FormatError."""
+            """Fetch the rows, and list the output. Raises: SourceError, FormatError."""
 
         def output(self) -> OutputFolder | None:
             """The folder to publish, if the run has one. Raises: UsageError."""
 
         def end(self) -> str | None:
-            """End what is left of a run that failed; what could not be ended, if anything. Raises: CrawlmillError."""
+            """End the rest of a failed run; returns what could not be ended, if anything. Raises: CrawlmillError."""
 
 
 __all__ = ["DEFAULT", "ENGINES", "Engine", "engine_of", "runner_class"]
@@ -74,12 +74,12 @@ DEFAULT: Final = "local"
 
 @dataclass(frozen=True)
 class Engine:
-    """One way to run a job. `runner`, `work` and `examine` are MODULE:NAME, imported when they are asked for.
+    """One way to run a job. `runner`, `work` and `examine` are MODULE:NAME, imported on use.
 
-    `here`: tasks run on this machine, and share its files and limits. `default_base`: where keys of Common Crawl
-    resolve; `on_aws`: tasks read S3 with credentials that their machines are given. `settings`: what of mrjob.conf
-    `doctor` takes as options. Without `examine`, `doctor` does not know the engine. `collected`: follows a run whose
-    launcher died (MODULE:NAME, too).
+    `here`: tasks run on this machine, and share its files and limits. `default_base`: the base URL for keys of Common
+    Crawl; `on_aws`: tasks read S3 with the credentials of their machines. `settings`: the mrjob.conf settings that
+    `doctor` takes as options. Without `examine`, `doctor` does not support the engine. `collected`: follows a run whose
+    launcher died (also MODULE:NAME).
     """
 
     name: str
@@ -94,17 +94,17 @@ class Engine:
     collected: str | None = None
 
     def runner_class(self) -> type[Any]:
-        """The class that mrjob knows as a runner."""
+        """The class that mrjob uses as runner."""
         found: type[Any] = _named(self.runner)
         return found
 
     def make_work(self, setup: RunSetup) -> Work:
-        """A run of a job. Raises: UsageError."""
+        """Create a run of a job. Raises: UsageError."""
         make: Callable[[RunSetup], Work] = _named(self.work)
         return make(setup)
 
     def follow(self, setup: CollectSetup) -> Collected:
-        """A run whose launcher died. Raises: UsageError, CrawlmillError."""
+        """Create the object that follows a run whose launcher died. Raises: UsageError, CrawlmillError."""
         if self.collected is None:
             raise UsageError(f"a run on {self.name} ends with its launcher")
         make: Callable[[CollectSetup], Collected] = _named(self.collected)
@@ -113,7 +113,7 @@ class Engine:
     def findings(
         self, conf_paths: list[str], storage: Storage, settings: dict[str, Any]
     ) -> Iterator[tuple[str, str | None]]:
-        """What is there of what the engine needs, each with what to do about it, or None where all is well."""
+        """Check what the engine needs: yield each finding with advice, or None if all is well."""
         if self.examine is not None:
             yield from _named(self.examine)(conf_paths, storage, settings)
 
@@ -154,7 +154,7 @@ ENGINES: Final[dict[str, Engine]] = {
 
 
 def engine_of(name: str | None) -> Engine:
-    """The engine of this name; None is the default. Raises: UsageError."""
+    """The engine with this name; None is the default. Raises: UsageError."""
     try:
         return ENGINES[name or DEFAULT]
     except KeyError:

@@ -1,4 +1,4 @@
-"""Reads what tasks on a cluster leave in the run's folder: parts of the output, files, rows, reports."""
+"""Reads what tasks on a cluster write to the run's folder: parts of the output, files, rows, reports."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _MAX_LIST_BYTES: Final = 16 << 20
 
 
 def parts_in(storage: Storage, folder: str) -> list[str]:
-    """The locations of the parts of the output in a folder, in their order. Raises: SourceError."""
+    """The locations of the output parts in a folder, in order. Raises: SourceError."""
     return [posixpath.join(folder, name) for name in storage.list(folder) if not name.startswith(("_", "."))]
 
 
 def committed_files(storage: Storage, folder: str) -> list[TaskFile]:
-    """The files of tasks (`CommittedFiles`) that Hadoop has committed to a step's output. Raises: SourceError."""
+    """The files of tasks (`CommittedFiles`) that Hadoop committed to a step's output. Raises: SourceError."""
     found = ((committed_name(path), posixpath.join(folder, path)) for path in storage.list(folder))
     return [TaskFile(name, place) for name, place in found if name is not None]
 
 
 def listed_files(storage: Storage, folder: str) -> list[TaskFile]:
-    """The files of tasks (`AttemptFiles`) of the attempts that count. Raises: SourceError, FormatError."""
+    """The files of tasks (`AttemptFiles`) from the attempts that count. Raises: SourceError, FormatError."""
     try:
         tasks = [posixpath.dirname(path) for path in storage.list(folder) if posixpath.basename(path) == LIST]
     except SourceError as error:
@@ -55,7 +55,7 @@ def listed_files(storage: Storage, folder: str) -> list[TaskFile]:
 
 
 def rows_apart(storage: Storage, files: Iterable[TaskFile], scratch: Path) -> tuple[list[Path], list[TaskFile]]:
-    """Of the files of a run those of rows, fetched into a local folder, and the others. Raises: SourceError."""
+    """Split a run's files into those of rows, fetched to a local folder, and others. Raises: SourceError."""
     rows: list[TaskFile] = []
     others: list[TaskFile] = []
     for file in files:
@@ -64,7 +64,7 @@ def rows_apart(storage: Storage, files: Iterable[TaskFile], scratch: Path) -> tu
 
 
 def fetch_rows(storage: Storage, locations: Iterable[str], scratch: Path) -> list[Path]:
-    """Copy files of rows into a local folder, many at once: a job without a reducer leaves one for each map task.
+    """Copy files of rows to a local folder, many at once: a job without a reducer has one for each map task.
 
     Raises:
         SourceError: One of them cannot be read.
@@ -81,9 +81,9 @@ def fetch_rows(storage: Storage, locations: Iterable[str], scratch: Path) -> lis
 
 
 def report_of(storage: Storage, location: str) -> tuple[str, str]:
-    """What a failed attempt has said of itself (`task_report`), and its traceback.
+    """A failed attempt's own report (`failure_report`): message and traceback.
 
-    Both are empty if it could not say anything: it was killed, or there is no Python.
+    Both are empty if it could not report: it was killed, or there is no Python.
     """
     try:
         report = storage.read_all(location, limit=_MAX_REPORT_BYTES)

@@ -1,4 +1,4 @@
-"""What an engine is given to run or follow a job, and what all runs on clusters share."""
+"""The arguments of an engine for running or following a job, and what all runs on clusters share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["ClusterWork", "CollectSetup", "RunSetup"]
 
 @dataclass(frozen=True)
 class RunSetup:
-    """A run as its engine needs to know it; `scratch` is a local folder of its own, `settings` are for its tasks."""
+    """What an engine needs to know of a run; `scratch` is a local folder of the run, `settings` are for its tasks."""
 
     job: Job
     options: LaunchOptions
@@ -30,14 +30,14 @@ class RunSetup:
 
     @property
     def task_list(self) -> Path:
-        """The task list, which is written when the inputs are known."""
+        """The path of the task list, which is written once the inputs are known."""
         return self.scratch / "tasks.jsonl"
 
     def make_runner(self, *py_files: Path) -> Any:
-        """The runner of mrjob's kind that the options name; these Python files are shipped besides the user's.
+        """Make the mrjob runner that the options name; `py_files` are shipped besides the user's.
 
         Raises:
-            UsageError: A setting of it means nothing.
+            UsageError: One of its settings is invalid.
         """
         settings: dict[str, Any] = {
             "input_paths": [str(self.task_list)],
@@ -52,7 +52,7 @@ class RunSetup:
 
 @dataclass(frozen=True)
 class CollectSetup:
-    """What an engine is given to follow a run that it did not launch. `wait`: until the run has ended."""
+    """What an engine needs to follow a run that another process launched. `wait`: until the run has ended."""
 
     record: dict[str, Any]
     storage: Storage
@@ -64,7 +64,7 @@ class CollectSetup:
 
 class _Runner(Protocol):
     def limit_tasks(self, most: int) -> None:
-        """Let no more map tasks run at a time."""
+        """Set the most map tasks that may run at a time."""
 
 
 class ClusterWork:
@@ -74,9 +74,9 @@ class ClusterWork:
     _settings: TaskSettings
 
     def warm_up(self) -> None:
-        """Nothing can begin before the inputs are known."""
+        """Do nothing: no work can begin before the inputs are known."""
 
     def limit_tasks(self, most: int, settings: TaskSettings) -> None:
-        """Let no more map tasks run at a time, and give them these settings."""
+        """Set the most map tasks that may run at a time, and pass these settings to them."""
         self._settings = settings
         self._runner.limit_tasks(most)

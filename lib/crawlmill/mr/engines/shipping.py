@@ -1,6 +1,6 @@
-"""The package as one zip file, for places where it is not installed: cluster nodes, and the local runner's workers.
+"""The package as a zip file, for places where it is not installed: cluster nodes, and the local runner's workers.
 
-Python imports straight from the zip. It is made anew for every run; the same sources make the same bytes.
+Python imports straight from the zip. It is written for every run; the same sources result in the same bytes.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import crawlmill
 __all__ = ["modules_beside", "package_files", "zip_package"]
 
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
-_UNCHECKED: Final = b"\1\0\0\0"  # flags of a hash-based .pyc that nobody compares with its source (PEP 552)
+_UNCHECKED: Final = b"\1\0\0\0"  # flags of a hash-based .pyc that is not checked against its source (PEP 552)
 
 
 def zip_package(target: Path, *, compiled: bool = False) -> Path:
-    """Write the package to `target`; if only this very Python will read it, with modules as this process knows them."""
+    """Write the package to `target`; `compiled`: with this process' compiled modules, for this very Python only."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED if compiled else zipfile.ZIP_DEFLATED) as archive:
         for name, path in package_files():
             _add(archive, str(name), path.read_bytes())
@@ -36,7 +36,7 @@ def zip_package(target: Path, *, compiled: bool = False) -> Path:
 
 
 def modules_beside(script: str, shipped: Iterable[Path]) -> list[str]:
-    """The files of modules that this process has imported from the script's folder and that do not go to tasks."""
+    """Modules that this process has imported from the script's folder and that are not shipped to tasks."""
     folder, known = Path(script).resolve().parent, {path.resolve() for path in shipped}
     files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
     found = {Path(file).resolve() for file in files if file}
@@ -45,12 +45,12 @@ def modules_beside(script: str, shipped: Iterable[Path]) -> list[str]:
 
 
 def package_files() -> Iterator[tuple[Path, Path]]:
-    """The files that the package consists of, data among them: (name as it is imported, path), in order.
+    """The files of the package, including data: (name for import, path), in order.
 
-    Not its mrjob.conf: no task reads it, and yours may hold secrets.
+    Excludes its mrjob.conf: tasks do not read it, and it may contain secrets.
     """
     root = Path(crawlmill.__file__).parent
-    if not root.is_dir():  # we run from such a zip ourselves
+    if not root.is_dir():  # running from such a zip ourselves
         raise FileNotFoundError(f"the package is not installed as files: {root}")
     for path in sorted(root.rglob("*")):
         if (
@@ -70,7 +70,7 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 def _loaded_code(name: Path) -> CodeType | None:
-    """The code of a module that this process has imported: workers need the same ones, and compiling takes long."""
+    """The code of a module imported in this process: workers need the same modules, and compiling takes long."""
     module = ".".join(name.with_suffix("").parts).removesuffix(".__init__")
     loader = getattr(sys.modules.get(module), "__loader__", None)
     return loader.get_code(module) if isinstance(loader, SourceFileLoader) else None

@@ -1,4 +1,4 @@
-"""What our runners have in common, each built on one of mrjob's runner classes, which lack it or do it differently."""
+"""What our runners have in common. Each derives from one of mrjob's runners, which lack it or do it differently."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 @contextmanager
 def shipping() -> Iterator[None]:
-    """What a runner of mrjob's raises as it is made: a mistake in what is to ship. Raises: UsageError."""
+    """Turn errors of an mrjob runner's constructor, which are about files to ship, into ours. Raises: UsageError."""
     try:
         yield
     except OSError as error:
@@ -35,14 +35,14 @@ def shipping() -> Iterator[None]:
 
 
 def check_shipped(paths: Iterable[str]) -> None:
-    """Find out that something is not there before anything is launched. Raises: UsageError."""
+    """Check before launch that files to ship exist. Raises: UsageError."""
     for path in paths:
         if not is_remote(path) and not os.path.exists(path):  # noqa: PTH110
             raise UsageError(f"file to ship not found: {path}")
 
 
 def check_step(alias: str, step: dict[str, Any], number: int) -> None:
-    """Let only steps pass whose tasks call methods of the job. Raises: UsageError."""
+    """Check that a step's tasks only call methods of the job. Raises: UsageError."""
     substeps = [step.get(kind) or {} for kind in ("mapper", "combiner", "reducer")]
     commands = any(each.get("type") == "command" or "pre_filter" in each for each in substeps)
     if step["type"] != "streaming" or step.get("input_manifest") or commands:
@@ -50,12 +50,12 @@ def check_step(alias: str, step: dict[str, Any], number: int) -> None:
 
 
 def run_key(label: str) -> str:
-    """A name for a run that nobody can guess, since the run's folder is called so."""
+    """An unguessable name for a run, since the run's folder has this name."""
     return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', label)}.{secrets.token_hex(6)}"
 
 
 def whole_number(properties: Mapping[str, Any], name: str) -> int | None:
-    """A property of a job that is a number of 1 or more; None if it is not set. Raises: UsageError."""
+    """A property of a job that must be a number of 1 or more; None if it is not set. Raises: UsageError."""
     given = properties.get(name)
     if given is None:
         return None
@@ -65,12 +65,12 @@ def whole_number(properties: Mapping[str, Any], name: str) -> int | None:
 
 
 def task_variables(properties: Mapping[str, Any], key: str) -> dict[str, str]:
-    """The environment that Hadoop's streaming gives every task of a job: its properties, and its id."""
+    """The environment that Hadoop streaming provides for every task of a job: its properties, and its id."""
     return {**{name.replace(".", "_"): str(value) for name, value in properties.items()}, "mapreduce_job_id": key}
 
 
 def usable_cores() -> int:
-    """Cores that this process may use."""
+    """The number of cores that this process may use."""
     try:
         return len(os.sched_getaffinity(0))  # type: ignore[attr-defined,unused-ignore]
     except AttributeError:  # macOS

@@ -1,9 +1,10 @@
-"""How our runners of Hadoop streaming, on your own cluster and on EMR, differ from mrjob's.
+"""How our runners of Hadoop streaming, on a cluster of your own and on EMR, differ from mrjob's.
 
 * PYTHONPATH is set by `-cmdenv`: mrjob's wrapper script starts another shell and another Python for each task, and
   leaves a lock file on every node; it is still used if the user has `setup` commands;
-* lines are written as they are printed: Hadoop would end a line that has no value in a tab;
-* runs have names that nobody can guess, since the name is also the name of the run's folder;
+* lines are written as they are printed: Hadoop would append a tab to lines without a value;
+* an option with an empty value is passed on as `--option=`: Hadoop drops empty arguments from commands;
+* run names are unguessable, since the run's folder has the same name;
 * Hadoop 1 is not supported.
 """
 
@@ -20,13 +21,13 @@ from crawlmill.mr.task.task_list import limited
 __all__ = ["StreamingTasks"]
 
 _TAGS: Final = "mapreduce.job.tags"
-# How streaming reads what a task prints (`IdentifierResolver`): a line is all key, so no separator is written after it.
+# How streaming reads a task's output (`IdentifierResolver`): a line is all key, so no separator is appended.
 _WHOLE_LINES: Final = "keyonlytext"
-_HADOOP: Final = "3"  # which names of properties hold; those of Hadoop 2 are the same
+_HADOOP: Final = "3"  # determines the names of properties; those of Hadoop 2 are the same
 
 
 class StreamingTasks:
-    """A mix-in that stands before one of mrjob's runners of Hadoop streaming."""
+    """A mix-in for one of mrjob's runners of Hadoop streaming; must be the first base class."""
 
     surveys: bool = False
     """Whether the job surveys its inputs; to be set before anything runs."""
@@ -41,12 +42,12 @@ class StreamingTasks:
             super().__init__(*given, **settings)
         manager, made_later = self._working_dir_mgr, set(self._dir_to_archive_path.values())  # type: ignore[attr-defined]
         check_shipped([*(manager.paths() - made_later), *self._opts["py_files"]])
-        with quiet_mrjob():  # what it says of the properties it says again
+        with quiet_mrjob():  # it would report the same about properties again
             for step in range(self._num_steps()):  # type: ignore[attr-defined]
                 whole_number(self._jobconf_for_step(step), REDUCERS)
 
     def give(self, settings: TaskSettings) -> None:
-        """Give every task these settings."""
+        """Pass these settings to every task."""
         self._extra_args.append(settings.argument())
 
     @property
@@ -55,16 +56,16 @@ class StreamingTasks:
         return self._job_key
 
     def _jobconf_for_step(self, step_num: int) -> dict[str, Any]:
-        """With what writes the step's lines as they are, unless keys and values are wanted."""
+        """The properties, with those that write a step's lines unchanged, unless keys and values must stay apart."""
         jobconf: dict[str, Any] = super()._jobconf_for_step(step_num)  # type: ignore[misc]
         step = self._get_step(step_num)  # type: ignore[attr-defined]
         if self._hadoop_output_format or "combiner" in step:  # type: ignore[attr-defined]
-            return jobconf  # what a combiner prints is read as what a reducer prints, and must keep its values
+            return jobconf  # the setting of reducers applies to combiners too, whose output must keep its values
         last = "reduce" if "reducer" in step else "map"
         return {f"stream.{last}.output": _WHOLE_LINES, **jobconf}
 
     def tag_jobs(self, tag: str) -> None:
-        """Let the jobs carry this tag in YARN, besides the user's."""
+        """Add a YARN tag to the jobs, besides the user's."""
         tags = [*filter(None, [self._opts["jobconf"].get(_TAGS)]), tag]
         self._opts["jobconf"] = {**self._opts["jobconf"], _TAGS: ",".join(tags)}
 
@@ -73,15 +74,25 @@ class StreamingTasks:
         self._opts["jobconf"] = {**properties, **self._opts["jobconf"]}
 
     def limit_tasks(self, most: int) -> None:
-        """Let no more map tasks run at a time."""
+        """Set the most map tasks that may run at a time."""
         self._opts["jobconf"] = limited(self._opts["jobconf"], most)
 
     def get_hadoop_version(self) -> str:
-        """What mrjob would ask the cluster."""
+        """The Hadoop version, which mrjob would ask the cluster for."""
         return _HADOOP
 
     def _make_unique_job_key(self, label: str | None = None, owner: str | None = None) -> str:  # noqa: ARG002
         return run_key(self._label())  # type: ignore[attr-defined]
+
+    def _mr_job_extra_args(self, *, local: bool = False) -> list[str]:
+        # Streaming splits a task's command at blanks, and drops empty arguments (`PipeMapRed.splitArgs`).
+        passed: list[str] = []
+        for each in super()._mr_job_extra_args(local=local):  # type: ignore[misc]
+            if each or not passed or not passed[-1].startswith("--"):
+                passed.append(each)
+            else:
+                passed[-1] += "="
+        return passed
 
     def _py_files_setup(self) -> list[Any]:
         for path in self._py_files():  # type: ignore[attr-defined]

@@ -1,1 +1,1 @@
-"""What a job is: the bases, their options and help."""
+"""Jobs: the base classes, their options and their help."""

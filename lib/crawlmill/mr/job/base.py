@@ -1,4 +1,4 @@
-"""`CrawlJob`: the base of jobs over crawl files. A job says which records it wants and what pairs each of them gives.
+"""`CrawlJob`: the base class of jobs over crawl files. A job declares the records it wants and yields pairs for each.
 
     class StatusCount(CrawlJob):
         '''Count HTTP status codes. (This text is the job's --help.)'''
@@ -14,8 +14,8 @@
     if __name__ == "__main__":
         StatusCount.run()
 
-The launcher (`launch`) cuts the inputs into tasks; a map task reads its inputs to their ends, gives the pairs of their
-records, and accounts for every input with a row of the ledger. Trouble of an input never fails a task.
+The launcher (`launch`) cuts the inputs into tasks. A map task reads its inputs to the end, yields the pairs of their
+records, and writes a ledger row for each input. A damaged or unreadable input never fails a task.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from crawlmill.mr.task.survey import REDUCERS, read_findings
 from crawlmill.results.columns import JSON_PAIRS, Columns
 from crawlmill.storage import Storage
 
-if TYPE_CHECKING:  # no task needs it
+if TYPE_CHECKING:  # tasks do not need it
     from crawlmill.mr.run.results import Results
     from crawlmill.results.writers import PartFormat
 
@@ -69,7 +69,7 @@ _OWN_SETTINGS = ("s3_sse", "s3_sse_kms_key_id")
 
 
 class CrawlJob(MRJob):  # type: ignore[misc]
-    """The base of jobs; see the module's text. `formats` and `types` empty mean all there are."""
+    """The base class of jobs; see the module docstring. Empty `formats` or `types` mean all of them."""
 
     # What a job declares.
 
@@ -85,12 +85,12 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     INTERNAL_PROTOCOL: ClassVar[type[Any]] = JsonPairs
     OUTPUT_PROTOCOL: ClassVar[type[Any]] = JsonPairs
 
-    # A line of the task list is a task. Without ignoreKey, Hadoop would put the line's offset in front of it.
+    # Each line of the task list is one task. Without ignoreKey, Hadoop would put the line's offset in front of it.
     HADOOP_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
     JOBCONF: ClassVar[dict[str, Any]] = {
         "mapreduce.input.lineinputformat.linespermap": 1,
         "stream.map.input.ignoreKey": "true",
-        "mapreduce.map.speculative": "false",  # it would fetch everything twice
+        "mapreduce.map.speculative": "false",  # would fetch every input twice
         "mapreduce.task.timeout": 1_800_000,
     }
 
@@ -143,14 +143,14 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         self.task_files = None
         self._watch = InputWatch(lambda: self.monitor)
 
-    # What a job says, each of it in its own way.
+    # Methods that a job may override.
 
     def process(self, record: Record) -> Iterable[Pair]:
-        """The pairs of one record. A FormatError means that the record could not be taken: none of its pairs counts."""
+        """Yield the pairs of one record. After a FormatError the record is lost, and none of its pairs count."""
         raise NotImplementedError(f"{type(self).__name__} has no process()")
 
     def read(self, reading: Reading) -> Iterator[Pair]:
-        """The pairs of one input; a job may take the records in its own way."""
+        """Yield the pairs of one input; override it to read the records in another way."""
         for record in self.watched(reading):
             try:
                 pairs = list(self.process(record) or ())
@@ -160,69 +160,70 @@ class CrawlJob(MRJob):  # type: ignore[misc]
             yield from pairs
 
     def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
-        """The pairs of a reduce task, from its sorted lines, many whole ones at a time: for very many lines.
+        """Yield the pairs of a reduce task from its sorted lines: faster than `reducer` for very many lines.
 
-        The lines are what INTERNAL_PROTOCOL has written; there must be a `reducer` too, which is not called.
+        `chunks` are whole lines, many at a time, as written by INTERNAL_PROTOCOL. The job must have a `reducer` too,
+        which is never called.
         """
         raise NotImplementedError(f"{type(self).__name__} has no reduce_lines()")
 
     def selection(self) -> Selection:
-        """Which formats the job takes, and which of their records."""
+        """The formats, and the types of their records, that the job processes."""
         return Selection(frozenset(self.formats) or None, frozenset(self.types) or None)
 
     def read_lists(self, lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs]) -> Inputs:  # noqa: ARG002
-        """The inputs of the lists that the user gave, by `read` or otherwise. Runs in the launcher."""
+        """Read the lists that the user gave, with `read` or in another way. Runs in the launcher."""
         return read(lists)
 
     def cut_tasks(
         self, ranked: list[tuple[int, Input]], storage: Storage, say: Callable[[str], None]
     ) -> list[bytes] | None:
-        """The lines of the task list, by a job whose tasks are no runs of files; None: they are. Runs in the launcher.
+        """The lines of the task list, if the job cuts its own tasks; None for the usual tasks. Runs in the launcher.
 
-        Each line is one of `task_list`, to which a job may add what its `mapper` knows; every input, which comes with
-        its rank, must be in one of them, or all its units in several.
+        Each line is one of `task_list`, to which a job may add data for its `mapper`. Every input, given with its rank,
+        must be in one of the tasks, or all of its units in several.
         """
-        del ranked, storage, say  # of jobs that cut
+        del ranked, storage, say  # used by jobs that override this
         return None
 
     def preview(self, tasks: int) -> str | None:  # noqa: ARG002
-        """What is printed in place of a run of so many tasks; None: the job runs. Runs in the launcher."""
+        """What to print instead of running so many tasks; None: run the job. Runs in the launcher."""
         return None
 
     def survey(self, reading: Any) -> Iterator[Pair]:
-        """What is to be known of an input before any is processed, as pairs for `conclude`."""
+        """Yield pairs for `conclude` about one input, before any input is processed."""
         raise NotImplementedError(f"{type(self).__name__} has no survey()")
 
     def conclude(self, key: Any, values: Iterator[Any]) -> Iterator[Pair]:
-        """The reducer of what `survey` yields, in one task; its pairs are the `findings`."""
+        """Reduce the pairs of `survey`, in one task; the pairs yielded are the `findings`."""
         raise NotImplementedError(f"{type(self).__name__} has no conclude()")
 
     def needs_output_dir(self) -> bool:
-        """Whether the job, as its options say, needs a folder for what it writes. Runs in the launcher."""
+        """Whether the job, with these options, needs an output folder. Runs in the launcher."""
         return self.writes_files
 
     def finish(self, results: Results) -> None:
-        """Add files to the output that are made of what tasks have left. Runs in the launcher, before publishing."""
+        """Add files to the output, made from what the tasks wrote. Runs in the launcher, before publishing."""
 
-    # What a job may use.
+    # Methods that a job may call.
 
     def watched(self, reading: Reading) -> Iterator[Record]:
-        """The records of one input, with signs of life now and then."""
+        """Yield the records of one input; reports progress while they are read."""
         return self._watch.records(reading)
 
     @cached_property
     def findings(self) -> list[Pair]:
-        """What the survey has found, in the tasks of the steps after it."""
+        """The pairs that `conclude` yielded, in the tasks of later steps."""
         return list(read_findings(self.internal_protocol(), self.storage, os.environ))
 
     def write_file(self, name: str) -> AbstractContextManager[BinaryIO]:
-        """A file of the output, to be written within a `with` block in a map or reduce task.
+        """Open a file of the output for writing, in a `with` block of a map or reduce task.
 
-        It is published as OUTPUT_DIR/NAME if the attempt counts; `name` may have folders (`year=2024/x.parquet`). What
-        is written is streamed. No two tasks may write a file of the same name.
+        It is published as OUTPUT_DIR/NAME if the attempt counts; `name` may contain folders (`year=2024/x.parquet`).
+        Writes are streamed. No two tasks may write a file of the same name.
 
         Raises:
-            ValueError: The name is none, or this task has written one of that name.
+            ValueError: The name is not allowed, or this task has already written a file of that name.
         """
         if not self.writes_files:
             raise TypeError(f"{type(self).__name__} writes a file, but does not say so: writes_files = True")
@@ -233,7 +234,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     @cached_property
     def storage(self) -> Storage:
-        """What opens inputs, as the launcher set it up."""
+        """Opens inputs, as configured by the launcher."""
         return storage_of(self.options)
 
     @cached_property
@@ -243,34 +244,34 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     @cached_property
     def criteria(self) -> Criteria:
-        """What the user asks of pages; the records that `process` gets meet it."""
+        """The user's selection of pages; `process` gets only records that meet it."""
         return criteria_of(self.options)
 
     @property
     def survey_options(self) -> ReadOptions:
-        """How inputs are read by the survey."""
+        """How the survey reads inputs."""
         return self.read_options
 
     @cached_property
     def part_format(self) -> PartFormat | None:
-        """How the parts of the results are written; None: as pairs."""
+        """How to write the parts of the results; None: as pairs."""
         if self.columns is None or self.options.output_format == PAIRS:
             return None
-        from crawlmill.results.writers import PartFormat  # noqa: PLC0415 - not of every run
+        from crawlmill.results.writers import PartFormat  # noqa: PLC0415 - many runs do not need it
 
         return PartFormat(self.options.output_format, self.columns, harmless=self.options.spreadsheet_safe)
 
-    # The steps, and what goes through the tasks of them (`task_inputs`, `step_task`).
+    # The steps, and the input and output of their tasks (`task_inputs`, `step_task`).
 
     def steps(self) -> list[MRStep]:
-        """The steps: the job's own, and before them that of the survey, if it has one."""
+        """The job's own steps, after that of the survey, if there is one."""
         own: list[MRStep] = super().steps()
         if not self.surveys:
             return own
         return [MRStep(mapper=self._survey_mapper, reducer=self.conclude, jobconf={REDUCERS: 1}), *own]
 
     def mapper(self, _key: None, line: str) -> Iterator[Pair]:
-        """The pairs of one line of the task list, and a ledger row for each of its inputs."""
+        """Yield the pairs of one line of the task list, and a ledger row for each of its inputs."""
         for rank, reading in self._inputs.readings(line, self.read_options):
             with self._watch.over(reading):
                 yield from self.read(reading)
@@ -299,26 +300,26 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         StepTask(self, "reducer", step_num).run(self.reduce_pairs)
 
     def sums(self, kind: str, step_num: int) -> Choice | None:
-        """What a combiner or reducer of a step chooses of the sums, if it is `summing`; None if it is anything else."""
+        """How a combiner or reducer of a step selects sums, if it is plain `summing`; None if it is anything else."""
         if kind == "mapper" or not is_json(self, kind, step_num) or overrides(self, CrawlJob, f"{kind[:-1]}_pairs"):
             return None
         return plain_sums(self._get_step(step_num, MRStep), kind)
 
     def map_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
-        """The pairs of a map task; rows stay among them if a reducer follows, which will set them aside."""
+        """The pairs of a map task; ledger rows stay among them if a reducer follows, which sets them aside."""
         mapped: Iterator[Pair] = super().map_pairs(pairs, step_num)
         if step_num != self._accounting_step or "reducer" in self._steps_desc()[step_num]:
             return mapped
         return rows_set_aside(mapped, self.task_files)
 
     def combine_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
-        """The pairs of a combiner; rows pass it by."""
+        """The pairs of a combiner; ledger rows pass unchanged."""
         rows: list[Pair] = []
         yield from super().combine_pairs(without_rows(pairs, rows.append), step_num)
         yield from rows
 
     def reduce_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
-        """The pairs of a reduce task; in the step that accounts for inputs, rows are set aside."""
+        """The pairs of a reduce task; the step that accounts for inputs sets ledger rows aside."""
         if step_num != self._accounting_step:
             yield from super().reduce_pairs(pairs, step_num)
             return
@@ -327,36 +328,36 @@ class CrawlJob(MRJob):  # type: ignore[misc]
 
     @property
     def _accounting_step(self) -> int:
-        """The step that accounts for inputs: the first one after the survey."""
+        """The index of the step that accounts for inputs: the first one after the survey."""
         return int(self.surveys)
 
     # The job as a program (`program`, `command_line`).
 
     @classmethod
     def run(cls) -> None:
-        """Do what the command line says: launch the job, or be one of its tasks."""
+        """Run what the command line asks for: launch the job, or run one of its tasks."""
         run_program(cls)
 
     @classmethod
     def mr_job_script(cls) -> str | None:
-        """The path of the script that is run: where that is a door to the class, the door, not the class' module."""
+        """The path of the script to run: that which imports the class, if there is one, else the class' own module."""
         found: str | None = door_of(cls) or super().mr_job_script()
         return found
 
     @classmethod
     def name(cls) -> str:
-        """The job's name: that of its file."""
+        """The name of the job, which is the name of its file."""
         return Path(cls.mr_job_script() or cls.__name__).stem
 
     @classmethod
     def ends_with(cls) -> str | None:
-        """What has to be recorded of a job by whoever may end its run without its launcher."""
+        """MODULE:CLASS of the job, if its run must be finished by it even without its launcher; else None."""
         if cls.finish is CrawlJob.finish and cls.publishes_pairs:
             return None
         return f"{cls.__module__}:{cls.__qualname__}"
 
     def execute(self) -> None:
-        """Launch the job, or be the task that the options name."""
+        """Launch the job, or run the task that the options name."""
         if self.options.worker is not None:
             from crawlmill.mr.engines.machine.worker import serve  # noqa: PLC0415 - only workers need it
 
@@ -368,9 +369,9 @@ class CrawlJob(MRJob):  # type: ignore[misc]
             super().execute()
 
     def run_job(self) -> None:
-        """Run the whole job; ends the process if the exit code is not 0."""
-        from crawlmill.mr.job.declared import check_declared, check_output_format  # noqa: PLC0415 - no task needs it
-        from crawlmill.mr.launch import launch  # noqa: PLC0415 - no task needs it
+        """Run the whole job; exits the process if the exit code is not 0."""
+        from crawlmill.mr.job.declared import check_declared, check_output_format  # noqa: PLC0415 - unused in tasks
+        from crawlmill.mr.launch import launch  # noqa: PLC0415 - tasks do not need it
 
         check_declared(self)
         check_output_format(self)
@@ -381,7 +382,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     def configure_args(self) -> None:
         """Declare the options that every job has."""
         parser = self.arg_parser
-        # argparse makes a formatter for every option declared; one that knows its width does not ask the terminal.
+        # argparse makes a formatter for each option; one with a fixed width does not query the terminal each time.
         parser.formatter_class = partial(RawDescriptionHelpFormatter, width=100)
         super().configure_args()
         parser.allow_abbrev = False
@@ -391,11 +392,11 @@ class CrawlJob(MRJob):  # type: ignore[misc]
             declare_output_format(parser, self._passthru_arg_dests, shown=self.columns is not None)
 
     def _pass_on(self, group: _ArgumentGroup, *names: str, **settings: Any) -> None:
-        """Declare an option, in a group of the help, that tasks get too."""
+        """Declare an option, in a group of the help, that is passed on to tasks."""
         pass_on(group, self._passthru_arg_dests)(*names, **settings)
 
     def load_args(self, args: list[str]) -> None:
-        """Parse the command line; whatever is wrong with it is a UsageError."""
+        """Parse the command line. Raises: UsageError."""
         if not hasattr(self, "_of_mrjob"):
             raise UsageError(f"configure_args() of {type(self).__name__} does not call super().configure_args()")
         self.arg_parser.error = raise_usage_error
@@ -407,27 +408,27 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         if options.runner:
             super()._print_help(options)
         else:
-            from crawlmill.mr.job.help import print_help  # noqa: PLC0415 - no task needs it
+            from crawlmill.mr.job.help import print_help  # noqa: PLC0415 - tasks do not need it
 
             print_help(self.arg_parser, self._of_mrjob, type(self), self.name(), self.shown_as)
 
     def _runner_opt_names_for_help(self) -> set[str]:
-        """Of the settings of a runner, those that mrjob knows: it looks each of them up."""
+        """The settings of a runner that mrjob knows, since it looks each of them up."""
         return {name for name in super()._runner_opt_names_for_help() if name not in _OWN_SETTINGS}
 
     def make_runner(self, **settings: Any) -> MRJobRunner:
-        """The runner that the options name, made with these settings in place of theirs."""
+        """Make the runner that the options name, with these settings instead of those of the options."""
         return self._runner_class()(**{**self._runner_kwargs(), **settings})
 
     def _runner_class(self) -> type[MRJobRunner]:
-        from crawlmill.mr.engines.registry import runner_class  # noqa: PLC0415 - no task needs it
+        from crawlmill.mr.engines.registry import runner_class  # noqa: PLC0415 - tasks do not need it
 
         return runner_class(self.options.runner)
 
     def _runner_kwargs(self) -> dict[str, Any]:
         runner = self._runner_class()
         given = super()._runner_kwargs()
-        for name in ("s3_endpoint", "s3_region"):  # of our storage; mrjob would find them strange but for its own S3
+        for name in ("s3_endpoint", "s3_region"):  # for our storage; mrjob would warn about them
             if name not in runner.OPT_NAMES:
                 given.pop(name, None)
         for name in _OWN_SETTINGS:

@@ -1,7 +1,7 @@
-"""`CapturesJob`: the base of jobs over captures, whatever brings them.
+"""`CapturesJob`: the base class of jobs over captures, from archives or indexes.
 
-Archives are indexed on the way; of index files the lines are taken as they stand. A CDX or CDXJ file that is given as a
-list is itself the input.
+Archives are indexed while they are read; lines of index files are used as they are. A CDX or CDXJ file given as a list
+is itself the input.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BLOCK_BYTES: Final = 1 << 18
 
 
 class CapturesJob(CrawlJob):
-    """The base of jobs over captures."""
+    """The base class of jobs over captures."""
 
     items: ClassVar[type[Any]] = object
     formats: tuple[str, ...] = ("warc", "arc", "wat", "wet", "cdxj", "cdx")
@@ -46,16 +46,16 @@ class CapturesJob(CrawlJob):
     """Whether a WAT file stands for the pages that it describes, and not for its own records."""
 
     def configure_args(self) -> None:
-        """Declare how archives are indexed."""
+        """Declare the options for indexing archives."""
         super().configure_args()
         self._passthru_arg_dests.update(add_index_options(self.arg_parser.add_argument_group("captures of archives")))
 
     def captures(self, reading: Any) -> Iterator[bytes]:
-        """The lines of an input's captures: many whole lines at a time, each with its LF."""
+        """Yield the lines of an input's captures: chunks of whole lines, each line with its LF."""
         return (block.data for block in self.blocks(reading))
 
     def blocks(self, reading: Any) -> Iterator[Block]:
-        """The selected captures of an input, many at a time; those of archives are numbered as they come."""
+        """Yield the selected captures of an input in blocks; those of archives are numbered in reading order."""
         criteria = reading.selection.criteria
         if not criteria:
             yield from self._all_blocks(reading)
@@ -70,7 +70,7 @@ class CapturesJob(CrawlJob):
         lines = ArchiveLines(self._name_of(reading.item), self.index_options)
         reading.counter = lines.counter
         items = iter(self.watched(reading))
-        first = next(items, None)  # None: an empty input, or one whose records were all taken by the counter
+        first = next(items, None)  # None: the input is empty, or the counter consumed all of its records
         if isinstance(first, Block):
             yield first
             yield from items
@@ -95,24 +95,24 @@ class CapturesJob(CrawlJob):
             yield _block(held, number)
 
     def read_lists(self, lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs]) -> Inputs:
-        """The inputs of lists, among which may be index files and clusters."""
-        from crawlmill.mr.run.index_inputs import read_index_lists  # noqa: PLC0415 - no task needs it
+        """Read the lists, which may name index files and clusters."""
+        from crawlmill.mr.run.index_inputs import read_index_lists  # noqa: PLC0415 - tasks do not need it
 
         return read_index_lists(lists, storage, read)
 
     @cached_property
     def index_options(self) -> IndexOptions:
-        """What is indexed of archives, and how."""
+        """How archives are indexed."""
         return IndexOptions(self.options.records, "cdxj", self.options.fields)
 
     def selection(self) -> Selection:
-        """What is taken of inputs: of archives, what is indexed."""
+        """What to read of inputs: of archives, the records that are indexed."""
         wanted = self.index_options.selection
         return Selection(frozenset(self.formats), wanted.types, wanted.selectors)
 
     @property
     def survey_options(self) -> ReadOptions:
-        """The survey needs no bodies."""
+        """Read options for the survey, which needs no bodies."""
         return replace(self.read_options, heads_only=True, verify=False)
 
     def _name_of(self, item: Input) -> str:
@@ -122,7 +122,7 @@ class CapturesJob(CrawlJob):
 
 
 class _Rest:
-    """The records of a reading whose first one was taken already."""
+    """The rest of a reading whose first record has already been consumed."""
 
     def __init__(self, reading: Any, records: Iterator[Record]) -> None:
         self._reading, self._records = reading, records

@@ -1,4 +1,4 @@
-"""The options of a job: those that every job has, which of them tasks get too, and what tasks make of them."""
+"""The options that every job has, which of them are passed on to tasks, and the storage built from them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ PAIRS: Final = "pairs"
 
 
 def declare_options(parser: ArgumentParser, passed_on: set[str]) -> None:
-    """Declare the options that jobs have besides mrjob's; the names of those that tasks get join `passed_on`."""
+    """Declare the options of jobs besides mrjob's; adds the names of those passed on to tasks to `passed_on`."""
     for action in parser._actions:  # noqa: SLF001 - mrjob's own way of reading its parser
         if action.dest == "runner":
-            action.choices = None  # the registry says which there are
+            action.choices = None  # the registry of engines has the choices
     inputs = parser.add_argument_group("inputs")
     declared.add_base_url(inputs.add_argument)
     declared.add_storage(inputs.add_argument)
@@ -40,7 +40,7 @@ def declare_options(parser: ArgumentParser, passed_on: set[str]) -> None:
 
 
 def declare_output_format(parser: ArgumentParser, passed_on: set[str], *, shown: bool) -> None:
-    """Declare in which format results are written; not shown of jobs that refuse every other."""
+    """Declare the format of results; hidden in the help of jobs that support only one."""
     add = pass_on(parser.add_argument_group("results") if shown else parser, passed_on)
     formats = (
         "pairs: key TAB value, in JSON (default); jsonl: objects; csv, tsv: with a header; parquet: needs --output-dir "
@@ -52,7 +52,7 @@ def declare_output_format(parser: ArgumentParser, passed_on: set[str], *, shown:
 
 
 def pass_on(group: _ArgumentGroup | ArgumentParser, passed_on: set[str]) -> Callable[..., None]:
-    """What declares an option, in a group of the help, that tasks get too."""
+    """Return a function that declares an option, in a group of the help, and passes it on to tasks."""
 
     def add(*names: str, **settings: Any) -> None:
         passed_on.add(group.add_argument(*names, **settings).dest)
@@ -61,12 +61,12 @@ def pass_on(group: _ArgumentGroup | ArgumentParser, passed_on: set[str]) -> Call
 
 
 def raise_usage_error(message: str) -> NoReturn:
-    """What a parser does with a mistake. Raises: UsageError."""
+    """The error handler of a parser. Raises: UsageError."""
     raise UsageError(f"{message} (see --help)")
 
 
 def storage_of(options: Any) -> Storage:
-    """The storage that a launcher has set up for its tasks, or what the command line says."""
+    """The storage that the launcher configured for its tasks, or the one that the command line asks for."""
     settings: TaskSettings | None = options.task_settings
     if settings is None:
         return Storage(declared.storage_options(options))
@@ -75,5 +75,5 @@ def storage_of(options: Any) -> Storage:
 
 @lru_cache(maxsize=1)
 def _storage_of_run(options: StorageOptions) -> Storage:
-    """One for all tasks that this process runs: they share connections, and what was learnt of a server."""
+    """One storage for all tasks of this process, which share its connections and what it learnt about servers."""
     return Storage(options)

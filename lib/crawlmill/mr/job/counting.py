@@ -1,4 +1,4 @@
-"""`CountJob`: the base class of counting jobs. Counts are collected in map tasks, in bounded memory, and summed by key.
+"""`CountJob`: the base class of counting jobs. Map tasks add up counts, in bounded memory; reducers sum them by key.
 
     class MimeCount(CountJob):
         '''Count media types.'''
@@ -9,8 +9,8 @@
         def process(self, record):
             yield record.http.media_type, 1
 
-A job whose counting is worth a loop of its own has a counter of its own (`make_counter`, `count`). Where the native
-core has a twin of both, `counted_natively` above `count` says so.
+A job that needs a faster loop brings a counter of its own (`make_counter`, `count`). If the native core implements
+both, `counted_natively` above `count` says so.
 """
 
 from __future__ import annotations
@@ -40,40 +40,40 @@ _counted_natively: Final[set[Callable[..., None]]] = set()
 
 
 def counted_natively(count: _Count) -> _Count:
-    """Declare that the native core counts a record as this `count` does, with the `native` of the job's counter.
+    """Declare that the native core counts a record just as this `count` does, with the `native` of the job's counter.
 
-    Usual records are then counted as they are read; the rest still comes to `count`. A job that derives from this one
-    and has a `count` of its own is not concerned.
+    Ordinary records are then counted as they are read; the others still reach `count`. A subclass that overrides
+    `count` is not affected.
     """
     _counted_natively.add(count)
     return count
 
 
 class Counter(Protocol):
-    """Counts by key."""
+    """A collection of counts by key."""
 
     def __len__(self) -> int:
-        """Keys held."""
+        """The number of keys held."""
 
     def drain(self) -> Iterator[Pair]:
-        """The counts; empties the counter."""
+        """Yield the counts and empty the counter."""
 
 
 class LineCounter(Counter, Protocol):
-    """A counter that can also write what it holds."""
+    """A counter that can also write its counts as lines."""
 
     def drain_lines(self) -> Iterable[bytes]:
-        """Counts as lines `key TAB value` of JSON, some of them in each; those that remain come out of `drain`."""
+        """Yield counts as JSON lines `key TAB value`, several in each item; `drain` yields those that remain."""
 
 
 class PairCounter:
-    """The sums of pairs whose values are numbers. Keys are one if their JSON is: `1` and `true` are two keys."""
+    """Sums the numeric values of pairs by key. Keys are equal if their JSON is equal: `1` and `true` differ."""
 
     def __init__(self) -> None:
         self._counts: dict[str | bytes, Any] = {}
 
     def add(self, key: Any, number: float) -> None:
-        """Count one pair."""
+        """Add one pair."""
         name = key if type(key) is str else encode_key(key)
         self._counts[name] = self._counts.get(name, 0) + number
 
@@ -81,12 +81,12 @@ class PairCounter:
         return len(self._counts)
 
     def drain(self) -> Iterator[Pair]:
-        """The counts; empties the counter."""
+        """Yield the counts and empty the counter."""
         counts, self._counts = self._counts, {}
         return ((name if type(name) is str else json.loads(name), number) for name, number in counts.items())
 
     def drain_lines(self) -> Iterator[bytes]:
-        """The counts as lines; empties the counter."""
+        """Yield the counts as lines and empty the counter."""
         counts, self._counts = self._counts, {}
         for name, number in counts.items():
             key = name if isinstance(name, bytes) else encode_key(name)
@@ -95,7 +95,7 @@ class PairCounter:
 
 
 class CountJob(CrawlJob):
-    """The base of counting jobs; see the module's text."""
+    """The base class of counting jobs; see the module docstring."""
 
     most_keys: ClassVar[int] = _MAX_KEYS
     """Keys that a map task may hold before it emits them."""
@@ -114,16 +114,16 @@ class CountJob(CrawlJob):
         )
 
     def make_counter(self) -> Any:
-        """What `count` adds to; a `Counter`."""
+        """Return the `Counter` that `count` adds to."""
         return PairCounter()
 
     def count(self, record: Record, counter: Any) -> None:
-        """Count one record. A FormatError means that it could not be taken: nothing of it may have been counted."""
+        """Count one record. A FormatError means that it is lost: then nothing of it may have been counted."""
         for key, number in list(self.process(record) or ()):
             counter.add(key, number)
 
-    def ranked_in(self, key: Any) -> str:  # noqa: ARG002 - for those who override it
-        """The name of the ranking that `--top` has a key in; all keys are in one unless a job says otherwise."""
+    def ranked_in(self, key: Any) -> str:  # noqa: ARG002 - for subclasses
+        """The name of the ranking in which `--top` places a key; by default there is one for all keys."""
         return ""
 
     def mapper_init(self) -> None:
@@ -131,7 +131,7 @@ class CountJob(CrawlJob):
         self._counter: Counter = self.make_counter()
 
     def read(self, reading: Reading) -> Iterator[Pair]:
-        """Count the records of one input; pairs come only where too many keys are held."""
+        """Count the records of one input; yields pairs only when too many keys are in memory."""
         counter, count = self._counter, self.count
         if type(self).count in _counted_natively:
             reading.counter = getattr(counter, "native", None)
@@ -144,18 +144,18 @@ class CountJob(CrawlJob):
                 yield from self._drained()
 
     def mapper_final(self) -> Iterator[Pair]:
-        """The counts of a map task."""
+        """Yield the counts of a map task."""
         return self._drained()
 
     def run_mapper(self, step_num: int = 0) -> None:
-        """Run a map task. What it counts becomes lines at once, if nothing of the job's own comes in between."""
+        """Run a map task; writes counts straight as lines if the job overrides nothing in between."""
         theirs = ("mapper", "mapper_final", "map_pairs", "read", "steps")
         first = not step_num and not self.surveys
         self._as_lines = first and is_json(self, "mapper", 0) and not overrides(self, CountJob, *theirs)
         super().run_mapper(step_num)
 
     def sums(self, kind: str, step_num: int) -> Choice | None:
-        """As in `CrawlJob`; the thresholds of counting jobs are choices too."""
+        """As in `CrawlJob`, for counting jobs with thresholds too."""
         choice = super().sums(kind, step_num)
         theirs = ("steps", "ranked_in", "reducer", "reduce_pairs")
         first = not step_num and not self.surveys
@@ -170,7 +170,7 @@ class CountJob(CrawlJob):
         yield from self._counter.drain()
 
     def steps(self) -> list[MRStep]:
-        """Count and sum; with `--top`, each reducer gives its largest, and one reducer the largest of those."""
+        """Count and sum; with `--top`, each reducer yields its largest counts, and one more step the largest of all."""
         reducer = self._reduced_enough if self.options.min_count > 1 else self.reducer
         counting = {"mapper_init": self.mapper_init, "mapper": self.mapper, "mapper_final": self.mapper_final}
         if "combiner" in vars(type(self)):
@@ -203,6 +203,6 @@ class CountJob(CrawlJob):
 
 
 def _writes_lines(counter: Counter) -> TypeGuard[LineCounter]:
-    """Whether its `drain_lines` is of the same class as its `drain`, so that both give the same."""
+    """Whether `drain` and `drain_lines` come from the same class, so that they yield the same counts."""
     home = next(each for each in type(counter).__mro__ if "drain" in vars(each))
     return "drain_lines" in vars(home)

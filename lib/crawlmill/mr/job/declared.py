@@ -1,4 +1,4 @@
-"""Checks before a job is launched: what it declares (a typo in `formats` counts nothing), and its format of results."""
+"""Checks before launch: what a job declares (a typo in `formats` would count nothing), and its output format."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def check_declared(job: Any) -> None:
 
 
 def check_output_format(job: Any) -> None:
-    """Check that the results of a job can be written in the format that the user wants.
+    """Check that the job's results can be written in the format that the user asked for.
 
     Raises:
-        UsageError: They cannot; or `columns` of the job are none.
+        UsageError: They cannot, or the `columns` of the job are not valid.
     """
     options = job.options
     if not job.formats_results:
@@ -60,4 +60,4 @@ def check_output_format(job: Any) -> None:
     if options.output_format == "parquet":
         if not options.output_dir or options.cat_output:
             raise UsageError("--output-format parquet writes files: it needs --output-dir, and cannot be printed")
-        import_module("crawlmill.results.parquet")  # says which package is missing
+        import_module("crawlmill.results.parquet")  # reports which package is missing

@@ -1,4 +1,4 @@
-"""The captures of the pages that a WAT file describes: of its records about responses."""
+"""The captures of pages that a WAT file describes, from its records about responses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RESPONSES = ("response", "revisit")
 
 
 def described_lines(records: Records) -> Iterator[bytes]:
-    """The CDXJ lines of the pages, each with its end. They say where the page's own record is, if the WAT does."""
+    """Yield the CDXJ lines of the pages, with line ends; with the place of the page's own record if the WAT has it."""
     for record in records:
         envelope = Envelope.of(record)
         if not records.is_whole(record):

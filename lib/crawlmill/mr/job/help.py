@@ -1,4 +1,4 @@
-"""The --help of a job: its docstring, its own options, the shared ones, and the few of mrjob's that matter."""
+"""The --help of a job: its docstring, its own options, the shared ones, and the few mrjob options that matter."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _SHOWN: Final = {
 def print_help(
     parser: argparse.ArgumentParser, rare: Iterable[argparse.Action], job: type, name: str, shown_as: str | None = None
 ) -> None:
-    """Print the help of a job; of mrjob's options, the `rare`, only those that most users need, in our words."""
+    """Print the help of a job; of mrjob's options (`rare`), only those that most users need, in our own words."""
     _make_ready(parser, rare, job, name, shown_as)
     parser.print_help()
 
 
 def parser_of(job: type[Any]) -> argparse.ArgumentParser:
-    """The parser of a job's command line, as its help shows it. It is made to be read, not to parse with."""
+    """The parser of a job's command line as its help shows it: for reading, not for parsing."""
     declared = _declared(job)
     parser: argparse.ArgumentParser = declared.arg_parser
     _make_ready(parser, declared._of_mrjob, job, job.name(), job.shown_as)  # noqa: SLF001
@@ -44,7 +44,7 @@ def parser_of(job: type[Any]) -> argparse.ArgumentParser:
 
 
 def options_on(engine: Engine, job: type[Any]) -> list[argparse.Action]:
-    """The options of a job that are of one engine, and that only `-r ENGINE --help` shows."""
+    """The options of a job for one engine, which only `-r ENGINE --help` shows."""
     names = engine.runner_class().OPT_NAMES - set(_SHOWN)
     rare: list[argparse.Action] = _declared(job)._of_mrjob  # noqa: SLF001
     return [
@@ -58,7 +58,7 @@ def options_on(engine: Engine, job: type[Any]) -> list[argparse.Action]:
 
 
 def _declared(job: type[Any]) -> Any:
-    """A job with its options declared, and no command line: some jobs refuse an empty one."""
+    """The job with its options declared and no command line parsed, since some jobs refuse an empty one."""
     return type(job.__name__, (job,), {"load_args": lambda *_: None})([])
 
 
@@ -71,7 +71,7 @@ def _make_ready(
 
 
 def _shown_script(job: Any, name: str) -> str:
-    """How a script is called: those of the project from above their folder, all others from theirs."""
+    """How the script is called: the project's own from the folder above theirs, others from their own folder."""
     script = job.mr_job_script()
     return f"jobs/{name}.py" if script is None or Path(script).parent.name == "jobs" else f"{name}.py"
 

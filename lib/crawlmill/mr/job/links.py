@@ -1,4 +1,4 @@
-"""The base of jobs that ask which links pages have: `LinksJob`."""
+"""`LinksJob`: the base class of jobs over the links of pages."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _KINDS_2012: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: its URL as it is recorded, its base as it is written, and what yields its references, (kind, value)."""
+    """A page: its URL as recorded, its base as written, and a function that yields its references as (kind, value)."""
 
     url: str
     base: str | None
     references: Callable[[], Iterable[tuple[str, str]]]
 
     def links(self) -> Iterator[tuple[str, str]]:
-        """(target, kind) of each reference that is a URL."""
+        """Yield (target, kind) for each reference that is a URL."""
         resolve = Resolver(self.url, self.base).resolve
         for kind, reference in self.references():
             target = resolve(reference)
@@ -47,7 +47,7 @@ class Page:
 
 
 class LinksJob(CrawlJob):
-    """The base of jobs over the links of pages, of HTML responses and what WAT and metadata of 2012 say of them."""
+    """The base class of jobs over the links of pages: of HTML responses, and of what WAT and metadata of 2012 list."""
 
     formats = ("warc", "arc", "wat", "metadata")
     types = ("response", "metadata")
@@ -56,12 +56,12 @@ class LinksJob(CrawlJob):
     """What else counts as the references of a page, of `EXTRAS`."""
 
     def pages(self, reading: Reading) -> Iterator[Page]:
-        """The pages of one input, and what else refers to others, if `extras` has it."""
+        """Yield the pages of one input, and the other sources of links that `extras` names."""
         for record in self.watched(reading):
             yield from self.pages_of(reading, record)
 
     def pages_of(self, reading: Reading, record: Record) -> list[Page]:
-        """Those of one record; what is wrong with it is told to the reading."""
+        """The pages of one record; errors are reported to the reading."""
         try:
             found = [page_of(record), _extra_of(record, self.extras) if self.extras else None]
         except FormatError as error:
@@ -71,21 +71,21 @@ class LinksJob(CrawlJob):
 
 
 def page_of(record: Record) -> Page | None:
-    """The page that a record is, or is about; None for other records. Raises: FormatError."""
+    """The page that a record contains or describes; None for other records. Raises: FormatError."""
     url = record.uri
     if record.type == "response":
         if url is None or not (record.holds_http and record.http.is_html):
             return None
         source = _Source(record)
         return Page(url, base_in(source.page, source.decode), lambda: references_in(source.page, source.decode))
-    if record.format == "sequencefile":  # of 2012
+    if record.format == "sequencefile":  # metadata of 2012
         content = valid_metadata(record.body()).fields.get("content")
         document = None if content is None else parse_content(content)
         if url is None or not isinstance(document, Document):
             return None
         links = [(_KINDS_2012[link.element or "a"], link.href) for link in document.links]
         return Page(url, None, lambda: iter(links))
-    if record.content_type != "application/json":  # the metadata records of a WARC
+    if record.content_type != "application/json":  # a metadata record of a WARC file
         return None
     page = wat_page(record.body())
     if page is None or (page.url or url) is None:
@@ -94,7 +94,7 @@ def page_of(record: Record) -> Page | None:
 
 
 def _extra_of(record: Record, extras: frozenset[str]) -> Page | None:
-    """What a response refers to beside its links; None if it is nothing. Raises: FormatError."""
+    """The references of a response outside its HTML; None if there are none. Raises: FormatError."""
     url, references = record.uri, []
     if record.type == "response":
         if not record.holds_http or url is None:
@@ -110,7 +110,7 @@ def _extra_of(record: Record, extras: frozenset[str]) -> Page | None:
 
 
 class _Source:
-    """The source of an HTML page, and its encoding, which is looked for where it matters."""
+    """The source of an HTML page and its encoding, which is detected only when needed."""
 
     def __init__(self, record: Record) -> None:
         self._http, self._body = record.http, record.body()
@@ -121,5 +121,5 @@ class _Source:
         return encoding_of(self._http, self._body) if self.page is self._body else "utf-8"
 
     def decode(self, text: bytes) -> str:
-        """The text of some of the page's bytes."""
+        """Decode some of the page's bytes."""
         return decode_text(text, self._encoding)

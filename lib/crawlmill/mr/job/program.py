@@ -1,4 +1,4 @@
-"""A job as a program: its script and name, how it reports mistakes, and a stdout that user code cannot spoil."""
+"""A job as a program: its script and name, how it reports mistakes, and a stdout protected from user code."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from crawlmill.mr.task.failure_report import report
 from crawlmill.terminal.streams import open_closed_streams
 from crawlmill.terminal.text import visible
 
-if TYPE_CHECKING:  # every task would make it, and none use it
+if TYPE_CHECKING:  # unused at run time, and every task would pay for it
     from typing import Protocol
 
     class Program(Protocol):
-        """What can be run; `CrawlJob` is one."""
+        """A class that can be run as a program; `CrawlJob` is one."""
 
         @classmethod
         def name(cls) -> str:
-            """Its name: that of its file."""
+            """The name of the program, which is the name of its file."""
 
         def execute(self) -> Any:
-            """Do what its options say."""
+            """Run what the options ask for."""
 
 
 __all__ = ["door_of", "guarded_stdout", "run_program"]
 
 
 def run_program(job: type[Program]) -> None:
-    """Do what the command line says: launch the job, or be one of its tasks. A mistake is one line, exit code 1."""
+    """Run the job or the task that the command line asks for. A mistake ends in one line on stderr and exit code 1."""
     open_closed_streams()
     try:
         job().execute()
@@ -45,7 +45,7 @@ def run_program(job: type[Program]) -> None:
 
 
 def door_of(job: type[Any]) -> str | None:
-    """The path of the script that is run, if that has the class in it or imports it; None if it does not."""
+    """The path of the running script, if it defines or imports the class; else None."""
     main = sys.modules.get("__main__")
     script = getattr(main, "__file__", None)
     return str(script) if script and getattr(main, job.__name__, None) is job else None
@@ -53,7 +53,7 @@ def door_of(job: type[Any]) -> str | None:
 
 @contextmanager
 def guarded_stdout() -> Iterator[BinaryIO]:
-    """A file for pairs where stdout was; what user code prints goes to stderr meanwhile, and corrupts nothing."""
+    """Yield a file for pairs in place of stdout; meanwhile what user code prints goes to stderr."""
     with os.fdopen(os.dup(1), "wb", 1 << 16) as pairs:
         os.dup2(2, 1)
         try:

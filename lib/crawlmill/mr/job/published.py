@@ -1,4 +1,4 @@
-"""The lines of results that are published: of a file, plain, gzip or bzip2, or of the parts of a folder of output."""
+"""The lines of published results: of a plain, gzip or bzip2 file, or of the parts of an output folder."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _OPENERS: Final[dict[bytes, Any]] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open}
 
 
 def published_lines(location: str, storage: Storage) -> Iterator[bytes]:
-    """The lines of a file, or of the parts of a folder of output.
+    """Yield the lines of a file, or of the parts of an output folder.
 
     Raises:
         SourceError: It cannot be read.
-        OSError, EOFError: What is compressed is damaged.
+        OSError, EOFError: The compressed data is damaged.
     """
     for name in _files(location, storage):
         with storage.open_stream(name, 0, 2) as stream:

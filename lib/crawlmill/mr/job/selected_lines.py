@@ -1,4 +1,4 @@
-"""Lines of indexes, selected by what they say of their captures."""
+"""Selects lines of indexes by the properties of their captures."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ __all__ = ["SelectedLines"]
 
 
 class SelectedLines:
-    """Selects lines; `left_out` is how many were not selected so far."""
+    """Selects lines; `left_out` is the number of lines that were not selected so far."""
 
     def __init__(self, criteria: Criteria) -> None:
         self._criteria = criteria
         self.left_out = 0
 
     def of(self, lines: bytes) -> bytes:
-        """Those of whole lines that are selected. A line that cannot be read stays, for its job to report."""
+        """The selected ones of whole lines. A line that cannot be parsed is kept: the job reports it."""
         chosen = [line for line in lines.split(b"\n")[:-1] if self._takes(line)]
         self.left_out += lines.count(b"\n") - len(chosen)
         return b"\n".join([*chosen, b""]) if chosen else b""
 
     def chosen(self, block: Block) -> Block | None:
-        """The selected lines of a block, which keep their numbers; None if there are none."""
+        """The selected lines of a block, with their numbers; None if there are none."""
         lines = block.data.split(b"\n")[:-1]
         takes = [self._takes(line) for line in lines]
         self.left_out += takes.count(False)
@@ -38,7 +38,7 @@ class SelectedLines:
         return replace(block, data=data, lines=takes.count(True), gaps=tuple(sorted((*block.gaps, *gone))))
 
     def taken_left_out(self) -> int:
-        """How many were not selected since this was asked last."""
+        """The number of lines left out since the last call."""
         number, self.left_out = self.left_out, 0
         return number
 

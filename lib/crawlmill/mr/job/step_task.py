@@ -1,4 +1,4 @@
-"""A task of a step, from stdin to stdout: what it reads as pairs or sums as lines, and where ledger rows go."""
+"""Runs a task of a step from stdin to stdout: decodes pairs, or sums lines undecoded, and sets ledger rows aside."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from crawlmill.mr.task.survey import reads_task_list
 from crawlmill.sorting import SortedLines, batches
 from crawlmill.storage import Storage
 
-if TYPE_CHECKING:  # every task would make it, and none use it
+if TYPE_CHECKING:  # unused at run time, and every task would pay for it
     from typing import Protocol
 
     from crawlmill.results.writers import PartFormat
 
     class StepJob(Protocol):
-        """What a task asks of its job; `CrawlJob` is one."""
+        """What a task needs of its job; `CrawlJob` is one."""
 
         options: Any
         stdin: Any
@@ -33,31 +33,31 @@ if TYPE_CHECKING:  # every task would make it, and none use it
 
         @property
         def storage(self) -> Storage:
-            """What opens inputs."""
+            """Opens inputs."""
 
         @property
         def surveys(self) -> bool:
-            """Whether all inputs are looked at before they are processed."""
+            """Whether a survey precedes the processing of inputs."""
 
         @property
         def reduces_lines(self) -> bool:
-            """Whether the reducer of the step that accounts for inputs takes lines."""
+            """Whether the reducer of the step that accounts for inputs takes whole lines."""
 
         @property
         def part_format(self) -> PartFormat | None:
-            """How the parts of the results are written; None: as pairs."""
+            """How to write the parts of the results; None: as pairs."""
 
         def pick_protocols(self, step_num: int, step_type: str) -> tuple[Any, Any]:
-            """What reads and what writes a pair."""
+            """The protocols that read and write pairs."""
 
         def input_protocol(self) -> Any:
-            """What reads the lines of the task list."""
+            """The protocol that reads the lines of the task list."""
 
         def sums(self, kind: str, step_num: int) -> Choice | None:
-            """What a combiner or reducer chooses of the sums, if summing is all that it does."""
+            """How a combiner or reducer selects sums, if it only sums; else None."""
 
         def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
-            """The pairs of a reduce task, from its sorted lines."""
+            """Yield the pairs of a reduce task from its sorted lines."""
 
         def _read_input(self) -> Iterator[bytes]: ...
 
@@ -68,15 +68,15 @@ __all__ = ["StepTask", "is_json", "overrides", "plain_sums", "rows_set_aside"]
 
 
 class StepTask:
-    """A mapper, combiner or reducer of a step. It runs once."""
+    """A mapper, combiner or reducer of a step; runs once."""
 
     def __init__(self, job: StepJob, kind: str, step_num: int) -> None:
         self._job, self._kind, self._step_num = job, kind, step_num
         self._accounts = step_num == int(job.surveys)
 
     def run(self, transform: Callable[[Iterable[Pair], int], Iterator[Pair]]) -> None:
-        """Read stdin, write stdout; `transform` makes the pairs of the one into those of the other."""
-        # mrjob writes twice per pair; this writes as many pairs at once as the buffer takes.
+        """Read stdin and write stdout; `transform` maps input pairs to output pairs."""
+        # mrjob writes twice per pair; this fills the buffer before it writes.
         job, kind, number = self._job, self._kind, self._step_num
         read, write = job.pick_protocols(number, kind)
         if kind == "mapper" and reads_task_list(number, surveys=job.surveys):
@@ -85,11 +85,13 @@ class StepTask:
         if job.task_files is None and kind != "combiner" and settings is not None and settings.files_folder:
             job.task_files = files_of_streaming(job.storage, settings.files_folder, os.environ)
         choice = job.sums(kind, number)
+        # Where two fields are the key, streaming adds a TAB to lines that have no more: they are without a value.
+        end = b"\r\n\t" if kind == "reducer" and job.reduces_lines else b"\r\n"
         with self._output() as output:
             if kind == "reducer" and job.reduces_lines and self._accounts:
                 output.writelines(encode_lines(self._reduced_lines(), write))
             elif choice is None:
-                pairs = transform((read(line.rstrip(b"\r\n")) for line in job._read_input()), number)  # noqa: SLF001 - mrjob's
+                pairs = transform((read(line.rstrip(end)) for line in job._read_input()), number)  # noqa: SLF001 - mrjob's
                 output.writelines(encode_lines(pairs, write))
             else:
                 output.writelines(self._summed(choice))
@@ -98,12 +100,12 @@ class StepTask:
 
     @contextmanager
     def _output(self) -> Iterator[Any]:
-        """What takes the lines: stdout, or if they are results and wanted in another format, a file of the task's."""
+        """The output for lines: stdout, or a named file of the task for results in another format."""
         job, form = self._job, self._job.part_format
         if form is None or not self._gives_results():
             yield job.stdout
             return
-        from crawlmill.results.task_parts import write_part  # noqa: PLC0415 - not of every run
+        from crawlmill.results.task_parts import write_part  # noqa: PLC0415 - many runs do not need it
 
         if job.task_files is None:
             raise UsageError("--output-format: a task that was not launched has no place for files")
@@ -112,7 +114,7 @@ class StepTask:
             yield part
 
     def _gives_results(self) -> bool:
-        """Whether this is what writes the results: the reducer of the last step, or its mapper if it has none."""
+        """Whether this task writes the results: the reducer of the last step, or its mapper if it has none."""
         steps = self._job._steps_desc()  # noqa: SLF001 - mrjob's
         return self._step_num == len(steps) - 1 and self._kind == ("reducer" if "reducer" in steps[-1] else "mapper")
 
@@ -128,7 +130,7 @@ class StepTask:
         job = self._job
         chunks = batches(job._read_input()) if job.options.args else chunks_of(job.stdin)  # noqa: SLF001 - mrjob's
         if self._kind == "combiner" or not self._accounts:
-            # Rows pass a combiner where they stand: Hadoop merges what it has written, and takes it for sorted.
+            # Rows stay in place in a combiner: Hadoop merges its output and assumes that it is sorted.
             yield from sum_lines(chunks, choice)
         else:
             with RowsFile(job.task_files) as rows:
@@ -136,24 +138,24 @@ class StepTask:
 
 
 def rows_set_aside(pairs: Iterable[Pair], files: TaskFiles | None) -> Iterator[Pair]:
-    """The pairs without the rows among them, which go to a file of the task's."""
+    """The pairs without the ledger rows among them, which are written to a file of the task."""
     with RowsFile(files) as rows:
         yield from without_rows(pairs, rows.add)
 
 
 def plain_sums(step: MRStep, kind: str) -> Choice | None:
-    """What a combiner or reducer chooses of the sums, if it is `summing` and no more; None if it is anything else."""
+    """How a combiner or reducer selects sums, if it is plain `summing`; None if it is anything else."""
     if step[f"{kind}_init"] or step[f"{kind}_final"]:
         return None
     return Choice() if getattr(step[kind], "__func__", step[kind]) is summing else None
 
 
 def is_json(job: StepJob, kind: str, step_num: int) -> bool:
-    """Whether part of a step reads (unless it is the first mapper) and writes pairs as `task.pairs` does."""
+    """Whether part of a step reads (unless it is the first mapper) and writes pairs in the format of `task.pairs`."""
     read, write = job.pick_protocols(step_num, kind)
     return write is encode_pair and (read is decode_pair or (kind == "mapper" and not step_num))
 
 
 def overrides(job: object, base: type[Any], *methods: str) -> bool:
-    """Whether a job has another method by one of these names than `base`."""
+    """Whether a job overrides one of these methods of `base`."""
     return any(getattr(type(job), name) is not getattr(base, name) for name in methods)

@@ -1,4 +1,4 @@
-"""The inputs of a map task: opened one after another, watched while they are read."""
+"""The inputs of a map task, opened one after another and watched while they are read."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _LOOK_EVERY_S: Final = 0.1
 
 
 class TaskInputs:
-    """Opens the inputs of task lines.
+    """Opens the inputs named by lines of the task list.
 
     Args:
         storage: Opens them.
         coalesce: The largest gap, in bytes, across which two ranges of a file are fetched with one request.
-        items: The class of what is read from them.
-        selection: Which formats and records are wanted.
-        streamed: Give large items before they are read to their end (not for records, which always come so).
+        items: The class that reads an input.
+        selection: The formats and records wanted.
+        streamed: Return large items before they are read to the end (records always are).
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class TaskInputs:
         self._selection, self._streamed = selection, streamed
 
     def readings(self, line: str, options: ReadOptions) -> Iterator[tuple[int, Any]]:
-        """The inputs of a line of the task list, ready to be read, by their ranks in the ledger."""
+        """Yield (rank in the ledger, reading) for each input of a line of the task list."""
         task = decode_task(line)
         ranges = [(item.location, item.offset or 0, item.length) for _, item in task if item.length is not None]
         with closing(CoalescingStorage(self._storage, ranges, self._coalesce)) as storage:
@@ -53,7 +53,7 @@ class TaskInputs:
     def _reading(self, item: Input, storage: Opener, options: ReadOptions) -> Any:
         selection = self._selection
         if selection.criteria and verdict_of(item, selection.criteria):
-            # Its line says that it is selected, and may know more than the record: what other records say of it.
+            # Its index line was selected, and may know more than the record itself, from other records.
             selection = replace(selection, criteria=NO_CRITERIA)
         if issubclass(self._items, Record):
             return Reading(item, storage, options, selection)
@@ -61,14 +61,14 @@ class TaskInputs:
 
 
 class InputWatch:
-    """Gives signs of life while inputs are read, and knows which record is being read."""
+    """Reports that a task is alive while inputs are read, and tracks which record is being read."""
 
     def __init__(self, monitor: Callable[[], Monitor]) -> None:
         self._monitor = monitor
-        self._offset: int | None = None  # of the record that is being read
+        self._offset: int | None = None  # of the record being read
 
     def records(self, reading: Reading) -> Iterator[Record]:
-        """The records of one input, with signs of life now and then."""
+        """Yield the records of one input, and report that the task is alive."""
         monitor = self._monitor()
         start, _ = reading.item.span
         due = time.monotonic() + _LOOK_EVERY_S
@@ -81,7 +81,7 @@ class InputWatch:
 
     @contextmanager
     def over(self, reading: Any) -> Iterator[None]:
-        """Give signs of life while an input is read; an error that comes out of it names the place."""
+        """Report that the task is alive while an input is read; names the place in errors that escape."""
         self._offset = None
         try:
             with self._monitor().alive(lambda: reading.reached):

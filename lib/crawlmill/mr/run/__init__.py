@@ -1,1 +1,1 @@
-"""What a run is: its progress, its end, and what it leaves behind."""
+"""Runs: progress, end, and output."""

@@ -1,7 +1,7 @@
-"""Which mrjob.conf is used: the first of `-c`, `$MRJOB_CONF`, `~/.mrjob.conf`, the project's own, `/etc/mrjob.conf`.
+"""Finds mrjob.conf: the first of `-c`, `$MRJOB_CONF`, `~/.mrjob.conf`, the project's own, `/etc/mrjob.conf`.
 
-Never one that happens to be in the working folder: a configuration can run commands. The project's own is above the
-`jobs` folder of the job's script, or in the package (in a clone, a link to the one that is above `lib`).
+A file that happens to be in the working folder is never used: a configuration can run commands. The project's own is
+above the `jobs` folder of the job's script, or in the package (in a clone, a link to the one above `lib`).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ __all__ = ["conf_paths", "conf_setting", "endpoint_url", "with_s3_settings"]
 
 
 def conf_paths(given: list[str] | None, script: str | None) -> list[str]:
-    """The files to read; `given` are those of the command line (empty: none is wanted).
+    """The files to read; `given` are those of the command line (empty: use none).
 
     Raises:
-        UsageError: A file that the user names is not there, or a file is no configuration.
+        UsageError: A file named by the user does not exist, or a file is not a configuration.
     """
     named = os.environ.get("MRJOB_CONF")
     if given is not None:
@@ -40,7 +40,7 @@ def conf_paths(given: list[str] | None, script: str | None) -> list[str]:
 
 
 def conf_setting(paths: list[str], runner: str, name: str) -> str | None:
-    """What the files of `conf_paths` say of one setting of a runner; what includes others counts last."""
+    """The value of one setting of a runner in these files; a file overrides the files that it includes."""
     found = None
     for _, settings in load_settings(runner, conf_paths=paths):
         found = settings.get(name) or found
@@ -53,10 +53,10 @@ def endpoint_url(named: str | None) -> str | None:
 
 
 def with_s3_settings(options: StorageOptions, paths: list[str], runner: str) -> StorageOptions:
-    """The options with what these files say of S3 for a runner, as far as the command line says nothing of it.
+    """Add a runner's S3 settings in these files to the options; options on the command line take precedence.
 
     Raises:
-        UsageError: They say something that means nothing.
+        UsageError: A setting is not valid.
     """
     if not options.s3_endpoint:
         options = replace(options, s3_endpoint=endpoint_url(conf_setting(paths, runner, "s3_endpoint")))
@@ -67,7 +67,7 @@ def with_s3_settings(options: StorageOptions, paths: list[str], runner: str) -> 
 
 
 def _check(path: str) -> None:
-    """What is wrong here, mrjob would answer with a traceback."""
+    """Check a file, since mrjob would report errors in it with a traceback."""
     try:
         conf = load_conf(Path(path).expanduser().read_text(encoding="locale"))  # as mrjob will read it
     except (OSError, ValueError, yaml.YAMLError) as error:

@@ -18,19 +18,19 @@ _VARIABLES: Final = {
 
 
 def credentials_of(settings: Mapping[str, Any]) -> dict[str, str]:
-    """What the settings of a runner say of them, as boto3 names it."""
+    """The credentials in a runner's settings, with boto3's names."""
     return {option: str(settings[option]) for option in _VARIABLES if settings.get(option)}
 
 
 def credentials_in(conf_paths: list[str]) -> dict[str, str]:
-    """What these files say of them."""
+    """The credentials in these files."""
     return credentials_of({option: conf_setting(conf_paths, "emr", option) for option in _VARIABLES})
 
 
 def lend(credentials: dict[str, str]) -> None:
-    """Put them, if there are any, into the environment: our storage knows no others."""
+    """Put credentials, if any, into the environment, where our storage finds them."""
     if credentials:
         for option, variable in _VARIABLES.items():
-            os.environ.pop(variable, None)  # a token of other keys
+            os.environ.pop(variable, None)  # it would belong to other keys
             if option in credentials:
                 os.environ[variable] = credentials[option]

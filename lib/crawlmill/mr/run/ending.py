@@ -1,7 +1,7 @@
-"""The end of a run: merge the ledger, judge, publish, say how it ended, and turn that into an exit code.
+"""The end of a run: merge the ledger, check the limit of bad inputs, publish, report, and choose the exit code.
 
-All that has to be known of the launch is in `RunInfo`, which can be written down: whoever finds it beside the task
-list and the rows can end the run as its launcher would have.
+All that must be known about the launch is in `RunInfo`, which can be stored: a process that has it, the task list and
+the rows can end the run as its launcher would have.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ _ENDED_EARLY: Final = "the run ended before this input was read"
 
 
 class Done(Protocol):
-    """What a run leaves: the files of its output, local or at locations, and local files of rows."""
+    """What a run has written: its output files, local or at locations, and local files of ledger rows."""
 
     @property
     def parts(self) -> list[Path | str]:
-        """Files of the output, in order."""
+        """Output files, in order."""
 
     @property
     def rows(self) -> list[Path]:
-        """Files of rows."""
+        """Local files of ledger rows."""
 
     @property
     def files(self) -> list[TaskFile]:
-        """Files that tasks have written under names of their own."""
+        """Named files written by tasks."""
 
     def counters(self) -> list[dict[str, int]]:
         """Counters of each step, by `group: name`."""
@@ -68,11 +68,11 @@ class Done(Protocol):
 
 @dataclass(frozen=True)
 class RunInfo:
-    """What its launch says about a run.
+    """What the launch knows about a run.
 
-    `cat_output` None: results go to stdout if there is no output folder. `job`: MODULE:CLASS of a job that has a
-    say in how its run ends, and so is needed to end it; None for those that have none. `columns`: of the results,
-    as `Columns.to_json` has them; None if these are no pairs.
+    `cat_output` None: print results if there is no output folder. `job`: MODULE:CLASS of a job that takes part in
+    ending its run, and so is needed for it; None for other jobs. `columns`: the columns of the results, from
+    `Columns.to_json`; None if the results are not pairs.
     """
 
     name: str
@@ -93,7 +93,7 @@ class RunInfo:
 
     @property
     def limit(self) -> BadLimit:
-        """How many inputs may be bad; "fail" means: not one."""
+        """The limit of bad inputs; "fail" means none."""
         return BadLimit.parse(self.max_bad_inputs) if self.on_bad_input == "skip" else BadLimit("0", number=0)
 
     @property
@@ -104,7 +104,7 @@ class RunInfo:
         return PartFormat(self.output_format, Columns.from_json(self.columns), harmless=self.spreadsheet_safe)
 
     def recorded(self) -> RunInfo:
-        """What may be written down of it, for a reader in any folder: no secrets, and absolute locations."""
+        """The information in a form that can be stored and used from any folder: no secrets, absolute locations."""
         here = os.getcwd()  # noqa: PTH109
         return replace(
             self,
@@ -114,10 +114,10 @@ class RunInfo:
         )
 
     def make_job(self) -> Job | None:
-        """The job that has a say in how its run ends; None if it has none.
+        """The job that takes part in ending its run; None if it does not.
 
         Raises:
-            UsageError: It is of a script of the user's own, which is not here.
+            UsageError: Its class is in a script of the user's own, which is not available.
         """
         if self.job is None:
             return None
@@ -130,12 +130,12 @@ class RunInfo:
         return job
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `from_json` takes."""
+        """The information as a JSON object for `from_json`."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Self:
-        """What `to_json` wrote. Raises: FormatError."""
+        """Parse the object written by `to_json`. Raises: FormatError."""
         try:
             return cls(**given)
         except TypeError as error:
@@ -143,11 +143,11 @@ class RunInfo:
 
 
 class Ending:
-    """Ends a run whose inputs are these, in the order of the ledger; without a job, as jobs usually end.
+    """Ends a run with these inputs, given in the order of the ledger; without a job, in the usual way.
 
-    `beside`: locations of inputs that also exist in a folder of this machine, which is not where they were read from.
-    `deselected`: captures of the lists that were no inputs, since the user did not select them. `timeline`: how far the
-    run was at which time, if that is known.
+    `beside`: locations of inputs that also exist in a local folder, from which they were not read. `deselected`: the
+    number of captures in lists that the user's selection excluded as inputs. `timeline`: the run's progress over time,
+    if known.
     """
 
     def __init__(
@@ -162,10 +162,10 @@ class Ending:
         self._run, self._inputs, self._job = run, inputs, job
         self._storage, self._scratch = storage, scratch
         self._console, self._stdout = console, stdout
-        self._settled = False  # whether the ledger is kept, as well as it can be
+        self._settled = False  # whether the ledger has been kept, as far as possible
 
     def finish(self, work: Done, output: OutputFolder | None, ended: TaskError | TooManyBadError | None) -> int:
-        """Do it all; gives the exit code. `ended` is what ended the tasks before their time."""
+        """Run all steps; returns the exit code. `ended` is the error that ended the tasks early, if any."""
         run, ledger = self._run, self._scratch / "ledger.jsonl"
         if isinstance(ended, TaskError):
             self.keep_of_failed(work)
@@ -195,7 +195,7 @@ class Ending:
         return 1 if failed or not in_place else 2 if summary.not_ok else 0
 
     def _finished(self, work: Done, summary: Summary) -> tuple[Sequence[Path | str], dict[str, Path | str]]:
-        """What is to be published: parts, and files by name. The job may add some of the latter."""
+        """What to publish: parts, and named files, some of which the job may add."""
         files, job = named(work.files), self._job
         if job is None:
             return work.parts, files
@@ -205,7 +205,7 @@ class Ending:
         return work.parts if job.publishes_pairs else (), {**files, **results.added}
 
     def _formatted(self, work: Done) -> TaskParts | None:
-        """The parts of a run whose tasks have written them in a format; None if they are pairs."""
+        """The parts of results that tasks have written in a format; None if they are pairs."""
         run, form = self._run, self._run.part_format
         if form is None:
             return None
@@ -219,7 +219,7 @@ class Ending:
         return parts
 
     def keep_so_far(self, work: Done, stopped_by: str) -> None:
-        """Of a run that was stopped, keep the rows of what it has read, if there is a name to keep them under."""
+        """Keep the rows of what a stopped run has read, if there is a name to store them under."""
         beside = self._run.output_dir or self._run.ledger
         said = f"{self._run.name}: stopped by {stopped_by}"
         if beside and not self._settled:
@@ -234,7 +234,7 @@ class Ending:
         self._console.say(said)
 
     def keep_of_failed(self, work: Done) -> None:
-        """Of a run that an error has ended, which the caller tells of, keep the ledger if that is not done."""
+        """Keep the ledger of a run that failed with an error, which the caller reports, unless it was kept already."""
         if self._settled:
             return
         ledger = self._scratch / "ledger.jsonl"
@@ -247,9 +247,9 @@ class Ending:
             self._say_how_it_ended(work, summary, place)
 
     def _merge(self, files: list[Path], target: Path, why: str | None) -> Summary:
-        """Write the ledger: one row for each input, whatever became of it."""
+        """Write the ledger: one row for each input, whatever its outcome."""
         summary = Summary(deselected=self._deselected)
-        target.parent.mkdir(parents=True, exist_ok=True)  # somebody may have removed it, and the rows with it
+        target.parent.mkdir(parents=True, exist_ok=True)  # it may have been removed, with the rows
         with target.open("wb") as file:
             for row in complete(self._rows(files), self._inputs, why or "no task has accounted for this input"):
                 summary.add(row)
@@ -259,14 +259,15 @@ class Ending:
         return summary
 
     def _rows(self, files: list[Path]) -> Iterator[tuple[int, LedgerRow | WrittenRow]]:
-        # A file may hold the rows of many tasks, or of a task whose inputs are not in the ledger's order.
+        # A file may contain the rows of many tasks, or of a task whose inputs are not in the ledger's order.
         runs = [Run(str(path), 0, path.stat().st_size, in_order=False) for path in files if path.exists()]
         return map(take_row, merge(runs, self._scratch, memory=_SORT_MEMORY))
 
     def _keep(self, ledger: Path, *, failed: bool, needed: bool) -> tuple[str | None, bool]:
-        """Put the ledger where the user looks for it; without a wish of theirs, only if it has something to say.
+        """Store the ledger where the user wants it; if they have not said where, only if it reports problems.
 
-        Gives where it is, and whether that is as it should be: the results must not be lost with the ledger's place.
+        Returns its location, and whether that is as wanted: results must not be lost because the ledger could not be
+        stored.
         """
         wanted = None
         if self._run.ledger:
@@ -290,10 +291,10 @@ class Ending:
                     copy_to(self._stdout, part, self._storage)
             self._stdout.flush()
         except BrokenPipeError:
-            drop_output()  # whoever read our results has enough
+            drop_output()  # the reader of our results has closed the pipe
         except OSError as error:
             drop_output()
-            if error.filename is not None:  # of what is read
+            if error.filename is not None:  # an error of reading
                 raise
             raise CrawlmillError(f"the results cannot be written to stdout: {error.strerror}") from error
 
@@ -337,5 +338,5 @@ class Ending:
 
 
 def _line_of(row: LedgerRow | WrittenRow) -> bytes:
-    """The line of a ledger."""
+    """A row as a line of the ledger."""
     return (row.line if isinstance(row, WrittenRow) else encode_value(row.to_json())) + b"\n"

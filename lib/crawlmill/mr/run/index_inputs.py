@@ -1,8 +1,8 @@
 """How jobs over captures read their lists: an index file is itself an input, a cluster stands for all its shards.
 
-A line, or a list, that names a cluster (its folder or its `cluster.idx`) stands for the shards that its `cluster.idx`
-names, each of which is found as a look-up finds it: by `cluster.loc`, by its name, by its name with `.gz`. A folder of
-Parquet files without a `cluster.idx` stands for these.
+A line, or a list, that names a cluster (its folder or its `cluster.idx`) stands for the shards named in the
+`cluster.idx`. They are found as by a look-up: by `cluster.loc`, by name, by name with `.gz`. A folder of Parquet files
+without a `cluster.idx` stands for these files.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _PIECE: Final = 1 << 20
 def read_index_lists(
     lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs], *, files: bool = True
 ) -> Inputs:
-    """The inputs of a job over captures.
+    """Read the lists of a job over captures.
 
     Args:
-        lists: What the user gave: input lists, index files, clusters.
+        lists: The arguments of the user: input lists, index files, clusters.
         storage: Opens them.
-        read: Reads input lists.
-        files: Whether an index file that is given is an input; else it is a list of captures, only clusters are not.
+        read: The function that reads input lists.
+        files: Whether an index file in place of a list is an input; if not, it is read as a list of captures.
 
     Raises:
-        UsageError: As `read` does; or a cluster cannot be read.
+        UsageError: Raised by `read`; or a cluster cannot be read.
     """
     here = os.getcwd()  # noqa: PTH109
     items: list[Input] = []
@@ -67,7 +67,7 @@ def read_index_lists(
 
 
 def _is_index(given: str, here: str, storage: Storage, *, files: bool) -> bool:
-    """Whether a list is an index file or a cluster, not a list of inputs."""
+    """Whether an argument is an index file or a cluster, not a list of inputs."""
     if given == "-":
         return False
     location = absolute(given, here)
@@ -79,7 +79,7 @@ def _is_index(given: str, here: str, storage: Storage, *, files: bool) -> bool:
         with storage.open_stream(location, 0, HEAD_BYTES) as stream:
             head = stream.read()
     except SourceError:
-        return False  # whoever reads it as a list says what is wrong
+        return False  # it will be read as a list, which reports the error
     if not head.strip():
         return False
     if is_table(head):
@@ -92,14 +92,14 @@ def _is_index(given: str, here: str, storage: Storage, *, files: bool) -> bool:
 
 
 def _is_table_folder(given: str, here: str, storage: Storage) -> bool:
-    """Whether a list is a folder of Parquet files: without a `cluster.idx`, and with one of them."""
+    """Whether an argument is a folder with Parquet files and without a `cluster.idx`."""
     idx = cluster_idx(absolute(given, here)) if given != "-" else None
     if idx is None or storage.exists(idx):
         return False
     try:
         return any(name.endswith(".parquet") for name in storage.list(absolute(given, here)))
     except SourceError:
-        return False  # whoever reads it as a cluster says what is wrong
+        return False  # it will be read as a cluster, which reports the error
 
 
 def _is_cluster(item: Input) -> bool:

@@ -1,4 +1,4 @@
-"""The command line of a launch, read once from the parsed options, and frozen."""
+"""The options of a launch, taken once from the parsed command line, and frozen."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["LaunchOptions"]
 
 @dataclass(frozen=True)
 class LaunchOptions:
-    """The options of a launch. `lists` are the arguments; None is what the user has not said.
+    """The options of a launch. `lists` are the arguments; None means that the user has not set an option.
 
-    `conf_paths` are the files of mrjob.conf that count. `parsed` is the command line itself, for those who read options
-    that commands have too (storage, look-up); nobody changes it.
+    `conf_paths` are the mrjob.conf files in use. `parsed` is the parsed command line itself, for code that reads
+    options which commands have too (storage, look-up); it is never modified.
     """
 
     parsed: Namespace
@@ -49,10 +49,10 @@ class LaunchOptions:
 
     @classmethod
     def of(cls, parsed: Namespace, script: str | None) -> Self:
-        """The options of a command line of a job, whose script this is.
+        """The options from a job's parsed command line; `script` is the job's script.
 
         Raises:
-            UsageError: Options exclude each other, or a file of mrjob.conf is not one.
+            UsageError: Options exclude each other, or a file is not a valid mrjob.conf.
         """
         reading_options.read_options(parsed)
         declared.check_lookup(parsed)
@@ -72,7 +72,7 @@ class LaunchOptions:
         return bool(self.parsed.index)
 
     def with_core(self) -> Self:
-        """The same, with the core that the user has chosen here in the environment of tasks that run elsewhere."""
+        """The same options, with the core chosen here added to the environment of tasks that run elsewhere."""
         chosen = os.environ.get(core.VARIABLE)
         return replace(self, cmdenv={core.VARIABLE: chosen, **(self.cmdenv or {})}) if chosen else self
 

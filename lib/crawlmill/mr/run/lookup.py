@@ -1,6 +1,6 @@
-"""From look-up options to captures: the queries of a command line, its losses, and the inputs that captures are.
+"""From look-up options to captures: queries from the command line, losses, and captures as inputs.
 
-The command `lookup` prints the captures; a job with `--index` has them as its inputs. Only such jobs import this
+The command `lookup` prints the captures; a job with `--index` uses them as inputs. Only such jobs import this module.
 module.
 """
 
@@ -32,34 +32,34 @@ _PLACE: Final = ("filename", "offset", "length")
 
 
 class Losses:
-    """Says what a look-up loses, a line each; of very many the number."""
+    """Reports the losses of a look-up, one line each; if there are very many, their number."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
         self.number = 0
 
     def add(self, error: CrawlmillError) -> None:
-        """Say it."""
+        """Report a loss."""
         self.number += 1
         if self.number <= _MAX_LINES:
             self._say(f"{error.reason}: {error}")
 
     def end(self) -> None:
-        """Say how many were not said."""
+        """Report how many losses were not reported one by one."""
         if self.number > _MAX_LINES:
             self._say(f"and {self.number - _MAX_LINES:,} more")
 
 
 def queries_of(options: argparse.Namespace, patterns: list[str], stdin: BinaryIO | None) -> Iterator[Query]:
-    """The queries of a command line, one after another.
+    """Yield the queries of a command line.
 
     Args:
-        options: The options of `add_lookup`; without `sort` and `closest`, captures come in the order of their keys.
+        options: The options of `add_lookup`; without `sort` and `closest`, captures are ordered by key.
         patterns: The arguments; `-` stands for the lines of stdin.
-        stdin: Where `-` reads.
+        stdin: The stream read for `-`.
 
     Raises:
-        UsageError: A pattern or an option means nothing; raised when its query is asked for.
+        UsageError: A pattern or an option is invalid; raised when its query is requested.
     """
     filters = tuple(map(parse_filter, options.filter))
     sort, closest = getattr(options, "sort", "key"), getattr(options, "closest", None)
@@ -95,14 +95,15 @@ def read_captures_of(
     default_base: str,
     local_keys: bool,
 ) -> tuple[Inputs, int]:
-    """The captures that the patterns of a job's command line mean, as its inputs, and how much the look-up lost.
+    """Look up the patterns of a job's command line; returns the captures as inputs, and the number of losses.
 
-    Each loss is reported in a line. Base URLs and keys of Common Crawl mean the same as in `read_lists`; the clusters
-    of crawls are below the same base.
+    Each loss is reported in a line. Base URLs and keys of Common Crawl are used as in `read_lists`; the clusters of
+    crawls are below the same base URL.
 
     Raises:
-        UsageError: There is no pattern, or nothing is found; a pattern, an option or an index means nothing; something
-            is lost, and bad input is to fail.
+        UsageError: There is no pattern, or nothing is found; a pattern, an option or an index is invalid; something is
+        lost
+            and bad input should fail the job.
     """
     if not patterns:
         raise UsageError("no pattern given: name a URL, or `-` to read them from stdin")
@@ -136,9 +137,9 @@ def _captured(
 ) -> Iterator[Entry]:
     """The captures of the queries as entries of an input list, in the order of `crawlmill lookup`.
 
-    A capture that does not say where its record is (a line of CDX 9, which has no length) is a problem, not an entry.
+    A capture without the place of its record (a line of CDX 9, which has no length) is reported and left out.
     """
-    first = next(queries, None)  # a mistake in the first pattern or an option is told before anything is opened
+    first = next(queries, None)  # report a mistake in the first pattern or an option before opening anything
     places = find_indexes(names, storage, base_url=base_url, index_url=index_url)
     indexes = open_indexes(places, storage, on_problem)
     every = chain([] if first is None else [first], queries)
@@ -153,7 +154,7 @@ def _captured(
 
 
 def _entry(line: bytes, number: int) -> Entry:
-    """The entry of a line of an index, as the ledger has it: a CDXJ line as it is, one of CDX as file and range."""
+    """The entry for a line of an index, as shown in the ledger: a CDXJ line as it is, a CDX line as file and range."""
     capture = parse_capture(line)
     fields = {name: value for name in _PLACE if (value := capture.fields.get(name)) not in (None, "-")}
     missing = [name for name in _PLACE if name not in fields]

@@ -1,7 +1,7 @@
-"""The options that jobs share, declared once; commands use the same declarations. Knows nothing of mrjob.
+"""The options that jobs share, declared once; commands use the same declarations. Independent of mrjob.
 
-Each `add_*` function takes what adds one option (`parser.add_argument`, or a job's `add_passthru_arg`, with which a
-task gets it too); the functions after them make of the parsed options what the layers below want.
+Each `add_*` function takes a function that adds one option (`parser.add_argument`, or a job's `add_passthru_arg`, which
+passes it on to tasks); other functions convert the parsed options for the layers below.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class BadLimit:
 
     @classmethod
     def parse(cls, text: str) -> BadLimit:
-        """The limit that `5` or `2.5%` stands for; made for argparse."""
+        """Parse a limit such as `5` or `2.5%`; a type for argparse."""
         try:
             limit = cls(text, percent=float(text[:-1])) if text.endswith("%") else cls(text, number=int(text))
         except ValueError:
@@ -65,14 +65,14 @@ class BadLimit:
         return limit
 
     def exceeded(self, bad: int, inputs: int) -> bool:
-        """Whether so many bad ones of so many inputs are too many."""
+        """Whether this many bad inputs out of all exceed the limit."""
         if self.percent is not None:
             return bad * 100 > self.percent * inputs
         return bad > (self.number or 0)
 
 
 def whole_number(least: int, what: str = "a whole number") -> Callable[[str], int]:
-    """An argparse type: a whole number of at least so much."""
+    """An argparse type: a whole number of at least `least`."""
 
     def parse(text: str) -> int:
         try:
@@ -87,7 +87,7 @@ def whole_number(least: int, what: str = "a whole number") -> Callable[[str], in
 
 
 def positive(what: str) -> Callable[[str], float]:
-    """An argparse type: a number above 0."""
+    """An argparse type: a number greater than 0."""
 
     def parse(text: str) -> float:
         try:
@@ -102,7 +102,7 @@ def positive(what: str) -> Callable[[str], float]:
 
 
 class _BaseUrls(argparse.Action):
-    """`--base-url A,B,…`: A is the base URL, and all of them are where storage looks for what A lacks."""
+    """`--base-url A,B,…`: A is the base URL; storage looks for files missing there below the others."""
 
     def __call__(
         self,
@@ -111,7 +111,7 @@ class _BaseUrls(argparse.Action):
         values: str | Sequence[Any] | None,
         option_string: str | None = None,  # noqa: ARG002
     ) -> None:
-        """Take the value."""
+        """Store the value."""
         bases = split_bases(str(values))
         setattr(namespace, self.dest, bases[0])
         namespace.bases = [absolute(base, os.getcwd()) for base in bases]  # noqa: PTH109
@@ -125,12 +125,12 @@ _BASE_OF_LISTS: Final = (
 
 
 def add_base_url(add: Add, what: str = _BASE_OF_LISTS) -> None:
-    """Where relative lines of a list resolve, or whatever else the help says."""
+    """Declare --base-url: where relative lines of a list resolve, or what `what` says."""
     add("--base-url", action=_BaseUrls, metavar="LOCATION", help=what)
 
 
 def add_storage(add: Add) -> None:
-    """How bytes are fetched."""
+    """Declare how bytes are fetched."""
     add("--read-timeout", type=positive("a number of seconds"), default=60.0, metavar="S",
         help="retry a read after this many seconds without a byte (default: 60)")  # fmt: skip
     add("--retries", type=whole_number(0), metavar="N",
@@ -144,31 +144,37 @@ def add_storage(add: Add) -> None:
         help="most connections to one HTTP or S3 host, from all processes; on a cluster, no more tasks "
         "than that run at a time (default: 8 to data.commoncrawl.org, 2 to CDX APIs, else no limit)")  # fmt: skip
     add("--s3-requester-pays", action="store_true", help="pay for requests to S3 buckets that require it")
-    add("--s3-sse", choices=SSE,
+    add(
+        "--s3-sse",
+        choices=SSE,
         help="ask S3 to encrypt what is written, for buckets that demand the header (default: the bucket's own "
-        "setting)")  # fmt: skip
+        "setting)",
+    )
     add("--s3-sse-kms-key-id", metavar="KEY", help="with --s3-sse aws:kms: the KMS key, as an ARN (default: aws/s3)")
     add("--webhdfs", metavar="URL", help="WebHDFS address of the NameNode (default: from HADOOP_CONF_DIR)")
 
 
 def add_s3(add: Add) -> None:
-    """Where S3 answers; a job has these two from mrjob."""
+    """Declare the endpoint of S3; jobs have these two options from mrjob."""
     add("--s3-endpoint", metavar="URL", help="an S3 server other than Amazon's, such as MinIO")
     add("--s3-region", metavar="REGION", help="the region of the S3 buckets (default: from the AWS configuration)")
 
 
 def add_ending(add: Add) -> None:
-    """How a run ends."""
+    """Declare how a run ends."""
     add("--on-bad-input", choices=("skip", "fail"), default="skip",
         help="skip: count what can be read and exit with 2; fail: fail the job (default: skip)")  # fmt: skip
     add("--max-bad-inputs", type=BadLimit.parse, default=BadLimit("100%", percent=100.0), metavar="N|P%",
         help="fail the job if more inputs than this are bad, that is, partial or failed (default: 100%%)")  # fmt: skip
-    add("--ledger", metavar="FILE",
-        help="where to write the ledger, one JSON line per input (default: OUTPUT_DIR/_ledger.jsonl)")  # fmt: skip
+    add(
+        "--ledger",
+        metavar="FILE",
+        help="where to write the ledger, one JSON line per input (default: OUTPUT_DIR/_ledger.jsonl)",
+    )
 
 
 def add_running(add: Add) -> None:
-    """How the work is cut and watched."""
+    """Declare how the work is divided and watched."""
     add("--inputs-per-task", type=whole_number(1), metavar="N",
         help="inputs per map task (default: one whole file; ranges in batches)")  # fmt: skip
     add("--coalesce", type=whole_number(0), default=COALESCE, metavar="BYTES",
@@ -180,19 +186,23 @@ def add_running(add: Add) -> None:
     add("--task-retries", type=whole_number(0), default=2, metavar="N",
         help="how often a failed task is retried, by the local runner, or by Spark without a master "
         "(default: 2)")  # fmt: skip
-    add("--checkpoint", metavar="DIR",
+    add(
+        "--checkpoint",
+        metavar="DIR",
         help="inline and local: keep the output of finished tasks in DIR; a later run of the same job with the same "
-        "options and version reuses it and does not read those inputs again")  # fmt: skip
+        "options and version reuses it and does not read those inputs again",
+    )
     add("--progress", action=argparse.BooleanOptionalAction, default=True,
         help="show progress (default: yes; every ten seconds if stderr is not a terminal)")  # fmt: skip
 
 
 def add_lookup(add: Add, *, times: bool = True) -> None:
-    """Which captures of which indexes are wanted; `times`: also of which time, which jobs ask of all records."""
+    """Declare which captures of which indexes to select; `times`: also by time, which jobs can do for all records."""
     add("--index", action="append", default=[], metavar="INDEX",
         help="where to look up: a file, a cluster, a crawl or a CDX API (may be repeated)")  # fmt: skip
-    add("--match", choices=MATCHES,
-        help="what a pattern means, whatever its wildcards (default: as they say, or exact)")  # fmt: skip
+    add(
+        "--match", choices=MATCHES, help="what a pattern means, whatever its wildcards (default: as they say, or exact)"
+    )
     add("--key", action="store_true", help="patterns are urlkeys, as com,example)/path")
     if times:
         add("--from", dest="start", metavar="TS", help="captures from this time on (1 to 14 digits, such as 202401)")
@@ -213,10 +223,10 @@ _OF_LOOKUP: Final = {
 
 
 def check_lookup(options: argparse.Namespace) -> None:
-    """Find options of a look-up where nothing is looked up.
+    """Check that options of a look-up are only used with a look-up.
 
     Raises:
-        UsageError: There is one.
+        UsageError: One of them is used without.
     """
     if options.index:
         return
@@ -227,7 +237,7 @@ def check_lookup(options: argparse.Namespace) -> None:
 
 
 def storage_options(options: argparse.Namespace, **more: Any) -> StorageOptions:
-    """What storage is to do; `more` are settings that have no option."""
+    """The storage options; `more` are settings without a command-line option."""
     return StorageOptions(
         read_timeout_s=options.read_timeout,
         retries=StorageOptions.retries if options.retries is None else options.retries,
@@ -239,6 +249,6 @@ def storage_options(options: argparse.Namespace, **more: Any) -> StorageOptions:
         s3_sse=options.s3_sse,
         s3_sse_kms_key_id=options.s3_sse_kms_key_id,
         webhdfs=options.webhdfs,
-        bases=tuple(getattr(options, "bases", ())),  # of those commands that have --base-url, if it is given
+        bases=tuple(getattr(options, "bases", ())),  # set only for commands with --base-url, if it is given
         **more,
     )

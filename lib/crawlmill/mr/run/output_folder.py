@@ -1,12 +1,12 @@
-"""The output folder of a run: filled under a hidden name, and renamed when it is complete.
+"""The output folder of a run: written under a hidden name, and renamed when it is complete.
 
     part-00000 …     the result lines
-    NAME …           files that tasks have written under names of their own
-    _ledger.jsonl    what became of each input (unless the user wants it elsewhere)
+    NAME …           named files written by tasks
+    _ledger.jsonl    the outcome of each input (unless the user wants it elsewhere)
     _run.json        what ran, when, with which versions
-    _SUCCESS         empty, written last: without it a run is not finished
+    _SUCCESS         empty, written last: without it the run has not finished
 
-Where storage can rename folders (local, HDFS) the folder appears at once; on S3 its objects appear one by one.
+If storage can rename folders (local, HDFS), the folder appears at once; on S3 its objects appear one by one.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _STAGING = re.compile(r"\..+\.[0-9a-f]{8}", re.DOTALL)
 
 
 class OutputFolder:
-    """A folder in the making.
+    """An output folder before it is published.
 
-    `work` is a local folder for tasks to write in, where publishing is then a mere rename; `remote_work` the location
-    of one on HDFS, which is for the tasks to make.
+    `work` is a local folder that tasks write to, so that publishing is a mere rename; `remote_work` is the location of
+    one on HDFS, which the tasks create.
 
-    `again`: an unfinished folder, which only S3 has, is filled once more. `work`: the `remote_work` of a launcher that
-    died, which tasks have filled; what is beside it was moved there to be published.
+    `again`: an unfinished folder, which exists only on S3, is written once more. `work`: the `remote_work` of a
+    launcher that died, with the output of its tasks; files next to it were already moved there to be published.
 
     Raises:
-        UsageError: The folder exists, or cannot be made.
+        UsageError: The folder exists, or cannot be created.
     """
 
     def __init__(self, location: str, storage: Storage, *, again: bool = False, work: str | None = None) -> None:
@@ -65,9 +65,9 @@ class OutputFolder:
             raise UsageError(f"cannot write to the output folder {redact(location)}: {error}") from error
 
     def put(self, name: str, content: bytes | Path | str) -> None:
-        """Add a file: these bytes, or a local file or one at a location, which is moved if it is in this folder."""
+        """Add a file: bytes, a local file, or a file at a location, which is moved if it is in this folder."""
         target = join(self._staging, name)
-        if str(content) == target:  # a launcher that died has moved it
+        if str(content) == target:  # a launcher that died has already moved it
             return
         if isinstance(content, bytes):
             with self._storage.write(target) as file:
@@ -80,10 +80,10 @@ class OutputFolder:
     def publish(
         self, parts: Sequence[Path | str], files: Mapping[str, Path | str], extras: Mapping[str, bytes | Path]
     ) -> None:
-        """Put the parts, files by their names, what goes with them, and _SUCCESS; then show the folder.
+        """Add the parts, named files, extra files, and _SUCCESS; then make the folder visible.
 
         Raises:
-            CrawlmillError: Somebody else has made the folder meanwhile, or a file has the name of a part.
+            CrawlmillError: Somebody else has created the folder meanwhile, or a file has the name of a part.
         """
         names = [_part_name(number, part) for number, part in enumerate(parts)]
         if twice := sorted(set(names) & set(files)):
@@ -91,7 +91,7 @@ class OutputFolder:
         everything = [*zip(names, parts, strict=True), *files.items()]
         for folder in sorted({name.rpartition("/")[0] for name in files} - {""}):
             self._storage.make_folder(join(self._staging, folder))
-        # Where bytes lie that are far from here, several at a time are on their way.
+        # On remote storage, several files are transferred at a time.
         far = all(isinstance(content, str) for _, content in everything)
         with ThreadPoolExecutor(_AT_ONCE if far else 1) as pool:
             list(pool.map(lambda each: self.put(*each), everything))
@@ -103,7 +103,7 @@ class OutputFolder:
         for name, content in extras.items():
             self.put(name, content)
         self.put("_SUCCESS", b"")
-        if self.remote_work is not None:  # not before: rows are there, which a ledger can be made of again
+        if self.remote_work is not None:  # only now: it contains the rows, from which a ledger can be rebuilt
             self._storage.remove(self.remote_work)
         if self._owned is not None:
             self._owned.unmark()
@@ -117,14 +117,14 @@ class OutputFolder:
         self._made.clear()
 
     def discard(self) -> None:
-        """Leave nothing behind of a folder that was not published."""
+        """Remove a folder that was not published."""
         if self._owned is not None:
             self._owned.close()
         if self._staging != self._target:
             try:
                 self._storage.remove(self._staging)
             except SourceError:
-                pass  # the run has failed for a reason of its own, perhaps this very one
+                pass  # the run has failed with an error of its own, perhaps this very one
         for folder in reversed(self._made):
             try:
                 folder.rmdir()
@@ -142,7 +142,7 @@ class OutputFolder:
 
 
 def _part_name(number: int, part: Path | str) -> str:
-    suffix = PurePosixPath(part).suffix if isinstance(part, str) else ""  # of a compressed one
+    suffix = PurePosixPath(part).suffix if isinstance(part, str) else ""  # the suffix of a compressed part
     return f"part-{number:05}{suffix}"
 
 

@@ -1,8 +1,8 @@
-"""Temporary folders that show whether their owner is alive, so that a later run can remove what a killed run has left.
+"""Temporary folders that show whether their owner is alive, so that a later run can remove those of a killed run.
 
 The owner's process holds a lock on the file `.owner` in the folder for as long as it lives, however it ends. A process
-that can take the lock knows that the owner is dead. Only folders of the same user that have such a file are considered.
-The lock is `flock`: on a file system without it, folders are not marked and not removed.
+that can take the lock knows that the owner is dead. Only folders of the same user with such a file are considered. The
+lock is `flock`: on a file system without it, folders are neither marked nor removed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MARK: Final = ".owner"
 
 
 class OwnedFolder:
-    """The lock on a folder that exists; made before the folder is used, closed when it is gone or handed over."""
+    """The lock on an existing folder; create it before using the folder, close it once that is gone or handed over."""
 
     def __init__(self, folder: Path) -> None:
         self._mark = folder / _MARK
@@ -31,7 +31,7 @@ class OwnedFolder:
         try:
             os.write(lock, f"crawlmill: process {os.getpid()} on {socket.gethostname()}\n".encode())
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            new.rename(self._mark)  # not before it is locked: it would look abandoned
+            new.rename(self._mark)  # only once it is locked: otherwise it would look abandoned
         except OSError:
             os.close(lock)
             new.unlink(missing_ok=True)
@@ -39,7 +39,7 @@ class OwnedFolder:
             self._lock = lock
 
     def unmark(self) -> None:
-        """Take the mark away: from now on the folder is nobody's."""
+        """Remove the mark: from now on the folder has no owner."""
         self._mark.unlink(missing_ok=True)
         self.close()
 
@@ -57,7 +57,7 @@ class OwnedFolder:
 
 
 def has_owner(folder: Path) -> bool:
-    """Whether the owner of a folder is alive, on this machine; a folder that is gone has none."""
+    """Whether the owner of a folder is alive, on this machine; a folder that no longer exists has none."""
     try:
         lock = os.open(folder / _MARK, os.O_RDWR | os.O_NOFOLLOW)
     except OSError:
@@ -72,7 +72,7 @@ def has_owner(folder: Path) -> bool:
 
 
 def remove_abandoned(parent: Path, is_ours: Callable[[str], object]) -> None:
-    """Remove the folders with such names whose owner has died; what cannot be removed stays."""
+    """Remove the folders with such names whose owner has died; those that cannot be removed stay."""
     try:
         names = [each.name for each in parent.iterdir() if is_ours(each.name)]
     except OSError:
@@ -84,12 +84,12 @@ def remove_abandoned(parent: Path, is_ours: Callable[[str], object]) -> None:
             if state.st_uid != os.geteuid() or folder.is_symlink():
                 continue
             lock = os.open(folder / _MARK, os.O_RDWR | os.O_NOFOLLOW)
-        except OSError:  # it has no mark, or has just been removed
+        except OSError:  # it has no mark, or was just removed
             continue
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(folder, ignore_errors=True)
-        except OSError:  # somebody lives there
+        except OSError:  # its owner is alive
             pass
         finally:
             os.close(lock)

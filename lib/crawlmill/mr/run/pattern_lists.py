@@ -1,4 +1,4 @@
-"""Lists of patterns: one per line, perhaps with a tab and what it means; blank lines and comments are skipped."""
+"""Lists of patterns: one per line, optionally followed by a tab and a match; blank lines and comments are skipped."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _BINARY: Final = b"\0"
 def read_pattern_lists(
     lists: list[str], storage: Storage, stdin: BinaryIO | None, like: Query, *, is_key: bool, match: str | None
 ) -> tuple[dict[str, Query], int]:
-    """The queries of the distinct lines of some lists, in their order, and how many lines were repeated.
+    """The queries of the distinct lines of the lists, in order, and the number of repeated lines.
 
     Args:
         lists: Locations, plain or gzip; `-` is stdin.
         storage: Opens them.
-        stdin: Where `-` reads.
-        like: A query with all options, of any pattern.
-        is_key: Patterns are urlkeys.
-        match: What they mean, where a line does not say it.
+        stdin: The stream read for `-`.
+        like: A query with all options, for any pattern.
+        is_key: Whether patterns are urlkeys.
+        match: The match of lines that do not state one.
 
     Raises:
-        UsageError: A list cannot be read, a line means nothing (with its number), or there is no pattern at all.
+        UsageError: A list cannot be read, a line is invalid (with its number), or there is no pattern at all.
     """
     if not lists:
         raise UsageError("no list of patterns given: name a file with one URL per line, or `-` for stdin")
@@ -59,12 +59,12 @@ def read_pattern_lists(
 
 
 def single_keys(lines: Sequence[str], *, is_key: bool, match: str | None) -> list[bytes | None] | None:
-    """The key of each line that is a usual URL, and means that key alone; None if no line is read so."""
+    """The keys of lines that are ordinary URLs and select only that key; None if lines cannot be read this way."""
     return None if is_key or match not in (None, "exact") else keys_of_urls(lines)
 
 
 def query_of_line(line: str, like: Query, *, is_key: bool, match: str | None, pattern: Pattern | None = None) -> Query:
-    """The query of a line, `PATTERN` or `PATTERN<TAB>MATCH`, with the options of another one. Raises: UsageError."""
+    """The query of a line, `PATTERN` or `PATTERN<TAB>MATCH`, with the options of `like`. Raises: UsageError."""
     if pattern is None:
         text, tab, word = line.partition("\t")
         if tab and word.strip() not in MATCHES:

@@ -1,4 +1,4 @@
-"""What the user sees while a run works: messages, and how far it is."""
+"""What the user sees while a run works: messages and progress."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _LINE_EVERY_S: Final = 10.0
 
 
 class Console:
-    """stderr: lines, and below them one line that is drawn again and again where it is a terminal."""
+    """Stderr: lines, and on a terminal a status line below them that is redrawn."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        # Past the buffer: what it could not write it would keep, and the interpreter would end with 120 for that.
+        # Unbuffered: the interpreter would try to write what is left in a buffer again, and exit with 120.
         self._stream: BinaryIO = getattr(stream, "raw", stream)
         self.is_terminal = stream.isatty()
         self._drawn = False
@@ -33,13 +33,13 @@ class Console:
         self._write(f"{self._cleared()}{visible_lines(text)}\n")
 
     def draw(self, text: str) -> None:
-        """Replace the line that is drawn."""
+        """Redraw the status line."""
         width = shutil.get_terminal_size().columns - 1
         self._write(f"{self._cleared()}{visible(text)[:width]}")
         self._drawn = True
 
     def clear(self) -> None:
-        """Take away the line that is drawn."""
+        """Remove the status line."""
         if self._drawn:
             self._write(self._cleared())
 
@@ -51,17 +51,17 @@ class Console:
         rest = text.encode("utf-8", "backslashreplace")
         try:
             while rest:
-                rest = rest[self._stream.write(rest) or len(rest) :]  # None: a pipe that is full and does not wait
+                rest = rest[self._stream.write(rest) or len(rest) :]  # None: a full pipe in non-blocking mode
         except OSError:
-            pass  # nobody reads it, or it goes to a full disk; the run is none the worse for that
+            pass  # nobody reads it, or the disk is full; the run does not depend on it
 
 
 class Progress:
-    """The watch of a launched run: adds up what tasks report, shows it, and has the caller look at what is done.
+    """The watch of a launched run: adds up the reports of tasks, shows the progress, and calls the judge.
 
-    `timeline` keeps how far the run was at which time, whether that is shown or not.
+    `timeline` records the progress over time, whether it is shown or not.
 
-    `judge` is told the totals of tasks that count, after each of them; it may raise.
+    `judge` is called with the totals of finished tasks, after each of them; it may raise.
     """
 
     def __init__(self, console: Console, judge: Callable[[Totals], None], *, shown: bool) -> None:
@@ -75,7 +75,7 @@ class Progress:
         self._due = self._began + (_REDRAW_S if console.is_terminal else _LINE_EVERY_S)
 
     def progress(self, task: str, totals: Totals | None) -> None:
-        """A task has done so much by now; None: all of it was lost."""
+        """Record a task's totals so far; None: its work was lost."""
         if totals is None:
             self._at_work.pop(task, None)
         else:
@@ -83,7 +83,7 @@ class Progress:
         self.tick()
 
     def done(self, attempt: Attempt, result: Result) -> None:
-        """A task's output counts from now on."""
+        """Count a task's output from now on."""
         self._at_work.pop(attempt.task, None)
         self._done = self._done.plus(result.totals)
         self._judge(self._done)
@@ -94,7 +94,7 @@ class Progress:
         self._console.say(text)
 
     def tick(self) -> None:
-        """Keep and show how far the run is, each if it is time."""
+        """Record and show the progress, each if it is time."""
         now = time.monotonic()
         if self.timeline.is_due(now - self._began):
             self.timeline.add(now - self._began, *self._totals()[:3])

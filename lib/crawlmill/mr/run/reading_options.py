@@ -1,6 +1,6 @@
-"""The options that say what is read of inputs: which pages, how much of each record, and what is proven about it.
+"""Options about what to read of inputs: which pages, how much of each record, and what to verify.
 
-They stand apart from `options`, since commands that read no records start faster without the readers of archives.
+They are separate from `options`, since commands that read no records start faster without the readers of archives.
 """
 
 from __future__ import annotations
@@ -21,17 +21,20 @@ _MAX_BODY_MIB: Final = 64
 
 
 def add_reading(add: Add) -> None:
-    """What is proven about an input, and taken of it."""
+    """Declare what to verify and read of an input."""
     add("--verify", action="store_true", help="also check the block and payload digests in records")
-    add("--heads-only", action="store_true",
-        help="for jobs that need no bodies: verify only boundaries and lengths, which is faster")  # fmt: skip
+    add(
+        "--heads-only",
+        action="store_true",
+        help="for jobs that need no bodies: verify only boundaries and lengths, which is faster",
+    )
     add("--max-body", type=whole_number(1, "a number of bytes"), default=_MAX_BODY_MIB << 20, metavar="BYTES",
         help=f"largest body to read, before and after decoding; larger ones are skipped as too-large "
         f"(default: {_MAX_BODY_MIB} MiB)")  # fmt: skip
 
 
 def add_selecting(add: Add) -> None:
-    """Which pages are wanted of what is read; made into `Criteria` by `criteria_of`."""
+    """Declare which pages to select; converted to `Criteria` by `criteria_of`."""
 
     def several(name: str, dest: str, parse: Callable[[str], Any], metavar: str, text: str) -> None:
         add(name, dest=dest, action="append", default=[], type=_worded(parse), metavar=metavar, help=text)
@@ -58,7 +61,7 @@ def add_selecting(add: Add) -> None:
 
 
 def _worded(parse: Callable[[str], Any]) -> Callable[[str], Any]:
-    """An argparse type of a function whose ValueErrors say what was expected."""
+    """An argparse type from a function whose ValueErrors say what was expected."""
 
     def parse_or_say(text: str) -> Any:
         try:
@@ -70,7 +73,7 @@ def _worded(parse: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def criteria_of(options: argparse.Namespace) -> Criteria:
-    """What the options of `add_selecting` ask of pages."""
+    """The criteria that the options of `add_selecting` ask for."""
     names = ("hosts", "domains", "tlds", "mimes", "detected_mimes", "languages", "charsets")
     given = {name: frozenset(getattr(options, name)) for name in names}
     return Criteria(
@@ -85,10 +88,10 @@ def criteria_of(options: argparse.Namespace) -> Criteria:
 
 
 def read_options(options: argparse.Namespace) -> ReadOptions:
-    """How inputs are to be read.
+    """The read options from the command line.
 
     Raises:
-        UsageError: Options that exclude each other.
+        UsageError: Options exclude each other.
     """
     if options.heads_only and options.verify:
         raise UsageError("--heads-only and --verify exclude each other: digests are of whole records")

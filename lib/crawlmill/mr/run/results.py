@@ -1,4 +1,4 @@
-"""The results of a run, for a job that makes more files from them (`finish`) before the output is published."""
+"""The results of a run, for jobs that make more files from them (`finish`) before the output is published."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _CHUNK: Final = 1 << 20
 
 
 class Results:
-    """The results of a run before they are published.
+    """The results of a run before publishing.
 
-    `summary` is that of the ledger, `began_s` when the run began, in seconds since 1970.
+    `summary` is that of the ledger, `began_s` the start of the run in seconds since 1970.
     """
 
     def __init__(
@@ -42,33 +42,33 @@ class Results:
 
     @property
     def files(self) -> list[str]:
-        """The names of the files that tasks have written, sorted."""
+        """The names of the files written by tasks, sorted."""
         return sorted(self._files)
 
     def open(self, name: str) -> Stream:
-        """A stream over a file that a task has written. Raises: KeyError, SourceError."""
+        """Open a file written by a task. Raises: KeyError, SourceError."""
         return open_place(self._files[name], self._storage)
 
     def size_of(self, name: str) -> int:
-        """Bytes of a file that a task has written. Raises: KeyError, SourceError."""
+        """The size in bytes of a file written by a task. Raises: KeyError, SourceError."""
         return self._storage.size_of(str(self._files[name]))
 
     def lines(self) -> Iterator[bytes]:
-        """The lines that the last step has written, with their ends, in no order that holds on every engine."""
+        """The lines written by the last step, with line ends; their order depends on the engine."""
         for part in self._parts:
             with open_place(part, self._storage) as stream:
                 yield from _lines(stream)
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
-        """The pairs that the last step has yielded, in no order that holds on every engine."""
+        """The pairs yielded by the last step; their order depends on the engine."""
         return (self._read(line.rstrip(b"\r\n")) for line in self.lines())
 
     @contextmanager
     def write(self, name: str) -> Iterator[BinaryIO]:
-        """One more file of the output, published with the others.
+        """Add a file to the output, to be published with the others.
 
         Raises:
-            ValueError: The name is none for a file, or there is one of that name.
+            ValueError: The name is not valid for a file, or already used.
         """
         check_name(name)
         if name in self.added or name in self._files:
@@ -80,7 +80,7 @@ class Results:
 
 
 def named(files: Iterable[TaskFile]) -> dict[str, Path | str]:
-    """The files of a run by their names. Raises: CrawlmillError: Two tasks have written files of one name."""
+    """The files of a run by name. Raises: CrawlmillError: Two tasks have written files with the same name."""
     found: dict[str, Path | str] = {}
     for file in files:
         if file.name in found:
@@ -90,18 +90,18 @@ def named(files: Iterable[TaskFile]) -> dict[str, Path | str]:
 
 
 def open_place(place: Path | str, storage: Storage) -> Stream:
-    """A local file, or one at a location, to read. Raises: SourceError."""
+    """Open a local file, or one at a location, for reading. Raises: SourceError."""
     return storage.open_stream(str(place))
 
 
 def copy_to(file: BinaryIO, source: Path | str, storage: Storage) -> None:
-    """Append a local file, or one at a location, to an open one."""
+    """Append a local file, or one at a location, to an open file."""
     with open_place(source, storage) as stream:
         shutil.copyfileobj(stream, file, _CHUNK)
 
 
 def _lines(stream: Stream) -> Iterator[bytes]:
-    """Streams of storage are read in pieces; not all of them know lines."""
+    """The lines of a stream, read in pieces, since not all streams of storage can iterate over lines."""
     rest = b""
     while piece := stream.read(_CHUNK):
         *lines, rest = (rest + piece).split(b"\n")

@@ -1,12 +1,12 @@
 """Many look-ups as tasks: the launcher cuts them by what must be read, and the tasks answer them.
 
-A line of the task list has, beside its inputs, what must be searched:
+A line of the task list contains, besides its inputs, what to search:
 
     {"v": 1, "inputs": […], "search": {"like": query, "is_key": …, "match": …, "page_size": …,
                                        "indexes": [[location, laid_out, api], …], "parts": [part, …] | null}}
 
-With `parts` they are those of the one index, and all that the task reads; each input is a unit if others read for it
-too. Without, the task looks up its patterns in all indexes.
+`parts`, if given, are parts of the single index, and all that the task reads; an input is a unit if other tasks read
+parts for it too. Otherwise the task looks up its patterns in all indexes.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from crawlmill.storage import Storage
 
 __all__ = ["Search", "SearchTask", "cut_search"]
 
-_MAX_PATTERNS: Final = 1000  # of a task that looks them up one by one
+_MAX_PATTERNS: Final = 1000  # in a task that looks them up one by one
 
 Lost = list[FormatError | SourceError]
 
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched. `like`: a query with all options, of any pattern."""
+    """What to search. `like`: a query with all options, for any pattern."""
 
     places: tuple[IndexPlace, ...]
     like: Query
@@ -51,11 +51,11 @@ class Search:
     page_size: int | None
 
     def open(self, storage: Storage, lost: Lost) -> list[Index]:
-        """The indexes; of what cannot be opened the reason is reported. Raises: UsageError."""
+        """Open the indexes; those that cannot be opened are reported. Raises: UsageError."""
         return open_indexes(self.places, storage, lost.append, ApiOptions(self.page_size, each=True))
 
     def to_json(self) -> dict[str, Any]:
-        """What `from_json` makes the same of."""
+        """The search as a JSON object for `from_json`."""
         return {
             "like": self.like.to_json(),
             "is_key": self.is_key,
@@ -66,7 +66,7 @@ class Search:
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Search:
-        """What `to_json` wrote."""
+        """Parse the object written by `to_json`."""
         places = tuple(IndexPlace(*each) for each in given["indexes"])
         return cls(places, Query.from_json(given["like"]), given["is_key"], given["match"], given["page_size"])
 
@@ -74,13 +74,13 @@ class Search:
 def cut_search(
     search: Search, asked: Mapping[str, Query], ranked: Sequence[tuple[int, Input]], storage: Storage, lost: Lost
 ) -> tuple[list[bytes], dict[str, int]]:
-    """The lines of the task list, and how much they read, by what it is called.
+    """The lines of the task list, and how much they read, by unit (such as blocks or pages).
 
     `asked`: the query of each input, by its line.
 
     Raises:
-        UsageError: An index is not there, or is none.
-        SourceError, FormatError: It cannot be found out what must be read.
+        UsageError: An index does not exist, or the file is not an index.
+        SourceError, FormatError: It cannot be determined what must be read.
     """
     queries = [asked[item.given] for _, item in ranked]
     order = sorted(range(len(queries)), key=lambda number: queries[number].pattern.ranges[0].low)
@@ -142,7 +142,7 @@ def _lines(
 
 
 class SearchTask:
-    """One line of the task list. `rows`: a ledger row for each pattern, by its rank, filled by `chunks`."""
+    """One line of the task list. `rows`: a ledger row for each pattern, by rank, filled in by `chunks`."""
 
     def __init__(self, line: str, storage: Storage) -> None:
         given, self._inputs = decode_task_with(line, "search")
@@ -159,9 +159,9 @@ class SearchTask:
         ]
 
     def chunks(self, *, apart: bool) -> Iterator[tuple[str, Chunk]]:
-        """Lines of captures in chunks, each of a pattern, which is told without its match word.
+        """Yield lines of captures in chunks, each with its pattern, without the match word.
 
-        Unless they must be `apart`, a chunk may have the captures of several patterns, which are not told.
+        Unless they must be `apart`, a chunk may contain captures of several patterns, which are then not named.
         """
         lost: Lost = []
         search = self._search
@@ -196,10 +196,10 @@ class SearchTask:
             yield queries[number].pattern.text, chunk
 
     def _keys(self) -> list[bytes] | None:
-        """The keys of the patterns, if all mean single keys, and all captures of these are wanted."""
+        """The keys of the patterns, if each selects a single key and all of its captures are wanted; else None."""
         search, like = self._search, self._search.like
         if like.start or like.end or like.filters:
-            return None  # nor are there options by which captures are chosen together, or it were not cut
+            return None  # there are no options that apply to captures together, or the search would not have been cut
         keys = single_keys([item.given for _, item in self._inputs], is_key=search.is_key, match=search.match) or [None]
         return None if None in keys else [key for key in keys if key is not None]
 
@@ -217,7 +217,7 @@ class SearchTask:
         self._lose_of(index, lost)
 
     def _sound(self, index: Index, lines: bytes, found: list[tuple[int, int, int]]) -> Iterator[Chunk]:
-        """The lines of some keys that are captures; the others are lost, each of its pattern."""
+        """The lines of some keys that are captures; other lines are losses, each counted for its pattern."""
         end = 0
         for number, _, size in found:
             end += size
@@ -229,7 +229,7 @@ class SearchTask:
                 yield taken
 
     def _lose_of(self, index: Index, lost: Lost) -> None:
-        """What reading an index has lost, each for the patterns that it concerns."""
+        """Count the losses of reading an index, each for the patterns that it concerns."""
         if isinstance(index, Shareable):
             for error in list(lost):
                 self._lose([error], index.concerned(error, self._queries))
@@ -248,7 +248,7 @@ class SearchTask:
                             yield number, taken
                     self._lose(lost, [number])
                 continue
-            # All queries have the same options, so one selector serves those that do not ask for a port.
+            # All queries have the same options, so one selector serves all that do not name a port.
             ported = [number for number, query in enumerate(queries) if query.pattern.port is not None]
             own = {number: self._selector(queries[number], index, number) for number in ported}
             like = next((query for query in queries if query.pattern.port is None), queries[0])

@@ -18,9 +18,9 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Within this block the first of Ctrl-C, SIGTERM and SIGHUP raises Stopped; more of them change nothing.
+    """Within this block the first Ctrl-C, SIGTERM or SIGHUP raises Stopped; further ones are ignored.
 
-    A signal that is ignored (nohup, a shell's background job) stays so. Outside the main thread nothing is changed.
+    A signal that is already ignored (nohup, a shell's background job) stays so. Does nothing outside the main thread.
     """
     before: dict[signal.Signals, Any] = {}
 
@@ -43,12 +43,12 @@ def stoppable() -> Iterator[None]:
             signal.signal(each, handler)
 
 
-_held: list[int] = []  # not empty within `undisturbed`: 0, and then the signal that came
+_held: list[int] = []  # within `undisturbed`: 0, and then the signal that arrived
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Within this block, which must be short, Stopped waits for the end: nothing begun here is lost sight of."""
+    """Within this block, which must be short, Stopped is delayed to the end, so that nothing begun here is lost."""
     _held.append(0)
     try:
         yield

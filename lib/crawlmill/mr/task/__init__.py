@@ -1,1 +1,1 @@
-"""What happens within a task, whatever the engine."""
+"""The work within a task, on any engine."""

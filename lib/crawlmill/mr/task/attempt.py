@@ -1,11 +1,11 @@
 """Runs one attempt at a task in this process, for `inline` (in the launcher) and `local` (in a worker).
 
-An attempt writes its results to a folder of its own, which counts once the launcher has given it its final name:
+An attempt writes to a folder of its own, which counts once the launcher has renamed it to its final name:
 
     spill-N    sorted runs of pairs, one per partition (see `shuffle`), if a reducer follows
-    part       else: the pairs of the step's output
+    part       otherwise: the pairs of the step's output
     _rows      ledger rows, sorted by rank (first step only)
-    _of-NAME   named files that the job has written (see `files`)
+    _of-NAME   named files that the job wrote (see `files`)
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _COUNTER: Final = re.compile(rb"reporter:counter:([^,]*),([^,]*),(-?[0-9]+)")
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What to do: a task of a step, for the first time or again; its folder is in `base`.
+    """One attempt at a task of a step; its folder is in `base`.
 
-    A map task has a `line` of the task list, or in later steps the `source`, a part of the step before; a reduce task
-    has `runs`. `partitions` is 0 where no reducer follows. `memory` is what lines held for sorting may cost, in
-    bytes.
+    A map task has a `line` of the task list, or in later steps a `source`, which is a part of the previous step; a
+    reduce task has `runs`. `partitions` is 0 if no reducer follows. `memory` is the limit for lines held for sorting,
+    in bytes.
     """
 
     base: str
@@ -57,16 +57,16 @@ class Attempt:
 
     @property
     def task(self) -> str:
-        """The name of the task, whichever attempt at it this is."""
+        """The name of the task, the same for all of its attempts."""
         return f"{self.kind}-{self.number:05}"
 
     @property
     def folder(self) -> str:
-        """Where this attempt writes."""
+        """The folder that this attempt writes to."""
         return f"{self.base}/{self.task}.{self.number_of_try}"
 
     def variables(self) -> dict[str, str]:
-        """The environment of this attempt, named as Hadoop names it."""
+        """The environment of this attempt, with Hadoop's names."""
         job, letter = self.environment.get("mapreduce_job_id", "job"), self.kind[0]
         task = f"{job}_{self.step}_{letter}_{self.number:06}"
         return {
@@ -79,26 +79,26 @@ class Attempt:
         }
 
     def commit(self) -> Path:
-        """Make this the attempt that counts; returns the folder's final name."""
+        """Make this the attempt that counts; returns the final folder."""
         return Path(self.folder).rename(f"{self.base}/{self.task}")
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of it, besides the files."""
+    """The result of an attempt, besides its files."""
 
     spills: tuple[Spill, ...]
     totals: Totals
     counters: dict[str, int]
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as a JSON object."""
+        """The result as a JSON object."""
         spills = [(spill.name, spill.lengths) for spill in self.spills]
         return {"spills": spills, "totals": self.totals, "counters": self.counters}
 
     @classmethod
     def from_json(cls, result: dict[str, Any]) -> Result:
-        """The result that `to_json` gave."""
+        """Parse the object written by `to_json`."""
         spills = tuple(Spill(name, tuple(lengths)) for name, lengths in result["spills"])
         return cls(spills, Totals(*result["totals"]), result["counters"])
 
@@ -106,7 +106,7 @@ class Result:
 def run_attempt(
     job_class: type[Job], arguments: list[str], attempt: Attempt, report: Callable[[Totals], None]
 ) -> Result:
-    """Run an attempt; `report` hears of its progress. Whatever the job raises comes out."""
+    """Run an attempt; calls `report` with its progress. Errors of the job are raised unchanged."""
     folder = Path(attempt.folder)
     folder.mkdir(parents=True)
     stderr = _TaskStderr()
@@ -151,7 +151,7 @@ def run_attempt(
 
 
 def _input(attempt: Attempt, folder: Path) -> SortedLines | Iterator[bytes]:
-    """What the attempt reads; sorted, if it reduces."""
+    """The input of the attempt, sorted if it reduces."""
     if attempt.kind == "reduce":
         return merge(attempt.runs, folder, memory=attempt.memory)
     if attempt.line is not None:
@@ -165,7 +165,7 @@ def _lines_of(path: str) -> Iterator[bytes]:
 
 
 class _Lines:
-    """An output that keeps its lines."""
+    """An output that keeps its lines in memory."""
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
@@ -175,7 +175,7 @@ class _Lines:
 
 
 class _TaskStderr:
-    """The stderr of a task: takes mrjob's lines of counters and status out, passes on the rest."""
+    """The stderr of a task: removes mrjob's lines of counters and status, and passes on the rest."""
 
     def __init__(self) -> None:
         self.counters: Counter[str] = Counter()
@@ -195,7 +195,7 @@ class _TaskStderr:
 
 @contextmanager
 def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """The variables that Hadoop would set, for as long as the attempt runs."""
+    """Set the variables that Hadoop would set, while the attempt runs."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

@@ -1,4 +1,4 @@
-"""What tasks, engines and the launcher ask of a job: as much as they know of it."""
+"""`Job`: what tasks, engines and the launcher need of a job, and all that they know of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Job"]
 
 
 class Job(Protocol):
-    """A job, by which a task or a launch is made; `CrawlJob` is one."""
+    """A job, from which tasks and launches are made; `CrawlJob` is one."""
 
     options: Any
     monitor: Monitor
@@ -28,11 +28,11 @@ class Job(Protocol):
 
     @property
     def storage(self) -> Storage:
-        """What opens inputs."""
+        """Opens inputs."""
 
     @classmethod
     def name(cls) -> str:
-        """The job's name: that of its file."""
+        """The name of the job, which is the name of its file."""
 
     @classmethod
     def mr_job_script(cls) -> str | None:
@@ -48,36 +48,36 @@ class Job(Protocol):
 
     @property
     def part_format(self) -> Any:
-        """How the parts of the results are written (`results.writers.PartFormat`); None: as pairs."""
+        """How to write the parts of the results (`results.writers.PartFormat`); None: as pairs."""
 
     @property
     def criteria(self) -> Criteria:
-        """What the user asks of pages."""
+        """The user's selection of pages."""
 
     def output_protocol(self) -> Any:
-        """What reads and writes the lines of the last step."""
+        """The protocol of the last step's lines."""
 
     def needs_output_dir(self) -> bool:
-        """Whether it cannot run without a folder for what it writes."""
+        """Whether the job needs an output folder."""
 
     def finish(self, results: Any) -> None:
         """Add files to the output; `results` are `run.results.Results`."""
 
     @classmethod
     def ends_with(cls) -> str | None:
-        """MODULE:CLASS of a job that is needed when its run ends; None if it is not."""
+        """MODULE:CLASS of a job that is needed to finish its run; None if it is not."""
 
     def read_lists(self, lists: list[str], storage: Storage, read: Any) -> Inputs:
-        """The inputs of the lists that the user gave."""
+        """Read the lists that the user gave."""
 
     def cut_tasks(self, ranked: Any, storage: Storage, say: Any) -> list[bytes] | None:
-        """The lines of the task list, by a job that cuts its work itself."""
+        """Return the lines of the task list, if the job cuts its own tasks."""
 
     def preview(self, tasks: int) -> str | None:
-        """What is printed in place of a run."""
+        """What to print instead of running the job."""
 
     def sandbox(self, stdin: Any = None, stdout: Any = None, stderr: Any = None) -> Any:
-        """Use these in place of the process' own streams."""
+        """Use these streams instead of those of the process."""
 
     def make_runner(self, **settings: Any) -> Any:
-        """The runner that the options name, made with these settings in place of theirs."""
+        """Make the runner that the options name, with these settings instead of those of the options."""

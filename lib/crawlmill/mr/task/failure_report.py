@@ -1,12 +1,11 @@
-"""Reports why a task on a cluster failed: the task writes its traceback to where the launcher looks for it.
+"""Reports why a task on a cluster failed: the task writes its traceback where the launcher looks for it.
 
-What Hadoop itself tells of a failed Python task is its exit code. Finding the rest (in logs that are on the node,
-or in an archive of them) depends on the cluster and on who asks; this does not. The launcher names a folder, of
-WebHDFS or S3, in the job's configuration, which Hadoop hands to every task in its environment; a task that is about
-to die puts a file there, called as the attempt is: a line that says what was wrong, then the traceback. It can do so
-even where a package is missing, since only the standard library is used: `crawlmill.mr` listens before it imports
-anything else.
-To S3 it goes with the program `aws`, which every node of EMR has, and may use.
+Of a failed Python task Hadoop itself reports only the exit code. How to find the rest (in logs on the node, or in an
+archive of them) depends on the cluster and on the user's rights; this does not. The launcher names a folder, on WebHDFS
+or S3, in the job's configuration, which Hadoop passes to every task in its environment. A failing task writes a file
+there, named after the attempt: one line that says what was wrong, then the traceback. This works even if a package is
+missing, since it uses only the standard library: `crawlmill.mr` calls `listen` before it imports anything else.
+For S3 the file is copied with the program `aws`, which is installed and authorised on every node of EMR.
 
 Spec: WebHDFS REST API of Hadoop 3.4 (CREATE); AWS CLI, `s3 cp`.
 """
@@ -27,25 +26,25 @@ PROPERTY: Final = "crawlmill.reports"
 holds options of `aws s3 cp`.
 """
 
-_VARIABLE: Final = PROPERTY.replace(".", "_")  # as Hadoop names it
+_VARIABLE: Final = PROPERTY.replace(".", "_")  # as Hadoop renames it in the environment
 _TIMEOUT_S: Final = 20
 _MAX_CHARACTERS: Final = 100_000
 _MAX_LINE: Final = 500
 
 
 def listen() -> None:
-    """In a task of a cluster, report whatever ends it. Elsewhere nothing changes."""
+    """In a task of a cluster, report any error that ends it; elsewhere do nothing."""
     if _VARIABLE in os.environ:
         sys.excepthook = _report_exception
 
 
 def report(what: str, trace: str = "") -> None:
-    """Tell the launcher what was wrong, if this is a task of a cluster."""
+    """Report to the launcher what was wrong, if this is a task of a cluster."""
     folders = os.environ.get(_VARIABLE, "")
     attempt = os.environ.get("mapreduce_task_attempt_id")  # noqa: SIM112 - Hadoop's name
     if not folders or not attempt:
         return
-    from http.client import HTTPException  # noqa: PLC0415 - 20 ms of every start, for what seldom happens
+    from http.client import HTTPException  # noqa: PLC0415 - costs 20 ms at every start and is rarely used
 
     line = " ".join(what.split())[:_MAX_LINE]
     content = f"{line}\n{trace[-_MAX_CHARACTERS:]}".encode("utf-8", "backslashreplace")
@@ -57,7 +56,7 @@ def report(what: str, trace: str = "") -> None:
                 _put_on_s3(f"{path}/{attempt}", query, content)
                 return
             place = _put(f"{path}/{attempt}?{query}&op=CREATE&overwrite=true", None)
-            if place:  # of a DataNode
+            if place:  # the DataNode to write to
                 _put(place, content)
                 return
         except (OSError, HTTPException, ValueError) as error:
@@ -73,13 +72,13 @@ def _report_exception(kind: type[BaseException], error: BaseException, trace: Tr
 
 def _put_on_s3(location: str, query: str, content: bytes) -> None:
     """Raises: OSError."""
-    import subprocess  # noqa: PLC0415 - only tasks that fail need it
+    import subprocess  # noqa: PLC0415 - only failing tasks need it
 
     options = [f"--{option}" for option in filter(None, query.split("&"))]
     command = ["aws", "s3", "cp", "--only-show-errors", *options, "-", location]
-    # `aws` has a Python of its own, for which our packages are not made.
+    # `aws` runs on a Python of its own, which must not import our packages.
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
-    # Whatever it prints on stdout must not become a result.
+    # Its stdout must not end up among the results.
     try:
         subprocess.run(command, input=content, stdout=sys.stderr, env=environment, timeout=3 * _TIMEOUT_S, check=True)
     except subprocess.SubprocessError as error:
@@ -87,8 +86,8 @@ def _put_on_s3(location: str, query: str, content: bytes) -> None:
 
 
 def _put(url: str, content: bytes | None) -> str | None:
-    """One PUT; returns where it leads to. Raises: OSError, HTTPException, ValueError."""
-    import http.client  # noqa: PLC0415 - only tasks that fail need it
+    """Send one PUT; returns the location it redirects to. Raises: OSError, HTTPException, ValueError."""
+    import http.client  # noqa: PLC0415 - only failing tasks need it
 
     parts = urlsplit(url)
     connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection

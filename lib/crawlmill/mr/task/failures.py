@@ -1,4 +1,4 @@
-"""The reasons why a run fails as a whole, although no input is to blame."""
+"""The reasons why a run fails as a whole, without an input at fault."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from crawlmill.errors import CrawlmillError
 
 __all__ = ["Stopped", "TaskError", "TooManyBadError", "cannot_retry", "is_of_job", "one_line", "task_failed"]
 
-_NO_MODULE: Final = re.compile(r"(?:\S+: )*ModuleNotFoundError\b")  # Java may have put its own word before it
-_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
+_NO_MODULE: Final = re.compile(r"(?:\S+: )*ModuleNotFoundError\b")  # Java may put words of its own in front
+_NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
+_FULL: Final = (*_NO_SPACE, errno.EROFS, errno.EFBIG)
 
 
 class TaskError(CrawlmillError):
-    """A task failed as often as it may; `trace` is the last attempt's traceback, or empty."""
+    """A task failed the maximum number of times; `trace` is the last attempt's traceback, or empty."""
 
     def __init__(self, what: str, trace: str = "") -> None:
         super().__init__(what)
@@ -29,7 +30,7 @@ class TooManyBadError(CrawlmillError):
 
 
 class Stopped(BaseException):
-    """A signal that asks the launcher to stop; no error, so that only the launcher's end catches it."""
+    """A signal asks the launcher to stop. Not an Exception, so that only the launcher's end catches it."""
 
     def __init__(self, signal_number: int) -> None:
         super().__init__(signal_number)
@@ -37,14 +38,14 @@ class Stopped(BaseException):
 
 
 def task_failed(name: str, times: int, said: str, trace: str = "", *, logs: str = "") -> TaskError:
-    """The error of a task that failed so many times: what its last attempt said, with where Python's logs are."""
+    """The error for a task that failed so many times: the last attempt's message, and where Python's logs are."""
     often = f"{times} times, last error" if times > 1 else "once"
     missing = "; the nodes' Python lacks a package" if _NO_MODULE.match(said) else ""
     return TaskError(f"task {name} failed {often}: {said}{missing}{logs and '; '}{logs}", trace)
 
 
 def cannot_retry(error: BaseException) -> str | None:
-    """One line about an error that another attempt cannot help: a mistake of the user, a full disk. None for others."""
+    """One line about an error for which a retry is useless (a mistake of the user, a full disk); None for others."""
     if isinstance(error, CrawlmillError):
         return str(error)
     if isinstance(error, OSError) and error.errno in _FULL:
@@ -53,12 +54,17 @@ def cannot_retry(error: BaseException) -> str | None:
 
 
 def one_line(error: OSError) -> str:
-    """What the operating system says, and of which file."""
-    return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+    """The operating system's message, and the file that it concerns."""
+    said = error.strerror or str(error)
+    if error.filename:
+        return f"{said}: {error.filename}"
+    if error.errno in _NO_SPACE:  # the system does not say where
+        return f"{said}, for temporary files (their folder: --local-tmp-dir) or for results"
+    return said
 
 
 def is_of_job(error: BaseException, job: type) -> bool:
-    """Whether an error came through code of the job's own, for which its traceback is wanted, and not from ours."""
+    """Whether an error passed through the job's own code, so that its traceback should be shown."""
     own = [cls for cls in job.__mro__ if not cls.__module__.startswith(("crawlmill.mr.", "mrjob.", "builtins"))]
     files = {getattr(sys.modules.get(cls.__module__), "__file__", None) for cls in own}
     return any(frame.f_code.co_filename in files for frame, _ in traceback.walk_tb(error.__traceback__))

@@ -1,15 +1,15 @@
-"""Named files that a task writes besides its pairs. They count, and are published, if the attempt counts.
+"""Named files that a task writes besides its pairs. They are published if the attempt counts.
 
-A file is streamed to where its engine commits it with the attempt; whatever ends an attempt before its end (kill -9,
-a lost node, a speculative twin) leaves nothing that counts. Where that is:
+A file is streamed to the place where its engine commits it with the attempt. If an attempt is cut short (kill -9, a
+lost node, a speculative duplicate), its files do not count. The places are:
 
-    inline, local    in the attempt's folder, which counts by its final name                     `FolderFiles`
-    Spark            the same, then in the step's folder; Spark's report on the task says which count
-    Hadoop           beside the attempt's output, which the committer takes or throws away        `CommittedFiles`
-    EMR              S3 has no renames: in a folder of the attempt; the last attempt to end        `AttemptFiles`
-                     writes, in one object, a list of its files
+    inline, local    in the attempt's folder, which counts once renamed                           `FolderFiles`
+    Spark            the same, then in the step's folder; Spark reports which tasks count
+    Hadoop           beside the attempt's output, which the committer keeps or discards           `CommittedFiles`
+    EMR              in a folder of the attempt, since S3 has no renames; the last attempt to        `AttemptFiles`
+                     finish writes one object that lists its files
 
-Rows of the ledger (`rows`) are such a file, of a reserved name.
+Ledger rows (`rows`) are such a file, with a reserved name.
 """
 
 from __future__ import annotations
@@ -54,34 +54,34 @@ LIST: Final = "_files"
 _BUFFER: Final = 1 << 18
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=+-]*(/[A-Za-z0-9][A-Za-z0-9._=+-]*)*")
 _MAX_NAME: Final = 200
-_PREFIX: Final = "_of-"  # engines take files whose names begin so for none of the output
+_PREFIX: Final = "_of-"  # engines do not treat files with this prefix as output
 _COMMITTED: Final = re.compile(rf"{_PREFIX}[mr]-\d+\.(.*)")
 
 
 @dataclass(frozen=True, slots=True)
 class TaskFile:
-    """A file that a task has left: its name, and the local file or the location that holds it now."""
+    """A file written by a task: its name, and the local file or location that holds it now."""
 
     name: str
     place: Path | str
 
 
 class TaskFiles(Protocol):
-    """Takes the files of one attempt."""
+    """Writes the named files of one attempt."""
 
     def write(self, name: str) -> AbstractContextManager[BinaryIO]:
-        """A file of this name, which may have folders (`a=1/x.parquet`); whole when the block ends well.
+        """Open a file of this name, which may contain folders (`a=1/x.parquet`); complete once the block ends normally.
 
         Raises:
-            ValueError: The attempt has a file of that name.
+            ValueError: The attempt already has a file of that name.
         """
 
     def commit(self) -> None:
-        """The attempt has written all that it has to write."""
+        """Called once the attempt has written everything."""
 
 
 class FolderFiles:
-    """Files in a local folder that the attempt has for itself."""
+    """Files in a local folder of the attempt's own."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -94,11 +94,11 @@ class FolderFiles:
         return path.open("wb", _BUFFER)
 
     def commit(self) -> None:
-        """Nothing: the launcher commits the folder."""
+        """Do nothing: the launcher commits the folder."""
 
 
 class CommittedFiles:
-    """Files in the folder that Hadoop gives an attempt for its output."""
+    """Files in the folder that Hadoop provides for an attempt's output."""
 
     def __init__(self, storage: Storage, folder: str, task: str) -> None:
         self._storage, self._before = storage, f"{folder}/{_PREFIX}{task}."
@@ -110,7 +110,7 @@ class CommittedFiles:
         return self._storage.write(place)
 
     def commit(self) -> None:
-        """Nothing: Hadoop commits the folder."""
+        """Do nothing: Hadoop commits the folder."""
 
 
 class AttemptFiles:
@@ -126,7 +126,7 @@ class AttemptFiles:
         return self._storage.write(posixpath.join(self._folder, self._attempt, stored))
 
     def commit(self) -> None:
-        """List the files. An attempt without any has nothing to list, unless one before it may have."""
+        """List the files. An attempt without files writes a list only if an earlier attempt may have left one."""
         if self._names or not self._attempt.endswith("_0"):
             files = {name: posixpath.join(self._attempt, stored_name(name)) for name in sorted(self._names)}
             with self._storage.write(posixpath.join(self._folder, LIST)) as file:
@@ -134,25 +134,25 @@ class AttemptFiles:
 
 
 def files_of_streaming(storage: Storage, folder: str, environment: Mapping[str, str]) -> TaskFiles:
-    """Where an attempt of Hadoop's streaming puts its files, by its environment and the folder that it was given."""
+    """The files of an attempt under Hadoop streaming, from its environment and the given folder."""
     kind = "r" if environment.get("mapreduce_task_ismap") == "false" else "m"
     task = f"{kind}-{int(environment.get('mapreduce_task_partition', '0')):05}"
     if folder == COMMITTED:
         return CommittedFiles(storage, environment["mapreduce_task_output_dir"], task)
     attempt = environment.get("mapreduce_task_attempt_id", "attempt_0")
-    # Steps are jobs of their own, and number their tasks alike.
+    # Each step is a Hadoop job of its own and numbers its tasks from 0.
     step = re.sub(r"_[mr]_\d+_\d+$", "", attempt)
     return AttemptFiles(storage, folder, f"{step}-{task}", attempt)
 
 
 def files_in_folder(folder: Path) -> list[TaskFile]:
-    """What `FolderFiles` has written."""
+    """The files written by `FolderFiles`."""
     found = sorted(path for path in folder.iterdir() if path.name == ROWS or path.name.startswith(_PREFIX))
     return [TaskFile(given_name(path.name), path) for path in found]
 
 
 def check_name(name: str) -> None:
-    """Let only names pass that all kinds of storage take as they are. Raises: ValueError."""
+    """Check that a name is valid on all kinds of storage. Raises: ValueError."""
     if not _NAME.fullmatch(name) or len(name) > _MAX_NAME:
         raise ValueError(f"not a name for a file of the output: {name!r} (letters, digits and ._=+- in each part)")
 
@@ -163,12 +163,12 @@ def stored_name(name: str) -> str:
 
 
 def given_name(stored: str) -> str:
-    """The name of a file that is kept under `stored_name`."""
+    """The name of a file, from its `stored_name`."""
     return stored.removeprefix(_PREFIX).replace("~", "/")
 
 
 def committed_name(path: str) -> str | None:
-    """The name of a file that `CommittedFiles` has written, by its name in the step's output; None for others."""
+    """The name of a file written by `CommittedFiles`, from its path in the step's output; None for other files."""
     found = _COMMITTED.fullmatch(path)
     return given_name(found[1]) if found else None
 

@@ -1,4 +1,4 @@
-"""Keeps the largest counts."""
+"""Keeps the pairs with the largest counts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["Largest", "leading_number"]
 
 
 class Largest:
-    """The `n` pairs with the largest values, falling; among equals `null` first, then by the bytes of the JSON.
+    """The `n` pairs with the largest values, in falling order; ties: `null` first, then by the bytes of the JSON key.
 
-    With `ranked_in`, a function of the key, the `n` largest of each of its results (strings), in their order.
+    With `ranked_in`, a function from key to string, the `n` largest for each string, ordered by the strings.
     """
 
     def __init__(self, n: int, ranked_in: Callable[[Any], str] = lambda _: "") -> None:
@@ -22,7 +22,7 @@ class Largest:
         self._rankings: dict[str, list[Pair]] = {}
 
     def add(self, key: Any, value: Any) -> None:
-        """Take in a pair, whose value is a number or a list that begins with one."""
+        """Add a pair; the value is a number, or a list that begins with one."""
         ranking = self._rankings.setdefault(self._ranked_in(key), [])
         ranking.append((key, value))
         if len(ranking) > 2 * self._n + 1000:
@@ -42,5 +42,5 @@ def _rank(pair: Pair) -> tuple[Any, bool, bytes]:
 
 
 def leading_number(value: Any) -> Any:
-    """The number by which a value is ranked: itself, or the first of a list."""
+    """The number by which a value is ranked: the value itself, or the first item of a list."""
     return value[0] if isinstance(value, list) else value

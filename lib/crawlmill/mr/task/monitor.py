@@ -1,4 +1,4 @@
-"""What a map task reports while it works: signs of life, and the ledger row of each finished input."""
+"""What a map task reports while it works: that it is alive, and the ledger row of each finished input."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REPORT_EVERY_S: Final = 0.25
 
 
 class Totals(NamedTuple):
-    """What a task, or a run, has done so far. `bad` inputs are those partial or failed."""
+    """What a task or a run has done so far. `bad` counts inputs that are partial or failed."""
 
     inputs: int = 0
     records: int = 0
@@ -32,7 +32,7 @@ class Totals(NamedTuple):
 
     @classmethod
     def of(cls, row: LedgerRow) -> Totals:
-        """What a row adds. Of an input in units the last one counts, so that no input is counted twice."""
+        """What a row adds. An input in several units is counted with its last unit only."""
         if row.unit is None:
             return cls(1, row.records, row.bytes, 1 if row.lost else 0)
         counts = row.unit[0] + 1 == row.unit[1]
@@ -46,23 +46,23 @@ class Totals(NamedTuple):
 
 
 class Monitor(Protocol):
-    """Who listens to a map task."""
+    """Receives the reports of a map task."""
 
     def beat(self, records: int, bytes_read: int) -> None:
-        """So much of the present input is read. Called for every few records."""
+        """Report progress in the current input; called every few records."""
 
     def account(self, rank: int, row: LedgerRow) -> Iterable[Pair]:
-        """An input is done; returns the pairs that the task has to emit for that."""
+        """Report a finished input; returns the pairs that the task must emit for it."""
 
     def account_all(self, rows: Iterable[tuple[int, LedgerRow]]) -> Iterable[Pair]:
-        """Inputs are done together, perhaps very many: their ranks and rows. Returns what `account` does."""
+        """Report finished inputs, perhaps very many, by rank and row; returns pairs as `account` does."""
 
     def alive(self, reached: Callable[[], int]) -> AbstractContextManager[None]:
-        """Within this block the task is alive as long as the number of bytes that `reached` gives grows."""
+        """Keep the task alive within this block while the number of bytes returned by `reached` grows."""
 
 
 class EngineMonitor:
-    """Tells an engine, in lines of status and by counters, how far its task is; rows go through the engine as pairs."""
+    """Reports progress to an engine by status lines and counters; rows travel through the engine as pairs."""
 
     def __init__(self, set_status: Callable[[str], None], count: Callable[[str, str, int], None]) -> None:
         self._set_status, self._count = set_status, count
@@ -70,20 +70,20 @@ class EngineMonitor:
         self._done = self._told = Totals()
 
     def beat(self, records: int, bytes_read: int) -> None:
-        """A line of status every ten seconds."""
+        """Write a status line, at most every ten seconds."""
         if time.monotonic() >= self._due:
             self._due = time.monotonic() + _STATUS_EVERY_S
             self._set_status(f"{records:,} records, {bytes_read:,} bytes of the present input")
             self._tell(self._done.plus(Totals(0, records, bytes_read)))
 
     def account(self, rank: int, row: LedgerRow) -> Iterable[Pair]:
-        """The row as a pair."""
+        """Return the row as a pair."""
         self._done = self._done.plus(Totals.of(row))
         self._tell(self._done)
         return (row_pair(rank, row),)
 
     def account_all(self, rows: Iterable[tuple[int, LedgerRow]]) -> Iterable[Pair]:
-        """The rows as pairs, told of at once."""
+        """Return the rows as pairs, and report the totals once."""
         pairs = []
         for rank, row in rows:
             self._done = self._done.plus(Totals.of(row))
@@ -93,9 +93,9 @@ class EngineMonitor:
 
     @contextmanager
     def alive(self, reached: Callable[[], int]) -> Iterator[None]:
-        """A line of status twice a minute while bytes come in, were it for hours without a whole record.
+        """Write a status line twice a minute while bytes arrive, even if no record is completed for hours.
 
-        A task that hangs says nothing, and is killed by the engine.
+        A task that hangs writes nothing, so the engine kills it.
         """
         ended = threading.Event()
 
@@ -123,7 +123,7 @@ class EngineMonitor:
 
 @dataclass
 class TaskMonitor:
-    """Keeps the rows of a task and reports its totals, the present input included, four times a second."""
+    """Keeps the rows of a task and reports its totals, including the current input, four times a second."""
 
     report: Callable[[Totals], None]
 
@@ -134,11 +134,11 @@ class TaskMonitor:
         self._due = time.monotonic() + _REPORT_EVERY_S
 
     def beat(self, records: int, bytes_read: int) -> None:
-        """Report, if it is time."""
+        """Report the totals if it is time."""
         self._report(self.totals.plus(Totals(0, records, bytes_read)))
 
     def account(self, rank: int, row: LedgerRow) -> Iterable[Pair]:
-        """Keep the row; nothing is to be emitted."""
+        """Keep the row; there is nothing to emit."""
         self.rows.append(encode_row(rank, row))
         self.totals = self.totals.plus(Totals.of(row))
         self._report(self.totals)
@@ -156,7 +156,7 @@ class TaskMonitor:
         return ()
 
     def alive(self, reached: Callable[[], int]) -> AbstractContextManager[None]:  # noqa: ARG002
-        """Nobody here kills a task that is silent."""
+        """Do nothing: on one machine silent tasks are not killed."""
         return nullcontext()
 
     def _report(self, totals: Totals) -> None:

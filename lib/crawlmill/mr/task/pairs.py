@@ -1,13 +1,13 @@
 r"""How pairs are written: `key TAB value`, both JSON in UTF-8, the same bytes on every machine.
 
-mrjob's own JSON protocol writes with whatever library it finds, and the bytes differ. Here one encoder, that of the
-standard library, writes them all; the pairs of counting jobs take a short cut to the same bytes.
+mrjob's own JSON protocol uses whichever library it finds, so its bytes differ between machines. Here the encoder of the
+standard library writes all pairs; those of counting jobs take a short cut to the same bytes.
 
-* no ASCII escaping, no escaped `/`, no blanks; control characters escaped as JSON demands it, so that neither a tab
-  nor a line end is ever part of a key or value;
-* objects in keys have sorted names, since the bytes decide what is one group; objects in values stay as they are;
-* a lone surrogate (half a character, as in file names that are no UTF-8) is written as JSON's escape, `\ud800`;
-* NaN and infinities are no JSON: a ValueError.
+* no ASCII escaping, no escaped `/`, no blanks; control characters are escaped as JSON requires, so that keys and values
+  never contain a tab or a line end;
+* names in objects of keys are sorted, since keys are grouped by their bytes; objects in values keep their order;
+* a lone surrogate (as in file names that are not UTF-8) is written as JSON's escape, `\ud800`;
+* NaN and infinities are not JSON: a ValueError.
 
 Spec: RFC 8259.
 """
@@ -36,7 +36,7 @@ def encode_key(key: Any) -> bytes:
     """The JSON of a key.
 
     Raises:
-        TypeError, ValueError: The key is no JSON value.
+        TypeError, ValueError: The key is not a JSON value.
     """
     text = encode_basestring(key) if type(key) is str else _key_text(key)
     return _bytes(text)
@@ -46,7 +46,7 @@ def encode_value(value: Any) -> bytes:
     """The JSON of a value.
 
     Raises:
-        TypeError, ValueError: It is no JSON value.
+        TypeError, ValueError: The value is not a JSON value.
     """
     return _bytes(_value_text(value))
 
@@ -55,7 +55,7 @@ def encode_pair(key: Any, value: Any) -> bytes:
     """The line of a pair, without its line end.
 
     Raises:
-        TypeError, ValueError: Key or value is no JSON value.
+        TypeError, ValueError: The key or the value is not a JSON value.
     """
     if type(key) is str:
         name = encode_basestring(key)
@@ -76,18 +76,18 @@ def encode_pair(key: Any, value: Any) -> bytes:
 
 
 def encode_lines(pairs: Iterable[tuple[Any, Any]], write: Callable[[Any, Any], bytes]) -> Iterator[bytes]:
-    """The lines of pairs, each written by `write`, and of those that are `ENCODED`, as they are."""
+    """Yield the lines of pairs, written by `write`; pairs that are `ENCODED` are passed on as they are."""
     for key, value in pairs:
         yield value if key is ENCODED else write(key, value) + b"\n"
 
 
 class JsonPairs:
-    """The protocol as mrjob wants it: an object with `read` and `write`."""
+    """The protocol in the form that mrjob expects: an object with `read` and `write`."""
 
     read = staticmethod(decode_pair)
     write = staticmethod(encode_pair)
 
 
 def _bytes(text: str) -> bytes:
-    # The escape that this error handler writes is, for surrogates, the very one of JSON.
+    # For surrogates, this error handler writes exactly JSON's escape.
     return text.encode("utf-8", "backslashreplace")

@@ -1,15 +1,16 @@
 """How ledger rows travel from map tasks to the launcher.
 
-A row is a pair under a reserved key, which holds the input's rank: its place in the ledger. On Hadoop and EMR
-such pairs go the way of all pairs, so that the rows of attempts that do not count are never heard of; whoever
-receives them first (the reducer of the first step, or the map task itself where there is none) sets them aside into a
-file per task. The runners of one machine set them aside in the map task at once, beside its output, which is taken or
-thrown away as a whole; Spark's tasks do too, and their rows come with Spark's word that they have succeeded.
+A row is a pair under a reserved key that holds the input's rank, which is its place in the ledger. On Hadoop and EMR
+such pairs travel like all others, so rows of attempts that do not count are dropped with them; the first receiver (the
+reducer of the first step, or the map task itself if there is none) writes them to a file of its task. The runners of
+one machine set rows aside in the map task, beside its output, which is kept or discarded as a whole. So do Spark's
+tasks; Spark's report of a task's success says that its rows count.
 
-The row of a unit, of an input that several tasks read, says which of how many it is; the launcher merges them.
+The row of a unit (part of an input that several tasks read) has its number and the number of units; the launcher merges
+them.
 
-Beside its fields a row brings the version of Unicode by which its task has read: what a letter is and what its lower
-case is depend on it, so the launcher tells of a difference. So it does of the core, on which the task's speed depends.
+Besides its fields a row has the Unicode version of the task's Python: it decides what a letter is and how it is
+lower-cased, so the launcher reports a difference. It also has the task's core, on which the task's speed depends.
 """
 
 from __future__ import annotations
@@ -45,15 +46,15 @@ __all__ = [
 
 Pair = tuple[Any, Any]
 
-_PREFIX: Final = "\0ledger:"  # no crawl holds a key that begins with a NUL and this word
+_PREFIX: Final = "\0ledger:"  # no key from a crawl begins with a NUL and this word
 _ROW_LINE: Final = b'"\\u0000ledger:'
 _UNICODE: Final = "unicode"
 _CORE: Final = "core"
 _PIECE: Final = 1 << 20
 _UNIT: Final = "unit"
-_SCHEME: Final = "://"  # of a location that may hold a secret
+_SCHEME: Final = "://"  # in a location that may hold a secret
 _WRITTEN: Final = re.compile(
-    # Within a text of JSON no quote stands without a backslash before it, so that these names are names.
+    # In JSON text, a quote within a string has a backslash before it, so these match names only.
     rb'"\\u0000ledger:([0-9]{12})"\t(\{[^\n]*,"outcome":"ok","records":([0-9]+),"bytes":([0-9]+),'
     rb'"verified":(?:true|false),"lost":\{\},"problems":\[\]),"unicode":"([0-9.]+)","core":"([a-z]+)"\}\n?\Z'
 )
@@ -63,7 +64,7 @@ _CUT: Final = "cut"
 
 
 def row_pair(rank: int, row: LedgerRow) -> Pair:
-    """The pair that stands for a row. Ranks and numbers of units have so many digits that the keys' order is theirs."""
+    """The pair for a row. Ranks and unit numbers are padded with zeros, so that keys sort by number."""
     beside: dict[str, Any] = {_UNICODE: row.unicode or unidata_version, _CORE: row.core or core.name()}
     if row.skipped:
         beside[_SKIPPED] = row.skipped
@@ -75,7 +76,7 @@ def row_pair(rank: int, row: LedgerRow) -> Pair:
 
 
 def without_rows(pairs: Iterable[Pair], take: Callable[[Pair], object]) -> Iterator[Pair]:
-    """The pairs that are no rows; those that are go to `take`."""
+    """Yield the pairs that are not rows; rows go to `take`."""
     for pair in pairs:
         key = pair[0]
         if type(key) is str and key.startswith(_PREFIX):
@@ -85,9 +86,9 @@ def without_rows(pairs: Iterable[Pair], take: Callable[[Pair], object]) -> Itera
 
 
 def lines_of_streaming(stdin: BinaryIO) -> Iterator[bytes]:
-    """What Hadoop's streaming gives a reduce task: whole lines, many at a time.
+    """Yield the input of a reduce task of Hadoop streaming: whole lines, many at a time.
 
-    A key without a value has a TAB after it there, which is taken off.
+    Streaming adds a TAB to a key without a value; it is removed.
     """
     rest = b""
     while piece := stdin.read(_PIECE):
@@ -100,7 +101,7 @@ def lines_of_streaming(stdin: BinaryIO) -> Iterator[bytes]:
 
 
 def without_row_lines(chunks: Iterable[bytes], take: Callable[[Pair], object]) -> Iterator[bytes]:
-    """Whole lines, without those that are encoded rows; these go to `take`."""
+    """Yield whole lines without encoded rows, which go to `take`."""
     for chunk in chunks:
         if chunk.startswith(_ROW_LINE) or b"\n" + _ROW_LINE in chunk:
             lines = chunk.split(b"\n")
@@ -115,7 +116,7 @@ def without_row_lines(chunks: Iterable[bytes], take: Callable[[Pair], object]) -
 
 
 class RowsFile:
-    """The rows among an attempt's files, written as they come; None is no place, and no row is no file."""
+    """A file for rows among an attempt's files, opened at the first row. With None rows are dropped."""
 
     def __init__(self, files: TaskFiles | None) -> None:
         self._files = files
@@ -144,7 +145,7 @@ def write_rows(lines: Iterable[bytes], file: BinaryIO) -> None:
 
 
 def encode_row(rank: int, row: LedgerRow) -> bytes:
-    """The line of the pair of a row, without its line end: `encode_pair(*row_pair(rank, row))`."""
+    """The line of a row, without its line end: the same as `encode_pair(*row_pair(rank, row))`."""
     told = row.lost or row.problems or row.skipped or row.deselected or row.truncated
     secret = _SCHEME in row.location and redact(row.location) != row.location
     if told or secret or row.unit is not None or (row.offset is None) != (row.length is None):
@@ -161,7 +162,7 @@ def encode_row(rank: int, row: LedgerRow) -> bytes:
 
 
 def take_row(line: bytes) -> tuple[int, LedgerRow | WrittenRow]:
-    """Rank and row of a line, as it was written if nothing is to be done with it. Raises: as `decode_row`."""
+    """Rank and row of a line; the row stays encoded if nothing needs its fields. Raises: as `decode_row`."""
     found = _WRITTEN.match(line)
     if found is None:
         return decode_row(line)
@@ -170,10 +171,10 @@ def take_row(line: bytes) -> tuple[int, LedgerRow | WrittenRow]:
 
 
 def decode_row(line: bytes) -> tuple[int, LedgerRow]:
-    """Rank and row of a line.
+    """Parse the rank and row of a line.
 
     Raises:
-        FormatError: `bad-json`: this line is none of `encode_row`.
+        FormatError: `bad-json`: `encode_row` did not write this line.
     """
     try:
         key, fields = decode_pair(line.rstrip())

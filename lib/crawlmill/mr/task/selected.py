@@ -1,4 +1,4 @@
-"""Inputs that are captures, selected by what their lines say: those that are left out are not even fetched."""
+"""Selects inputs that are captures by their index lines, so that those left out are not even fetched."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ _WHOLE = ("url", "mime", "timestamp")
 
 
 def verdict_of(item: Input, criteria: Criteria) -> bool | None:
-    """Whether an input is selected by its line; None if the line does not say enough.
+    """Whether an input is selected according to its index line; None if the line does not say enough.
 
-    A line that has a URL, a time and a media type says all there is to know of its capture: a property that it lacks is
-    one that the page does not have.
+    A line with a URL, a time and a media type is complete: if it lacks another property, the page does not have it.
     """
     text, timestamp = item.given, None
     if found := CDXJ.fullmatch(text):
@@ -39,6 +38,6 @@ def verdict_of(item: Input, criteria: Criteria) -> bool | None:
 
 
 def select_inputs(inputs: Inputs, criteria: Criteria) -> tuple[Inputs, int]:
-    """The inputs but for those that their lines leave out, and how many those are."""
+    """Return the inputs without those that their lines exclude, and the number of those excluded."""
     items = [item for item in inputs if verdict_of(item, criteria) is not False]
     return Inputs(items, inputs.repeated, inputs.beside, inputs.kind), len(inputs) - len(items)

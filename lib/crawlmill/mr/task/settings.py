@@ -15,17 +15,17 @@ OPTION: Final = "--task-settings"
 
 @dataclass(frozen=True, slots=True)
 class TaskSettings:
-    """How tasks reach locations, and in which folder tasks of Hadoop streaming leave their files (None: in none)."""
+    """How tasks open locations, and the folder for the files of tasks of Hadoop streaming (None: no folder)."""
 
     storage: StorageOptions
     files_folder: str | None = None
 
     def argument(self) -> str:
-        """The argument of a task's command line that `parse` takes, with its option."""
+        """The settings as an argument of a task's command line: the option with its value, for `parse`."""
         return f"{OPTION}={json.dumps({'storage': self.storage.to_json(), 'files_folder': self.files_folder})}"
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The settings in the value of the option."""
+        """Parse the value of the option."""
         given = json.loads(text)
         return cls(StorageOptions.from_json(given["storage"]), given["files_folder"])

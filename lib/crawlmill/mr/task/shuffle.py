@@ -1,9 +1,9 @@
-"""Between map and reduce: pairs as lines, sorted by key, cut into partitions; in bounded memory.
+"""Between map and reduce: pairs as lines, sorted by key and split into partitions, in bounded memory.
 
-A map task writes its lines into *spills*: files that hold one sorted run per partition, one after another. A
-reduce task merges the runs of its partition. Lines sort by their bytes (see `crawlmill.sorting`), key before value:
-since a tab sorts before whatever JSON may hold, the order is that of the keys' bytes, with the values of each key in
-order too, whichever task was done first. The native core does the same, and leaves the same files.
+A map task writes its lines to *spills*: files that hold one sorted run per partition, one after another. A reduce task
+merges the runs of its partition. Lines sort by their bytes (see `crawlmill.sorting`), key before value: a tab sorts
+before every other byte that JSON text may contain, so the order is that of the keys' bytes, and the values of a key are
+sorted too, whichever task finished first. The native core does the same and writes the same files.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Spill:
-    """One file of runs: its name, and the bytes of each partition's run."""
+    """A file of runs: its name, and the size in bytes of each partition's run."""
 
     name: str
     lengths: tuple[int, ...]
 
     def runs(self, folder: Path) -> list[Run]:
-        """The run of each partition, whose file is in this folder."""
+        """The run of each partition, given the folder of this file."""
         offsets = accumulate(self.lengths, initial=0)
         return [Run(str(folder / self.name), offset, length) for offset, length in zip(offsets, self.lengths)]  # noqa: B905
 
 
 class Partitioner:
-    """Takes the lines of one map task and leaves spills in a folder.
+    """Sorts the lines of one map task into spills in a folder.
 
-    `combine`, if there is one, is given the sorted lines of a partition and gives back fewer. `memory` is what the
-    lines held may cost, in bytes.
+    `combine`, if given, takes the sorted lines of a partition and returns fewer. `memory` is the limit for lines held,
+    in bytes.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Partitioner:
         self.spills: list[Spill] = []
 
     def writelines(self, lines: Iterable[bytes]) -> None:
-        """Take lines, each `key TAB value` and a line end; several of them may come as one.
+        """Add lines, each `key TAB value` with a line end; an item may hold several lines.
 
         Raises:
             OSError: The folder cannot be written, or is full.
@@ -93,7 +93,7 @@ class Partitioner:
         self._spill(held)
 
     def _spill(self, lines: list[bytes]) -> None:
-        """Write lines, which have no line ends, and forget them."""
+        """Write lines (without line ends) to a spill, and drop them from memory."""
         if not lines:
             return
         lines.sort()
@@ -119,12 +119,12 @@ class Partitioner:
         if self._combine is None or not lines:
             return lines
         combined = b"".join(self._combine([b"%s\n" % line for line in lines]))
-        # A combiner may change keys; what it gives is sorted again (at next to no cost if it did not).
+        # A combiner may change keys, so its output is sorted again (almost free if it is in order).
         return sorted(_lines_of(combined))
 
 
 def merge(runs: Sequence[Run], folder: Path, *, memory: int) -> SortedLines:
-    """The lines of all runs, sorted. `memory` is in bytes; what it does not hold goes to files in `folder`.
+    """Return the lines of all runs, sorted. `memory` is in bytes; beyond it, files in `folder` are used.
 
     Raises:
         OSError: A run cannot be read, or the folder is needed and cannot be written.

@@ -1,9 +1,9 @@
-"""Sums by key over lines that are not decoded: the same result as the reducer `summing`, without an object per pair.
+"""Sums by key over undecoded lines: the same result as the reducer `summing`, without an object per pair.
 
-Lines come sorted by key, as `key TAB value`, and sums are written as such lines. Keys are compared byte by byte; values
-are read as whole numbers of up to 18 digits, or lists of two of those. If a value is anything else, its line and the
-others of its key are decoded and passed to `summing`; so are keys whose text can be spelled in several ways, and ledger
-rows, which are found among them. `LineSums` of the native core does what `_Sums` does here.
+Lines `key TAB value` come sorted by key; sums are written in the same form. Keys are compared byte by byte; values are
+read as whole numbers of up to 18 digits, or lists of two of them. If a value is anything else, all lines of its key are
+decoded and passed to `summing`; so are keys whose JSON can be written in several ways, and ledger rows, which are
+among the lines. `_Sums` is the Python version of the native core's `LineSums`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Choice", "chunks_of", "sum_lines", "summing"]
 
 _NUMBER: Final = rb"(-?(?:0|[1-9][0-9]{0,17}))"
 _VALUE: Final = re.compile(rb"%s|\[%s,%s\]" % (_NUMBER, _NUMBER, _NUMBER))
-# A line that would be written as it is: no row, nothing escaped, no number that could be written otherwise.
+# A line that would be written unchanged: not a row, nothing escaped, no number with several spellings.
 _NATURAL: Final = rb"([1-9][0-9]{0,17})"
 _USUAL_VALUE: Final = re.compile(rb"%s|\[%s,%s\]" % (_NATURAL, _NATURAL, _NATURAL))
 _USUAL: Final = re.compile(rb"[^\\\t]+\t(?:%s)" % _USUAL_VALUE.pattern)
@@ -34,7 +34,7 @@ _CHUNK: Final = 1 << 20
 
 
 def summing(_job: object, key: Any, values: Iterable[Any]) -> Iterator[Pair]:
-    """A reducer (or combiner): one sum per key; lists are summed place by place."""
+    """A reducer (or combiner) that yields one sum per key; lists are summed item by item."""
     values = iter(values)
     first = next(values)
     if isinstance(first, list):
@@ -45,9 +45,9 @@ def summing(_job: object, key: Any, values: Iterable[Any]) -> Iterator[Pair]:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which sums are given: those of at least `least`, and of them with `most` only the largest, falling.
+    """Selects sums: those of at least `least`; with `most`, only that many of the largest, in falling order.
 
-    With `most`, the largest of one reducer are given under the key `null`, for another one to choose from.
+    With `most`, a reducer yields its largest sums under the key `null`, for one more reducer to select from.
     """
 
     least: int | None = None
@@ -57,10 +57,10 @@ class Choice:
 def sum_lines(
     chunks: Iterable[bytes], choice: Choice, take_row: Callable[[Pair], object] | None = None
 ) -> Iterator[bytes]:
-    """Lines of sums, some of them at a time. Rows of the ledger go to `take_row`, if there is one.
+    """Yield lines of sums, several at a time. Ledger rows go to `take_row`, if given.
 
     Raises:
-        ValueError: A line is no pair.
+        ValueError: A line is not a pair.
     """
     native = core.native()
     sums = (native.LineSums if native is not None else _Sums)(choice.least, choice.most)
@@ -84,7 +84,7 @@ def sum_lines(
 
 
 def chunks_of(stream: Any) -> Iterator[bytes]:
-    """The lines of a task's input, many at once, perhaps cut within a line."""
+    """The lines of a task's input in chunks, which may end within a line."""
     if isinstance(stream, SortedLines):
         return stream.chunks()
     if hasattr(stream, "read1"):
@@ -97,7 +97,7 @@ def _call(function: Callable[[], Any]) -> Any:
 
 
 def _handed_on(texts: Iterable[bytes], others: Largest) -> Iterator[bytes]:
-    """The largest, each a pair under `null`: those of `texts`, which are in order, and those among `others`."""
+    """The largest sums, as pairs under `null`: from `texts`, which are in order, and from `others`."""
     rest = others.pairs()
     if not rest:
         for text in texts:
@@ -113,40 +113,40 @@ def _handed_on(texts: Iterable[bytes], others: Largest) -> Iterator[bytes]:
 
 
 def _summed(texts: Iterable[bytes], choice: Choice, take_row: Callable[[Pair], object] | None) -> Iterator[Pair]:
-    """The sums of lines that have to be decoded."""
+    """The sums of lines that must be decoded."""
     lines = chain.from_iterable(text.split(b"\n")[:-1] for text in texts)
     for _, group in groupby(lines, lambda line: line.partition(b"\t")[0]):
         pairs: Iterator[Pair] = map(decode_pair, group)
         if take_row is not None:
             pairs = without_rows(pairs, take_row)
-        for key, value in pairs:  # the first, of which there may be none
+        for key, value in pairs:  # the first pair, if there is any
             for pair in summing(None, key, chain([value], (other for _, other in pairs))):
                 if choice.least is None or leading_number(pair[1]) >= choice.least:
                     yield pair
 
 
 class _Sums:
-    """`LineSums` in Python: gives (left, lines), where `left` says that these are lines to be decoded."""
+    """The Python version of `LineSums`: returns (left, lines), where `left` marks lines to be decoded."""
 
     def __init__(self, least: int | None, most: int | None) -> None:
         self._least, self._most = least, most
         self._ranking: list[tuple[int, bool, bytes, bytes]] = []
         self._rest = b""
         self._key: bytes | None = None
-        self._only: bytes | None = None  # the line of the key, if it has had but one, a usual one
-        self._sum: int | None = None  # None, without `_only`: what comes of this key is left
-        self._second: int | None = None  # of a list of two
+        self._only: bytes | None = None  # the only line of the key so far, if it is an ordinary one
+        self._sum: int | None = None  # None, without `_only`: lines of this key are left for decoding
+        self._second: int | None = None  # for lists of two
         self._pieces: list[tuple[bool, list[bytes]]] = []
 
     def add(self, data: bytes) -> list[tuple[bool, bytes]]:
-        """Take more lines, wherever they are cut."""
+        """Add more lines; `data` may be cut anywhere."""
         lines = (self._rest + data).split(b"\n")
         self._rest = lines.pop()
         plain = self._least is None and self._most is None
         usual, usual_value = _USUAL.fullmatch, _USUAL_VALUE.fullmatch
         key, only, total, second = self._key, self._only, self._sum, self._second
         out: list[bytes] | None = None
-        # Usual lines are dealt with here, where names are local; `_line` takes all kinds.
+        # Ordinary lines are handled here, where names are local; `_line` handles all kinds.
         for line in lines:
             name, _, text = line.partition(b"\t")
             if not plain:
@@ -156,7 +156,7 @@ class _Sums:
                     if out is None:
                         out = self._lines(left=False)
                     if only is not None:
-                        out.append(only)  # most keys are seen once, and then their line is the result
+                        out.append(only)  # most keys occur once, and their line is the result
                     elif total is not None:
                         out.append(_line_of(key, total, second))
                     key, only, total = name, line, None
@@ -181,7 +181,7 @@ class _Sums:
         return self._given()
 
     def finish(self) -> list[tuple[bool, bytes]]:
-        """The rest."""
+        """Return the remaining lines."""
         if self._rest:
             self._line(self._rest)
         self._end_key()
@@ -224,7 +224,7 @@ class _Sums:
             self._second += second
 
     def _leave(self, line: bytes) -> None:
-        """Leave this key from now on: its sum so far, and this line."""
+        """Leave this key for decoding from now on: its sum so far, and this line."""
         if self._sum is not None:
             self._lines(left=True).append(self._summed())
             self._sum = None
@@ -252,7 +252,7 @@ class _Sums:
         return _line_of(self._key, self._sum, self._second)
 
     def _lines(self, *, left: bool) -> list[bytes]:
-        """Where the next lines of this kind go."""
+        """The list to which the next lines of this kind are added."""
         if not self._pieces or self._pieces[-1][0] != left:
             self._pieces.append((left, []))
         return self._pieces[-1][1]
@@ -272,5 +272,5 @@ def _numbers(value: re.Match[bytes] | None) -> tuple[int, int | None]:
 
 
 def _is_usual(key: bytes) -> bool:
-    # Rows of the ledger begin with a NUL; escapes of surrogates may stand for one character.
+    # Ledger rows begin with a NUL; two escapes of surrogates may stand for one character.
     return not key.startswith(b'"\\u0000') and b"\\ud" not in key

@@ -1,12 +1,13 @@
-"""A survey of all inputs before they are processed: an extra first step, whose findings every later task can read.
+"""A survey of all inputs before they are processed: an extra first step whose findings all later tasks can read.
 
-A job that `surveys` has one step more, before its own:
+A job with `surveys` gets one more step before its own:
 
-    map       reads each input and yields what `survey` makes of it; nothing is accounted for
-    reduce    one task, `conclude`: its pairs are the findings, which stay small
+    map       calls `survey` for each input; nothing is recorded in the ledger
+    reduce    one task, `conclude`: its pairs are the findings, which must be small
     …         the job's own steps; the first one reads the same task list again, and accounts for its inputs
 
-So a job can divide its work by what its inputs contain, whatever their sizes and order, without help from the engine.
+So a job can divide its work by the contents of its inputs, whatever their sizes and order, without help from the
+engine.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ MAX_FINDINGS: Final = 256 << 20
 
 
 def reads_task_list(step: int, *, surveys: bool) -> bool:
-    """Whether a step's map tasks read lines of the task list, not what the step before has written."""
+    """Whether the map tasks of a step read lines of the task list, not the output of the previous step."""
     return step == 0 or (surveys and step == 1)
 
 
 def read_findings(protocol: Any, storage: Storage, environment: Mapping[str, str]) -> Iterator[tuple[Any, Any]]:
-    """The pairs that the survey's reducer has yielded. Raises: SourceError, KeyError if there was no survey."""
+    """The pairs that the survey's reducer yielded. Raises: SourceError; KeyError if there was no survey."""
     data = storage.read_all(environment[SURVEY], limit=MAX_FINDINGS)
     return (protocol.read(line) for line in data.split(b"\n") if line)

@@ -1,14 +1,14 @@
-"""The task list: how a run's inputs are cut into map tasks, and the line that tells a task its inputs.
+"""The task list: how the inputs of a run are cut into map tasks, and the line that gives a task its inputs.
 
-The launcher cuts the list, not the engine: Hadoop would lose lines of a compressed one. One line is one map task, a
+The launcher cuts the list, not the engine: Hadoop would lose lines of a compressed one. Each line is one map task, a
 JSON object in ASCII:
 
     {"v": 1, "inputs": [[rank, given, location, offset, length], …]}
 
-A unit of an input has four more numbers: its own number, the number of units, and the offset and length of its bytes.
-A task that the job itself has cut may have a `label`, right after the version, which only the job understands.
+A unit of an input has four more numbers: its number, the number of units, and the offset and length of its bytes. If
+the job cut the task itself, a `label` may follow the version, which only the job understands.
 
-`rank` is the input's place in the ledger; the input's row carries it through the engine and back.
+`rank` is the input's place in the ledger; the input's row brings it back through the engine.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ Task = list[tuple[int, Input]]
 def cut(
     inputs: Iterable[tuple[int, Input]], per_task: int | None = None, *, most: int, gap: int = COALESCE
 ) -> Iterator[Task]:
-    """The tasks for the inputs, which come with their ranks.
+    """Cut the inputs, given with their ranks, into tasks.
 
-    A whole file is a task of its own (several share one only where there are more than `most`). Ranges are often
-    small: those of a file follow each other, in batches of at most a thousand ranges and 256 MiB, and in 64 batches or
-    more where there are as many ranges. But neighbours that one request fetches, since the gaps between them have at
-    most `gap` bytes, stay together up to 8 MiB. `per_task` inputs in each task, if it is given.
+    A whole file is a task of its own (several share one only if there are more than `most`). Ranges are often small:
+    those of a file are kept in order and grouped into batches of at most a thousand ranges and 256 MiB, with at least
+    64 batches if there are as many ranges. Neighbours that one request can fetch, with gaps of at most `gap` bytes
+    between them, stay together up to 8 MiB. If `per_task` is given, each task gets that many inputs.
     """
     files: Task = []
     ranges: dict[str, Task] = {}
@@ -81,7 +81,7 @@ def cut(
 
 
 def encode_task(task: Task, label: str | None = None) -> bytes:
-    """The line of a task, without its line end; `label` is for the job that has cut it (`task_label`)."""
+    """The line of a task, without its line end; `label` is for the job that cut it (see `task_label`)."""
     inputs = [
         (rank, item.given, item.location, item.offset, item.length, *(astuple(item.unit) if item.unit else ()))
         for rank, item in task
@@ -91,22 +91,22 @@ def encode_task(task: Task, label: str | None = None) -> bytes:
 
 
 def task_label(line: str) -> str | None:
-    """The label of a task's line, if its job has given it one."""
+    """The label of a task's line, if the job has set one."""
     found = _LABEL.search(line)
     return None if found is None else str(json.loads(found[1]))
 
 
 def decode_task(line: str) -> Task:
-    """The task of a line, in front of which Hadoop may have put the line's offset and a tab.
+    """Parse the task of a line; Hadoop may have put the line's offset and a tab in front of it.
 
     Raises:
-        FormatError: `bad-json`: this is no task of this version.
+        FormatError: `bad-json`: not a task of this version.
     """
     return decode_task_with(line)[1]
 
 
 def decode_task_with(line: str, beside: str = "v") -> tuple[Any, Task]:
-    """What a job has put under a name into the line of a task, and the task. Raises: as `decode_task`."""
+    """The value that a job has stored under a name in a task's line, and the task. Raises: as `decode_task`."""
     try:
         task = json.loads(line[line.index("{") :])
         version, inputs = task["v"], [(rank, _input(*item)) for rank, *item in task["inputs"]]
@@ -123,9 +123,9 @@ def _input(given: str, location: str, offset: int | None, length: int | None, *u
 
 
 def limited(properties: Mapping[str, Any], most: int) -> dict[str, Any]:
-    """A job's properties with a limit of map tasks at a time: this one, or the user's own if that is lower."""
+    """A job's properties with a limit of simultaneous map tasks: this one, or the user's if that is lower."""
     given = str(properties.get(_RUNNING_MAPS, ""))
-    # To Hadoop, 0 means no limit.
+    # Hadoop reads 0 as no limit.
     return {**properties, _RUNNING_MAPS: min(most, int(given) if given.isdecimal() and int(given) else most)}
 
 

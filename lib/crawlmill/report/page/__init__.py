@@ -1,1 +1,1 @@
-"""The page of a report: its data drawn as one HTML file that needs nothing else."""
+"""The page of a report: its data as a single self-contained HTML file."""

@@ -1,6 +1,6 @@
-"""Charts as SVG that keeps its text readable at any width.
+"""Charts as SVG whose text stays readable at any width.
 
-The outer drawing has no scale of its own: lines and labels stand at percentages. Only the curves are in an inner one
+The outer drawing is not scaled: lines and labels are placed by percentages. Only the curves are in an inner drawing
 that is stretched, with strokes that are not.
 """
 
@@ -24,7 +24,7 @@ Tick = tuple[float, str]
 
 
 def bar(number: int, largest: int, kind: str = "") -> str:
-    """A bar as long as its number, beside the largest, in the colour of its kind; nobody needs to hear of it."""
+    """A bar with a length relative to the largest number, in the colour of its kind; hidden from screen readers."""
     classes = f"bar {kind}".strip()
     width = 100 * max(number, 0) / largest if largest > 0 else 0
     return (
@@ -34,7 +34,7 @@ def bar(number: int, largest: int, kind: str = "") -> str:
 
 
 def shares(name: str, parts: Sequence[tuple[str, int]]) -> str:
-    """One bar, cut into the shares of several kinds; `parts` are (class, number)."""
+    """One bar, divided into shares of several kinds; `parts` are (class, number)."""
     whole, at, pieces = sum(number for _, number in parts) or 1, 0.0, []
     for kind, number in parts:
         width = 100 * number / whole
@@ -55,7 +55,7 @@ def log_log(name: str, series: Sequence[Sequence[Point]], x: str, y: str) -> str
 
 
 def by_time(name: str, points: Sequence[Point], what: str, label: Callable[[float], str] | None = None) -> str:
-    """A number that grows with time: points are (seconds, number)."""
+    """A number that grows over time: points are (seconds, number)."""
     last = max(points[-1][0], 0.001)
     unit, seconds = ("s", 1) if last < 180 else ("min", 60) if last < 3 * 3600 else ("h", 3600)
     most = max(*(point[1] for point in points), 1)
@@ -66,7 +66,7 @@ def by_time(name: str, points: Sequence[Point], what: str, label: Callable[[floa
 
 
 def bytes_label(number: float) -> str:
-    """A number of bytes for an axis."""
+    """A number of bytes as an axis label."""
     return size(int(number)).replace(".0 ", " ")
 
 
@@ -96,7 +96,7 @@ def _area(places: Sequence[tuple[float, float]]) -> str:
 
 
 def _dots(places: Sequence[tuple[float, float]], number: int) -> str:
-    """Lines of no length, which are drawn as round dots however the drawing is stretched."""
+    """Lines of length zero, which appear as round dots however the drawing is stretched."""
     dots = dict.fromkeys(f"M{place}h0" for place in _places(places))
     return f'<path class="dots s{number}" d="{"".join(dots)}"/>'
 
@@ -114,7 +114,7 @@ def _part(at: float, low: int, high: int) -> float:
 
 
 def _decades(numbers: Sequence[float]) -> tuple[int, int]:
-    """The powers of ten that hold these numbers between them."""
+    """The powers of ten that enclose these numbers."""
     low = math.floor(math.log10(min(numbers)))
     return low, max(math.ceil(math.log10(max(numbers)) - 1e-9), low + 1)
 
@@ -125,7 +125,7 @@ def _powers(low: int, high: int) -> list[Tick]:
 
 
 def _round_numbers(last: float) -> list[float]:
-    """From 0 up to `last`, four or fewer steps of 1, 2 or 5 times a power of ten."""
+    """From 0 to `last`, at most four steps of 1, 2 or 5 times a power of ten."""
     power = 10 ** math.floor(math.log10(last))
     step = next(step for step in (power * part for part in (0.2, 0.5, 1, 2, 5)) if last / step <= 5)
     return [number * step for number in range(int(last / step + 1e-9) + 1)]

@@ -1,6 +1,6 @@
-"""The page as bytes: the same data, the same bytes, and always less than a megabyte.
+"""Renders the page to bytes: the same for the same data, and always less than a megabyte.
 
-The page may load nothing and run nothing but the script and the style that are in it: its policy names their digests.
+The page may load nothing, and run only the script and the style inside it: its policy contains their digests.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _FOOTER: Final = (
 
 
 def render(data: Data) -> bytes:
-    """The page of what `gather` has found; what does not fit into a megabyte is shortened, and the page says so."""
+    """Render the data from `gather`; what does not fit into a megabyte is shortened, and the page says so."""
     page = _page(data)
     limits = iter(_LIMITS)
     while len(page) >= MAX_PAGE and (limit := next(limits, None)) is not None:
         characters, items, rows = limit
         given = _shortened(data, characters, items)
         given["ledger"] = _shortened(data["ledger"], characters, rows)
-        given["throughput"] = data["throughput"]  # of points there are few
+        given["throughput"] = data["throughput"]  # it has few points
         given["results"]["rank_frequency"] = data["results"]["rank_frequency"]
         page = _page({**given, "shortened": True})
     return page
@@ -78,13 +78,13 @@ def _page(data: Data) -> bytes:
 
 
 def _policy(style: str, script: str) -> str:
-    """What the page may do: nothing but what is in it."""
+    """The content security policy: only what is in the page."""
     rules = ["default-src 'none'", f"style-src '{_digest(style)}'", f"script-src '{_digest(script)}'"]
     return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
 
 
 def _sections(data: Data) -> list[tuple[str, str, Callable[[Data], str]]]:
-    """Name, title and maker of each section, in order; empty ones are left out."""
+    """Name, title and renderer of each section, in order; empty sections are left out."""
     found: list[tuple[str, str, Callable[[Data], str]]] = [
         ("pictures", "At a glance", results.pictures),
         ("top", "Largest results" if data["results"]["kind"] == "counts" else "Results", results.top),
@@ -106,7 +106,7 @@ def _digest(content: str) -> str:
 
 
 def _shortened(value: Any, characters: int, items: int) -> Any:
-    """The same with long texts and lists cut."""
+    """The value with long texts and lists cut."""
     if isinstance(value, str):
         return value if len(value) <= characters else f"{value[:characters]}…"
     if isinstance(value, list):

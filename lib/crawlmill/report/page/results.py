@@ -1,4 +1,4 @@
-"""What came out: the sections of results, of their distribution, of groups, pictures and of a comparison."""
+"""The sections about the results: the largest, their distribution, groups, pictures, and a comparison."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_ITEMS: Final = {"histogram", "size", "size_estimate"}
 
 
 def top(data: Data) -> str:
-    """The largest results; of results that are no counts, the first few."""
+    """The largest results; if results are not counts, the first few."""
     results = data["results"]
     if results["kind"] == "counts":
         if not results["top"]:
@@ -47,7 +47,7 @@ def top(data: Data) -> str:
 
 
 def distribution(data: Data) -> str:
-    """How unequal the counts are."""
+    """The distribution of the counts."""
     results = data["results"]
     points = [point for point in results["rank_frequency"] if point[1] > 0]
     if not points:
@@ -85,7 +85,7 @@ def groups(data: Data) -> str:
 
 
 def pictures(data: Data) -> str:
-    """The pictures that only some jobs have."""
+    """Pictures that only some jobs have."""
     drawn = []
     for picture in data["pictures"]:
         title = f"<h3>{text(picture['title'])}</h3>"
@@ -99,7 +99,7 @@ def pictures(data: Data) -> str:
 
 
 def comparison(data: Data) -> str:
-    """The results of two runs, key by key."""
+    """A comparison of the results of two runs by key."""
     found = data["compare"]
     sums = [("only here", "only_here"), ("only there", "only_there"), ("equal", "equal"), ("different", "changed")]
     facts = "".join(f"<div><dt>{name}</dt><dd>{count(found[of])}</dd></div>" for name, of in sums)

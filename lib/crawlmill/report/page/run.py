@@ -1,4 +1,4 @@
-"""What ran and what became of its inputs: the head of the page, and the sections of run, inputs, losses, ledger."""
+"""The sections about the run and its inputs: the head of the page, run, inputs, losses, throughput, ledger."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _REASONS: Final = {
 
 
 def name_of(data: Data) -> str:
-    """The job's name; of a run without `_run.json` it is not known."""
+    """The job's name; unknown for a run without `_run.json`."""
     name = (data["run"] or {}).get("job")
     return name if isinstance(name, str) and name else "unknown job"
 
 
 def headline(data: Data) -> str:
-    """What came of the run, in a sentence of plain text."""
+    """The outcome of the run, as a plain text sentence."""
     results, inputs = data["results"], data["inputs"]
     if results["kind"] == "counts":
         said = f"{results['total']:,} counted, under {plural(results['lines'], 'key')}"
@@ -59,7 +59,7 @@ def headline(data: Data) -> str:
 
 
 def head(data: Data) -> str:
-    """Title, sentence, warnings, and the few numbers that everybody looks for."""
+    """Title, sentence, warnings, and the most important numbers."""
     mark = "ok" if data["finished"] else "failed"
     said = "finished" if data["finished"] else "not finished"
     over = f'<p class="over">Crawlmill report <span class="mark {mark}">{said}</span></p>'
@@ -93,7 +93,7 @@ def _facts(data: Data) -> list[tuple[str, str]]:
 
 
 def run(data: Data) -> str:
-    """What was run, when and with what."""
+    """What was run, when, and with what."""
     found = data["run"]
     if found is None:
         return "<p>Nothing is known of it: the folder has no <code>_run.json</code>.</p>"
@@ -121,7 +121,7 @@ def run(data: Data) -> str:
 
 
 def inputs(data: Data) -> str:
-    """How the inputs ended."""
+    """The outcomes of the inputs."""
     found = data["inputs"]
     if found is None:
         return "<p>What became of the inputs is not known: the folder has no <code>_ledger.jsonl</code>.</p>"
@@ -158,7 +158,7 @@ def losses(data: Data) -> str:
 
 
 def throughput(data: Data) -> str:
-    """How far the run was at which time."""
+    """The progress of the run over time."""
     points = data["throughput"]
     if not points:
         return "<p>How fast the run was is not known: its <code>_run.json</code> has no <code>progress</code>.</p>"
@@ -177,7 +177,7 @@ def throughput(data: Data) -> str:
 
 
 def ledger(data: Data) -> str:
-    """The rows of the ledger that are shown, the worst first, and how many are not."""
+    """The ledger rows that are shown, the worst first, and the number of others."""
     shown, rows = data["ledger"]["shown"], data["ledger"]["rows"]
     if data["inputs"] is None:
         return "<p>The folder has no <code>_ledger.jsonl</code>.</p>"
@@ -204,5 +204,8 @@ def _row(row: dict[str, Any]) -> list[str]:
     return [
         key(name) + (where if str(row.get("offset")) not in name else ""),
         f'<span class="mark {outcome}">{outcome}</span>',
-        text(row["format"] or "–"), count(row["records"]), amount(row["bytes"]), f"{lost} {why}".strip() or "–",
-    ]  # fmt: skip
+        text(row["format"] or "–"),
+        count(row["records"]),
+        amount(row["bytes"]),
+        f"{lost} {why}".strip() or "–",
+    ]

@@ -1,4 +1,4 @@
-"""Tables of the page: each has a caption, and each row begins with a heading of its own."""
+"""Tables of the page: each has a caption, and each row begins with a header cell."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["bars", "pairs", "table"]
 def table(
     caption: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, kind: str = "", sorts: bool = False
 ) -> str:
-    """A table of cells that are HTML already.
+    """A table whose cells are HTML already.
 
-    `columns` are names; one that begins with `#` is of numbers, and `=` of bars, which has no name to be seen. The
-    classes of its style are `kind`. `sorts`: its headings become buttons where scripts run.
+    `columns` are names; one that begins with `#` is for numbers, one with `=` for bars, which has no visible name.
+    `kind` are CSS classes. `sorts`: its headings become buttons if scripts run.
     """
     classes = ["bar" if name.startswith("=") else "number" if name.startswith("#") else "" for name in columns]
     names = [name.lstrip("#=") for name in columns]
@@ -42,7 +42,7 @@ def table(
 
 def bars(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, total: int | None = None,
          sorts: bool = False) -> str:  # fmt: skip
-    """A table of keys and numbers with a bar each; with a total, the share of it. More cells of a row come last."""
+    """A table of keys and numbers with a bar each; with a total, also its share. Further cells of a row come last."""
     largest = max((row[1] for row in rows), default=0)
     share = total is not None and total > 0
     more = [f"#{name}" if any(type(row[at]) is int for row in rows) else name for at, name in enumerate(columns[2:], 2)]
@@ -56,7 +56,7 @@ def bars(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *,
 
 
 def pairs(caption: str, rows: Iterable[tuple[str, str]]) -> str:
-    """A table of names and values, which are HTML already, without a head."""
+    """A table of names and values, which are HTML already, without a header."""
     body = "".join(f'<tr><th scope="row">{html.escape(name)}</th><td>{value}</td></tr>\n' for name, value in rows)
     return f'<table class="pairs"><caption>{html.escape(caption)}</caption><tbody>{body}</tbody></table>'
 

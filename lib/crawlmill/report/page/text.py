@@ -1,7 +1,7 @@
-r"""Text and numbers of the page, each made in one place.
+r"""Formats texts and numbers of the page, each in one place.
 
-Data is text, never markup: `<`, `>`, `&` and quotes are escaped. Characters that nobody sees but that change what is
-seen (controls, text direction, line ends, halves of characters) are shown as `\u202e`.
+Data is text, never markup: `<`, `>`, `&` and quotes are escaped. Invisible characters that change what is seen
+(controls, text direction, line ends, lone surrogates) are shown as `\u202e`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAX_JSON: Final = 4 * _MAX_KEY
 
 
 def shown(value: str) -> str:
-    """Text of which everything can be seen."""
+    """Text with invisible characters made visible."""
     return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
 
 
@@ -38,14 +38,14 @@ def key(value: Any) -> str:
 
 
 def item(value: Any) -> str:
-    """The cell of a table: a number as `count`, nothing for null, others as `key`."""
+    """A table cell: a number as in `count`, "" for null, others as in `key`."""
     if value is None:
         return ""
     return count(value) if type(value) is int else key(value)
 
 
 def count(number: int) -> str:
-    """A number as HTML: for people with separators, for programs as it is."""
+    """A number as HTML: with separators for readers, plain for programs."""
     minus = "−" if number < 0 else ""
     return f'<data value="{number}">{minus}{abs(number):,}</data>'
 
@@ -56,7 +56,7 @@ def amount(number: int) -> str:
 
 
 def percent(part: int, whole: int) -> str:
-    """A share: `12.3%`; nothing where there is no whole."""
+    """A share: `12.3%`; "" if `whole` is 0."""
     return f"{100 * part / whole:.1f}%" if whole > 0 else ""
 
 
@@ -66,7 +66,7 @@ def plural(number: int, what: str) -> str:
 
 
 def short(number: float) -> str:
-    """A number for an axis: `50`, `2k`, `10M`."""
+    """A number as an axis label: `50`, `2k`, `10M`."""
     amount, unit = float(number), ""
     for unit in ("", "k", "M", "G", "T", "P"):
         if abs(amount) < 1000 or unit == "P":
@@ -86,7 +86,7 @@ def duration(seconds: float) -> str:
 
 
 def _plain(value: Any) -> str:
-    # JSON of a long text would be made for nothing but its first 200 characters.
+    # Do not convert long texts to JSON beyond their first 200 characters.
     if isinstance(value, str):
         return value[: _MAX_KEY + 1]
     if isinstance(value, list):

@@ -1,1 +1,1 @@
-"""Pictures that the results of some jobs have beside those of all."""
+"""Pictures that only the results of some jobs have."""

@@ -1,6 +1,6 @@
-"""Pictures of a graph of hosts: `vertices` (`id TAB org.example`) and `edges` (`from TAB to`), a file or folder each.
+"""Pictures of a host graph: `vertices` (`id TAB org.example`) and `edges` (`from TAB to`), each a file or folder.
 
-Edges are sorted by their first number, as the format demands, so a host's links stand together.
+Edges are sorted by their first number, as the format requires, so a host's links are together.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MAX_VERTICES: Final = 200_000_000
 
 
 def graph_pictures(folder: RunFolder, top: int) -> list[Picture]:
-    """What there is to see of the graph in a folder; nothing if there is none."""
+    """The pictures of the graph in a folder; empty if there is none."""
     if not _files(folder, "vertices"):
         return []
     vertices = sum(1 for _ in _vertices(folder))
@@ -74,7 +74,7 @@ def _edges(folder: RunFolder) -> Iterator[tuple[int, int]]:
 
 
 def _pairs(folder: RunFolder, kind: str) -> Iterator[tuple[bytes, bytes]]:
-    """The first two fields of each line; lines without them are told of once for each file."""
+    """The first two fields of each line; lines without them are reported once per file."""
     for name in _files(folder, kind):
         bad = 0
         for line in folder.lines(name):

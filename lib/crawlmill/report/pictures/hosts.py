@@ -1,4 +1,4 @@
-"""Pictures of what `host_statistics` has found: `"host"<TAB>{"captures": n, "status": {…}, …}`."""
+"""Pictures of the results of `host_statistics`: `"host"<TAB>{"captures": n, "status": {…}, …}`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_KINDS: Final = 10_000
 
 
 class Hosts:
-    """Adds up what is known of hosts; of the `top` largest, all of it."""
+    """Adds up the facts about hosts, and keeps all facts about the `top` largest."""
 
     def __init__(self, top: int) -> None:
         self._captures = Tally(1, ranks=True)
@@ -25,7 +25,7 @@ class Hosts:
         self._kinds: dict[str, Counter[str]] = {"status": Counter(), "mime": Counter()}
 
     def add(self, key: Any, value: Any) -> None:
-        """Take in a result, of any job."""
+        """Add a result, of any job."""
         if not isinstance(key, str) or not isinstance(value, dict) or type(value.get("captures")) is not int:
             return
         self._captures.add(key, value["captures"])
@@ -36,7 +36,7 @@ class Hosts:
                 kinds.update({kind: number for kind, number in found.items() if type(number) is int})
 
     def pictures(self) -> list[Picture]:
-        """What there is to see."""
+        """The pictures, if there are results of this job."""
         if not self._captures.lines:
             return []
         rows = [[key, *map(_cell, cells)] for key, cells in self._largest.pairs()]

@@ -1,4 +1,4 @@
-"""What a picture shows, whoever draws it."""
+"""The content of a picture, independent of how it is drawn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_POINTS: Final = 300
 
 @dataclass(frozen=True)
 class Bars:
-    """A table of things and numbers, with a bar each, falling. `rows`: [thing, number, more cells …]."""
+    """A table of things and numbers, with a bar each, in falling order. `rows`: [thing, number, more cells …]."""
 
     title: str
     note: str
@@ -20,13 +20,13 @@ class Bars:
     rows: list[list[Any]]
 
     def to_json(self) -> dict[str, Any]:
-        """For the data of the page."""
+        """The JSON for the data of the page."""
         return {"shape": "bars", **asdict(self)}
 
 
 @dataclass(frozen=True)
 class Plot:
-    """Points of one or more series, [x, y] each, all of them numbers above 0; both axes are logarithmic."""
+    """Points of one or more series, [x, y] each, all greater than 0; both axes are logarithmic."""
 
     title: str
     note: str
@@ -35,7 +35,7 @@ class Plot:
     series: dict[str, list[list[int]]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """For the data of the page."""
+        """The JSON for the data of the page."""
         return {"shape": "plot", **asdict(self)}
 
 
@@ -43,7 +43,7 @@ Picture = Bars | Plot
 
 
 def thinned(points: list[list[int]]) -> list[list[int]]:
-    """At most `MAX_POINTS` of the points, the first and the last among them, closer where they are first."""
+    """At most `MAX_POINTS` of the points, including the first and the last, denser at the beginning."""
     last = len(points) - 1
     if last < MAX_POINTS:
         return points

@@ -1,6 +1,7 @@
-"""Pictures of the statistics of crawls, as `crawl_statistics` and Common Crawl publish them.
+"""Pictures of the statistics of crawls, as written by `crawl_statistics` and published by Common Crawl.
 
-Lines are `[metric, item, crawl]`, and `["histogram", metric, crawl, "page", n]`: so many things have n pages each.
+Lines are `[metric, item, crawl]`, and `["histogram", metric, crawl, "page", n]`: the number of things with n pages
+each.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ _MAX_CRAWLS: Final = 200
 
 
 def item_of(key: list[Any], crawls: int) -> Any:
-    """What a key of statistics is about: its item, with the crawl where there are several."""
+    """The subject of a key of statistics: its item, with the crawl if there are several."""
     if len(key) == 3 and isinstance(key[2], str):
         return key[1] if crawls < 2 else [key[1], key[2]]
     return key[1:]
 
 
 class Statistics:
-    """Looks for sizes and histograms among results; of several crawls, the histograms of the newest count."""
+    """Finds sizes and histograms among results; if there are several crawls, the histograms of the newest are used."""
 
     def __init__(self) -> None:
         self._sizes: dict[str, dict[str, int]] = {}
@@ -38,16 +39,16 @@ class Statistics:
 
     @property
     def found(self) -> bool:
-        """Whether these are statistics of crawls."""
+        """Whether the results are statistics of crawls."""
         return any("page" in sizes for sizes in self._sizes.values())
 
     @property
     def crawls(self) -> int:
-        """How many crawls they are of."""
+        """The number of crawls."""
         return len(self._sizes)
 
     def add(self, key: Any, value: Any) -> None:
-        """Take in a result, of any job."""
+        """Add a result, of any job."""
         if not isinstance(key, list) or len(key) < 3 or not isinstance(key[2], str) or not isinstance(key[1], str):
             return
         if key[0] == "size" and len(key) == 3 and (number := number_of(value)) is not None:
@@ -61,7 +62,7 @@ class Statistics:
                 self._histograms[key[1]][key[4]] = value
 
     def pictures(self) -> list[Picture]:
-        """What there is to see."""
+        """The pictures, if the results are statistics."""
         if not self.found:
             return []
         crawls = sorted(self._sizes)

@@ -1,4 +1,4 @@
-"""ARC files of the sample crawl, as Common Crawl wrote them in three eras that differ in what a record's length means.
+"""ARC files of the sample crawl, as Common Crawl wrote them in three eras with different meanings of a record's length.
 
 | era | declared length | headers of the crawler's own | clock |
 |---|---|---|---|
@@ -6,13 +6,13 @@
 | `JULY_2012` (segments that were withdrawn) | header, body: the blank line is forgotten | none | UTC |
 | `VALID_2012` | header, blank line, body, closing line feed | `x-commoncrawl-DetectedCharset` of texts | UTC |
 
-In all of them there is no blank after the colon of a header, and bodies are decoded under headers that say otherwise.
-Only bodies of good responses are there.
+None has a blank after the colon of a header, and bodies are decoded under headers that say otherwise. Only bodies of
+good responses are stored.
 
-Spec: ARC 1.0 (Internet Archive, 1996), one gzip member (RFC 1952) a record; the first describes the file and has an
+Spec: ARC 1.0 (Internet Archive, 1996), one gzip member (RFC 1952) per record; the first describes the file and has an
 extra field "LX".
 
-Deviations: Common Crawl began a new file at 100 MB; here the number of files decides. Fingerprints are made up.
+Deviations: Common Crawl began a new file every 100 MB; here the number of files decides. Fingerprints are invented.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ _FILE_STEP_MS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Era:
-    """How ARC files were written at a time.
+    """How ARC files were written in one period.
 
-    `kind`: what their list is called; `fetched`: when the first page was, in seconds since 1970; `segment_ms`: the name
-    of the first segment, 0 if there were none; `begun_ms`: when the first file was, in milliseconds since 1970;
-    `surplus`: bytes that the declared length has beyond header and body; `clock`: the crawler's, in seconds before UTC.
+    `kind`: the name of their list; `fetched`: when the first page was fetched, in seconds since 1970; `segment_ms`: the
+    name of the first segment, 0 without segments; `begun_ms`: when the first file was begun, in milliseconds since
+    1970; `surplus`: bytes in the declared length beyond header and body; `clock`: the crawler's clock, in seconds
+    before UTC.
     """
 
     kind: str
@@ -65,7 +66,7 @@ ERAS = (VALID_2012, JULY_2012, CRAWL_002)
 
 @dataclass(frozen=True, slots=True)
 class ArcFile:
-    """One ARC file: number `partition` of its segment, which is number `segment` of its crawl."""
+    """One ARC file: number `partition` of segment number `segment` of the crawl."""
 
     era: Era
     segment: int
@@ -95,12 +96,12 @@ class ArcFile:
         return f"crawl-002/{day}/{self.partition}/{self.name}"
 
     def local_time(self, seconds: int) -> time.struct_time:
-        """What the crawler's clock shows at a time, given in seconds since 1970."""
+        """The crawler's local time, from seconds since 1970."""
         return time.gmtime(seconds - self.era.clock)
 
 
 class ArcWriter:
-    """Writes an ARC file, or to nothing, to learn where its records would be."""
+    """Writes an ARC file; without a stream it only computes the places of records."""
 
     def __init__(self, file: ArcFile, stream: BinaryIO | None) -> None:
         self.file = file

@@ -1,12 +1,12 @@
-"""The metadata records of 2012: what a crawl attempt found, as (URL, JSON text), key by key as the crawler wrote it.
+"""The metadata records of 2012, one per crawl attempt, as (URL, JSON text), with the crawler's keys in its order.
 
-Responses of status 2xx and 4xx are successes. Of the former, if there is a body, everything is known that can be; of
-the latter nothing but the headers. Redirects that led nowhere and 5xx are failures, and so are attempts that never came
-to a page: those are added. Some pages were reached through a redirect, whose headers are not the page's.
+Responses of status 2xx and 4xx are successes. For a 2xx response with a body, everything is recorded; for 4xx only the
+headers. Redirects that led nowhere and 5xx are failures, and so are attempts that never reached a page, which are added
+here. Some pages were reached through a redirect, whose headers are not the page's.
 
-MD5, sizes and hash are computed from the page; what a parser finds is what the templates declare.
+MD5, sizes and hash are computed from the page; what a parser finds is taken from the templates.
 
-Spec: none but the program that wrote such records (Common Crawl's ParserMapper, Gson 2.1).
+Spec: only the program that wrote such records (Common Crawl's ParserMapper, Gson 2.1).
 
 Deviations: no feeds, no truncated downloads, no broken gzip.
 """
@@ -49,7 +49,7 @@ _FAILURES = (
 
 
 def attempt(visit: Visit, file: ArcFile, member: Member | None) -> Attempt:
-    """The record of a visit, whose body is stored in this member of the ARC file, if it is."""
+    """The record of a visit; `member` is its body in the ARC file, if stored."""
     page = visit.page
     if not visit.succeeded:
         return page.address.url, compact_json({"attempt_time": visit.time_ms, **_failure(visit)})
@@ -85,7 +85,7 @@ def attempt(visit: Visit, file: ArcFile, member: Member | None) -> Attempt:
             {
                 "arcSourceSegmentId": file.segment_id,
                 "arcFileDate": file.begun_ms,
-                "arcFileParition": file.partition,  # as it is spelt there
+                "arcFileParition": file.partition,  # the crawler's spelling
                 "arcFileOffset": member.offset,
                 "compressedSize": member.length,
             }
@@ -94,7 +94,7 @@ def attempt(visit: Visit, file: ArcFile, member: Member | None) -> Attempt:
 
 
 def missed_attempt(visit: Visit) -> Attempt | None:
-    """What became, a little later, of a URL that is no page of the crawl; None if there was none."""
+    """The record of a URL, tried a little later, that is not a page of the crawl; None if there was none."""
     dice = Dice(visit.page.seed, "missed", visit.page.number)
     if not dice.chance(_MISSED):
         return None
@@ -102,7 +102,7 @@ def missed_attempt(visit: Visit) -> Attempt | None:
     host, path = f"{dice.token()[:6]}.example", dice.token()[:4]
     redirect, scheme = {}, "http"
     if reason == "IOException":
-        # A redirect without an answer of its own.
+        # A redirect without a response of its own.
         source = {"source_url": f"http://{host}/{path}", "http_result": 0, "server_ip": "0.0.0.0", "http_headers": {}}  # noqa: S104
         redirect, scheme = {"redirect_from": source}, "https"
     record = {
@@ -123,7 +123,7 @@ def _failure(visit: Visit) -> dict[str, str]:
 
 
 def _redirect(visit: Visit) -> dict[str, Any]:
-    """The redirect to the page, by a server that the page itself never names."""
+    """The redirect to the page, from a server that the page itself never names."""
     page, dice = visit.page, Dice(visit.page.seed, "redirect", visit.page.number)
     if not dice.chance(_REDIRECTED):
         return {}
@@ -147,7 +147,7 @@ def _redirect(visit: Visit) -> dict[str, Any]:
 
 
 def _content(document: Document, url: str) -> str:
-    """What the parser made of a page, as JSON text; what is empty is left out."""
+    """The parser's result for a page, as JSON text; empty values are left out."""
     head = document.head
     links = ",".join([fragment.metadata_links for fragment in document.fragments if fragment.metadata_links])
     parts = [("type", '"html-doc"')]

@@ -1,7 +1,7 @@
-"""The WARC records of a page, as Common Crawl writes them: request, response and metadata, after the file's warcinfo.
+"""The WARC records of a page, in Common Crawl's form: request, response and metadata, after the file's warcinfo.
 
-Field names and their order are those of CC-MAIN-2024-22. Digests are true; the payload digest is that of the body as it
-is stored.
+Field names and their order are those of CC-MAIN-2024-22. Digests are correct; the payload digest covers the body as
+stored.
 
 Spec: WARC 1.0 (ISO 28500), `https://iipc.github.io/warc-specifications/`.
 """
@@ -40,7 +40,7 @@ class PageRecords:
 
 
 def warcinfo(seed: int, filename: str, start: int) -> Record:
-    """The record that opens a WARC file; `start` in seconds since 1970."""
+    """The first record of a WARC file; `start` is in seconds since 1970."""
     block = (
         f"isPartOf: {CRAWL}\r\n"
         "publisher: Crawlmill\r\n"
@@ -67,7 +67,7 @@ def warcinfo(seed: int, filename: str, start: int) -> Record:
 
 
 def derived_info(seed: int, filename: str, extracted: int, block: bytes) -> Record:
-    """The record that opens a file made from a WARC file, as the extractor orders its fields."""
+    """The first record of a file made from a WARC file, with fields in the extractor's order."""
     return Record(
         (
             ("WARC-Type", "warcinfo"),
@@ -100,7 +100,7 @@ def request_fields(page: Page) -> Fields:
 
 
 def page_records(page: Page, warcinfo_id: str) -> PageRecords:
-    """The records of a page, for the file that this warcinfo opens."""
+    """The records of a page, for the file with this warcinfo."""
     request_id = record_id(page.seed, page.number, "request")
     request = _http_head(f"GET {page.address.target} HTTP/1.1", request_fields(page))
     head = _http_head(f"HTTP/1.1 {page.status}", page.fields)
@@ -188,5 +188,5 @@ def _metadata(page: Page) -> bytes:
 
 
 def describe_time(seconds: int) -> str:
-    """A time, given in seconds since 1970, as WARC writes it."""
+    """A time in WARC's format, from seconds since 1970."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

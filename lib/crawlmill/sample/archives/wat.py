@@ -1,14 +1,14 @@
-"""The WAT records of a WARC file: what its records say about themselves, one JSON envelope for each of them.
+"""The WAT records of a WARC file: the metadata of its records, one JSON envelope for each.
 
-Written as Common Crawl's extractor (ia-web-commons) does: all numbers are strings, header values are lists where a name
+Written as by Common Crawl's extractor (ia-web-commons): all numbers are strings, header values are lists if a name
 repeats, offset and gzip figures are those of the WARC file (`Deflate-Length` is that of the whole member). Oddities of
-the extractor that are kept:
+the extractor that are reproduced:
 
 - `Inflated-CRC` is a signed 32-bit number;
-- the `Headers-Length` of a request leaves out the blank line, that of a response counts it;
-- a warcinfo record is said to have corrupt headers.
+- the `Headers-Length` of a request excludes the blank line, that of a response includes it;
+- a warcinfo record is reported to have corrupt headers.
 
-Links lists anchors, images, forms, areas and frames; scripts are named only where they stand in the head.
+Links lists anchors, images, forms, areas and frames; scripts are listed only if they are in the head.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Placed = tuple[Record, Member]
 
 
 def wat_info(seed: int, filename: str, extracted: int) -> Record:
-    """The record that opens a WAT file; `extracted` in seconds since 1970."""
+    """The first record of a WAT file; `extracted` is in seconds since 1970."""
     block = (
         "Software-Info: Crawlmill\r\n"
         f"Extracted-Date: {formatdate(extracted, usegmt=True)}\r\n"
@@ -40,7 +40,7 @@ def wat_info(seed: int, filename: str, extracted: int) -> Record:
 
 
 def wat_of_warcinfo(seed: int, placed: Placed, extracted: int) -> Record:
-    """The envelope of the record that opens the WARC file."""
+    """The envelope of the WARC file's first record."""
     record, _ = placed
     filename = record["WARC-Filename"]
     fields = (line.split(": ", 1) for line in record.block.decode().splitlines())
@@ -59,7 +59,7 @@ def wat_of_warcinfo(seed: int, placed: Placed, extracted: int) -> Record:
 def page_envelopes(
     page: Page, records: PageRecords, members: Iterable[Member], filename: str, extracted: int
 ) -> Iterator[Record]:
-    """The envelopes of the three records of a page, which are in these members of the WARC file of this name."""
+    """The envelopes of a page's three records, which are in these members of the WARC file with this name."""
     all_records = (records.request, records.response, records.metadata)
     payloads = (_of_request(page, records), _of_response(page, records), _of_metadata(records))
     for record, member, payload in zip(all_records, members, payloads, strict=True):

@@ -1,4 +1,4 @@
-"""The WET records of a WARC file: the text of its HTML pages, with the page's title for a first line."""
+"""The WET records of a WARC file: the text of its HTML pages, with the page's title as the first line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["conversion", "wet_info"]
 
 
 def wet_info(seed: int, filename: str, extracted: int) -> Record:
-    """The record that opens a WET file; `extracted` in seconds since 1970."""
+    """The first record of a WET file; `extracted` is in seconds since 1970."""
     block = (
         "Software-Info: Crawlmill\r\n"
         f"Extracted-Date: {formatdate(extracted, usegmt=True)}\r\n"

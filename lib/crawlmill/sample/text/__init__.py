@@ -1,1 +1,1 @@
-"""What the pages of a sample say: words of several languages, the markup around them, whole documents."""
+"""The content of a sample's pages: words of several languages, the markup around them, whole documents."""

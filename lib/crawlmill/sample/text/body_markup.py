@@ -1,4 +1,4 @@
-"""Templates of what most of a page consists of: running text, and dense markup with little text.
+"""Templates of the main content of pages: running text, and dense markup with little text.
 
 `PASSAGE` and `COMPONENT` are filled anew for each realistic page; the others are filled for the pools.
 """

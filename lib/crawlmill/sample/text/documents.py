@@ -1,7 +1,7 @@
-"""HTML documents of the sample crawl, put together from fragments, with what must be counted in them.
+"""HTML documents of the sample crawl, composed of fragments, with what must be counted in them.
 
-Filling templates is slow, so each language and charset has pools of filled ones from which documents are made; only how
-a document begins and ends is its own, and in a realistic crawl some paragraphs full of rare words.
+Filling templates is slow, so documents are composed from pools of filled ones for each language and charset; only the
+beginning and the end of a document are its own, and in a realistic crawl some paragraphs full of rare words.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ __all__ = ["Document", "Library"]
 
 _GROUPS: tuple[tuple[Template, ...], ...] = (PROSE, DENSE, SCRIPTS, ODD)
 _PROSE = 0
-# How many of ten fragments of a document are prose, dense markup, scripts and oddities.
+# Of ten fragments of a document, how many are prose, dense markup, scripts and oddities.
 _STYLES = ((8, 0, 1, 1), (7, 1, 1, 1), (5, 1, 3, 1), (3, 5, 1, 1), (3, 1, 5, 1), (1, 1, 7, 1))
 _VARIANTS = 6
-_SIZES = 500  # the smallest size in bytes, and how many times as large the largest is
-_SCALE = 3  # of realistic pages: those of a crawl are 100 to 130 KB on average
+_SIZES = 500  # the smallest size in bytes, and the ratio of the largest to it
+_SCALE = 3  # for realistic pages: those of real crawls have 100 to 130 KB on average
 _PASSAGES = 2 / 5  # of the prose of a realistic page
 _COMPONENTS = 1 / 8  # of those, within a custom element
 _MARKS = {"UTF-16LE": b"\xff\xfe", "UTF-16BE": b"\xfe\xff"}
@@ -43,26 +43,26 @@ class Document:
 
     @property
     def head(self) -> FilledHead:
-        """The head that it begins with."""
+        """The head of the document."""
         return self.fragments[0].head
 
     def text(self) -> str:
-        """What a reader sees, title first, line by line."""
+        """The visible text, line by line, with the title first."""
         return f"{self.head.title}\n{self.body_text()}" if self.head.title else self.body_text()
 
     def body_text(self) -> str:
-        """The same without the title."""
+        """The visible text without the title."""
         return "\n".join([fragment.text for fragment in self.fragments if fragment.text]) + "\n"
 
     def triples(self) -> tuple[Triple, ...]:
-        """What the page says in structured data; no two of these are equal."""
+        """The triples in the page's structured data; all of them are different."""
         return tuple(numbered(fragment.triples for fragment in self.fragments))
 
 
 class Library:
-    """Makes documents; holds the pools of filled templates of the languages and charsets met so far.
+    """Composes documents; holds the pools of filled templates for the languages and charsets used so far.
 
-    `realistic`: documents are three times as large, and their words as varied as those of real pages.
+    `realistic`: documents are three times as large, with words as varied as those of real pages.
     """
 
     def __init__(self, seed: int, *, realistic: bool = False) -> None:
@@ -73,9 +73,9 @@ class Library:
         self._pools: dict[tuple[str, str], tuple[tuple[Fragment, ...], ...]] = {}
 
     def document(self, dice: Dice, *, host: str, here: str, charset: str = "") -> Document:
-        """A page of 500 bytes to 250 KB, about 40 KB on average, in a charset that its language uses or in this one.
+        """A page of 500 bytes to 250 KB, about 40 KB on average, in the given charset or one that its language uses.
 
-        Realistic ones have three times that.
+        Realistic ones are three times as large.
         """
         language = _language(dice, charset)
         charset = charset or _charset(language, dice)
@@ -94,7 +94,7 @@ class Library:
         return self._assembled((first, *inner, last), charset, languages)
 
     def small_document(self, dice: Dice, title: str, words: tuple[str, ...], *, host: str, here: str) -> Document:
-        """The page that goes with a redirect or an error."""
+        """The page sent with a redirect or an error."""
         language = LANGUAGES[0][1]
         given = self._given(language, "UTF-8", dice, host, here) | {"title": Phrase(title, words)}
         page = fill(SMALL_PAGE, self._lexicon(language, "UTF-8"), dice, given)
@@ -139,7 +139,7 @@ class Library:
                     fill(template, known, dice, shared=True)
                     for template in group
                     if charset == "UTF-8" or not template.utf8_only
-                    for _ in range(_VARIANTS * self._scale)  # so that longer pages repeat themselves no more
+                    for _ in range(_VARIANTS * self._scale)  # so that longer pages are not more repetitive
                 )
                 for group in _GROUPS
             )
@@ -147,7 +147,7 @@ class Library:
 
 
 def _language(dice: Dice, charset: str) -> Language:
-    """A language that is written in the charset; any one if none is given or all can be."""
+    """A language written in the charset; any if no charset is given or all languages can use it."""
     options = [
         (weight, language)
         for weight, language in LANGUAGES
@@ -169,9 +169,9 @@ def _charset(language: Language, dice: Dice) -> str:
 def _chosen(
     pools: list[tuple[tuple[Fragment, ...], ...]], size: float, dice: Dice, rich: Lexicon | None
 ) -> tuple[Fragment, ...]:
-    """Fragments of about this many characters together: of the first pool, then of the others.
+    """Fragments with about this many characters in total: from the first pool, then from the others.
 
-    With a rich lexicon, some prose is not out of the pools but made of it.
+    With a rich lexicon, some prose is generated from it instead of taken from the pools.
     """
     shares = dice.pick(_STYLES)
     groups = [group for group, share in enumerate(shares) for _ in range(share)]

@@ -1,12 +1,12 @@
-"""Fragments of pages that know what must be counted in them.
+"""Fragments of pages, together with what must be counted in them.
 
-A template is markup with slots, beside which its author set down the start tags a tokenizer must find, the text a
-reader sees, the links it holds and the triples it says. Filling the slots with phrases, addresses and tokens makes a
-fragment. No tag and no word is ever found by looking at what was made.
+A template is markup with slots, for which its author declares the start tags that a tokenizer must find, the visible
+text, the links, and the triples. Filling the slots with phrases, addresses and tokens makes a fragment. Tags and words
+are never determined by parsing the result.
 
 Slots are written `[[kind]]` or `[[kind2]]`: `text` (a sentence), `label` (a few words), `url` (an absolute or relative
-address), `token` (hexadecimal digits), `number`, `passage` (sentences with rare words), and names that the caller
-gives. The same slot has the same value throughout a template. In markup values are escaped, elsewhere they are not.
+address), `token` (hexadecimal digits), `number`, `passage` (sentences with rare words), and names given by the caller.
+The same slot has the same value throughout a template. Values are escaped in markup, but not elsewhere.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _HOSTS = ("www.example.com", "shop.example.org", "blog.example.net", "cdn.exampl
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Markup with slots, and what its author declares about it.
+    """Markup with slots, and its author's declarations.
 
-    `tags`: the start tags, as `div p*2`, which may be slots; `text`: what a reader sees, block by block on lines of
-    their own, without the title; `words`: the words of what is in `text` beside the slots; `links`: what it refers to,
-    inner elements first; `triples`: its structured data; `head`: what its head says, if it begins a page.
+    `tags`: the start tags, as `div p*2`, which may be slots; `text`: the visible text, each block on a line, without
+    the title; `words`: the words in `text` outside the slots; `links`: its references, inner elements first; `triples`:
+    its structured data; `head`: its head, if it begins a page.
     """
 
     markup: str
@@ -53,7 +53,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class FilledHead:
-    """The head of a page: title and words, its meta tags and base address ("" if none), and what a WAT record says."""
+    """The head of a page: title and words, its meta tags, its base address or "", and its form in a WAT record."""
 
     title: str = ""
     words: tuple[str, ...] = ()
@@ -66,9 +66,9 @@ class FilledHead:
 class Fragment:
     """A filled template.
 
-    `text` and `words` are those of the body: the title and its words are in `head`, which most have not. Links are the
-    JSON texts of a list's items, see `links`. `shared`: it comes out of a pool, and the same object is met again in
-    other documents.
+    `text` and `words` are those of the body: the title and its words are in `head`, which most fragments lack. Links
+    are the JSON texts of a list's items, see `links`. `shared`: the fragment is from a pool, and the same object occurs
+    in other documents.
     """
 
     markup: str
@@ -85,7 +85,7 @@ class Fragment:
 def fill(
     template: Template, lexicon: Lexicon, dice: Dice, given: Mapping[str, Phrase] | None = None, *, shared: bool = False
 ) -> Fragment:
-    """The template with every slot filled; `given` are the values of slots that the page as a whole decides."""
+    """The template with every slot filled; `given` are values that are the same for the whole page."""
     values = dict(given or ())
 
     def value(slot: re.Match[str]) -> Phrase:
@@ -150,7 +150,7 @@ def _drawn(kind: str, lexicon: Lexicon, dice: Dice) -> Phrase:
         token = dice.token() + dice.token()
         return Phrase(token, (token,))
     if kind == "element":
-        # A custom element; the name of rank n comes 1/n times as often as the first.
+        # A custom element; the name of rank n occurs 1/n times as often as the first.
         return Phrase(f"{dice.pick(_MAKERS)}-{dice.pick(_PARTS)}-{int(_ELEMENTS ** dice.random())}", ())
     if kind == "number":
         number = str(dice.between(1, 9999))

@@ -1,14 +1,14 @@
-r"""What pages refer to, declared once and listed twice: as WAT records do today, and as the metadata of 2012 did.
+r"""References of pages, declared once and listed in two forms: as in today's WAT records, and in the metadata of 2012.
 
-WAT names the attribute that holds the address (`A@/href`), as it is written, and few of the others; scripts and `link`
-elements only where they stand in the head. The metadata of 2012 makes the address absolute and keeps every attribute;
-its `type` is the element's name unless there is an attribute of that name. Forms are no links to it.
+WAT names the attribute with the address (`A@/href`), as written, and few of the other attributes; scripts and `link`
+elements only if they are in the head. The metadata of 2012 makes addresses absolute and keeps every attribute; its
+`type` is the element's name unless there is an attribute with that name. It does not list forms.
 
-Fragments serve many pages, so where in the metadata an address begins is left open: `\u0001` stands for the page's
-scheme and host, `\u0002` for the folder that the page is in. `made_absolute` fills that in.
+Fragments are used in many pages, so the beginnings of addresses in the metadata are placeholders: `\u0001` for the
+page's scheme and host, `\u0002` for the page's folder. `made_absolute` replaces them.
 
 Deviation: in September 2012 addresses were also canonicalised (fragments, session IDs and path parameters dropped), by
-rules that nobody knows any more. Here they are made absolute only.
+rules that are no longer known. Here they are only made absolute.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WAT_ATTRIBUTES = ("title", "rel", "alt", "type", "method", "shape")
 class Link:
     """An element that refers to something.
 
-    `url` is the address as written, `attributes` all others in their order, `text` what a reader sees within.
+    `url` is the address as written, `attributes` are all others in order, `text` is the visible text inside.
     """
 
     element: str
@@ -41,7 +41,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the head of a page says: its title with the words to be counted for it, its meta tags, its base address."""
+    """The head of a page: its title with the words to count, its meta tags, its base address."""
 
     title: str = ""
     words: str = ""
@@ -55,7 +55,7 @@ def wat_links(links: Iterable[Link]) -> str:
 
 
 def wat_head(head: Head, links: Iterable[Link]) -> str:
-    """The head, as the JSON text of an object; of these links, those that stand in the head."""
+    """The head, as the JSON text of an object; includes those of the links that are in the head."""
     parts: dict[str, Any] = {
         "Title": head.title,
         "Metas": [meta for meta in head.metas if "content" in meta],
@@ -73,7 +73,7 @@ def _wat_link(link: Link, attribute: str) -> dict[str, str]:
 
 
 def metadata_links(links: Iterable[Link]) -> str:
-    """The links as the JSON texts of a list's items, addresses open."""
+    """The links as the JSON texts of a list's items, with placeholders in addresses."""
     return compact_json(
         [
             {"type": link.element, **link.attributes, "text": link.text, "href": _open(link.url)}
@@ -90,7 +90,7 @@ def _open(url: str) -> str:
 
 
 def made_absolute(links: str, base: str) -> str:
-    """What `metadata_links` gave, with the addresses that a page has at this one."""
+    """Replace the placeholders in the result of `metadata_links` by the addresses of the page at `base`."""
     scheme, _, rest = base.partition("://")
     host, _, path = rest.partition("?")[0].partition("/")
     folder = path.rpartition("/")[0]

@@ -1,7 +1,7 @@
-"""Templates of what goes wrong in counting tags: comments, raw text, attribute values, foreign content, broken markup.
+"""Templates of markup that is easily counted wrong: comments, raw text, attribute values, foreign content, broken tags.
 
-Each leaves the tokenizer where it found it, in the data state, so fragments can stand in any order. What does not, an
-unclosed comment say, is kept for the end of a page.
+Each begins and ends in the tokenizer's data state, so fragments can be combined in any order. Others, such as an
+unclosed comment, only occur at the end of a page.
 """
 
 from __future__ import annotations

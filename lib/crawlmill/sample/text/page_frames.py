@@ -1,6 +1,6 @@
-"""Templates of how pages begin and how they end, whole or broken.
+"""Templates of the beginnings and ends of pages, complete or broken.
 
-Beside the slots of every template they have `title`, `charset`, `lang`, `host` and `here` (the page's own address).
+In addition to the usual slots they have `title`, `charset`, `lang`, `host` and `here` (the page's own address).
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ if (top.location < "") document.write("<BASE TARGET=_top>"); // [[token]]
         ),
     ),
     Template(
-        "<h1>[[title]]</h1>\n<p>[[text]] [[text2]]\n",  # neither head nor body: HTML allows it
+        "<h1>[[title]]</h1>\n<p>[[text]] [[text2]]\n",  # without head and body, as HTML allows
         tags="h1 p",
         text="[[title]]\n[[text]] [[text2]]",
         head=Head(),
@@ -105,7 +105,7 @@ def _ending(last: str, tags: str = "", text: str = "", words: str = "") -> Templ
     return Template(_FOOTER + last, tags + _FOOTER_TAGS, _FOOTER_TEXT + text, f"2026 {words}", _FOOTER_LINKS)
 
 
-# The first is how most pages end. After an unclosed comment, script, tag or attribute value nothing counts any more.
+# The first is how most pages end. Nothing after an unclosed comment, script, tag or attribute value counts.
 ENDINGS = (
     _ending("</main></body>\n</html>\n"),
     _ending("</BODY></HTML>\n<!-- [[token3]] -->"),

@@ -1,7 +1,7 @@
-"""Sentences and labels of the sample crawl, each with the words that must be counted for it.
+"""Sentences and labels of the sample crawl, each with the words to count.
 
-A `Lexicon` is a language as far as one charset can write it. Words are joined by separators that certainly end a word
-(blanks and punctuation), so the words of a phrase are those of its parts, one list after the other.
+A `Lexicon` is the part of a language that a charset can represent. Words are joined by separators that certainly end a
+word (blanks and punctuation), so the words of a phrase are those of its parts, one list after the other.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from crawlmill.sample.text.vocabulary import CAPITALS, COMMON, Language, Word
 
 __all__ = ["Lexicon", "Phrase", "codec_of", "label", "lexicon", "passage", "sentence"]
 
-# UTF-16 pages carry a byte order mark of their own.
+# UTF-16 pages have a byte order mark of their own.
 _CODECS = {"UTF-16LE": "utf-16-le", "UTF-16BE": "utf-16-be", "TIS-620": "iso8859-11"}
 
 _RANKS = 1_000_000
-_IDENTIFIERS = 1 / 20  # of the words of a passage
+_IDENTIFIERS = 1 / 20  # share of the words of a passage
 _NUMBERS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A piece of text and the words to be counted for it, in order."""
+    """A text and its words to count, in order."""
 
     text: str
     words: tuple[str, ...]
@@ -32,7 +32,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """What can be said in a language on a page of a charset."""
+    """The words of a language for pages in a charset."""
 
     language: Language
     charset: str
@@ -46,12 +46,12 @@ class Lexicon:
 
 
 def codec_of(charset: str) -> str:
-    """What Python calls a charset."""
+    """Python's name of a charset."""
     return _CODECS.get(charset, charset)
 
 
 def lexicon(language: Language, charset: str) -> Lexicon:
-    """The part of the language that the charset can write."""
+    """The part of the language that the charset can represent."""
     codec = codec_of(charset)
 
     def writable(texts: Iterable[str]) -> tuple[str, ...]:
@@ -75,13 +75,13 @@ def _is_writable(text: str, codec: str) -> bool:
         written = text.encode(codec)
     except UnicodeEncodeError:
         return False
-    # In ISO-2022-JP two-byte characters consist of ASCII bytes. Those that look like markup are left out, so that a
-    # reader finds the same tags whether or not it decodes such pages first.
+    # In ISO-2022-JP two-byte characters consist of ASCII bytes. Characters that look like markup are excluded, so that
+    # the same tags are found whether or not such pages are decoded first.
     return codec != "ISO-2022-JP" or text.isascii() or not set(b"<>&\"'") & set(written)
 
 
 def sentence(lexicon: Lexicon, dice: Dice, *, fresh: float = 0.15) -> Phrase:
-    """A sentence of 6 to 22 words, of which a share of `fresh` is made up of syllables and seldom met again."""
+    """A sentence of 6 to 22 words, a share `fresh` of which is composed of syllables and rarely repeated."""
     written: list[str] = []
     words: list[str] = []
     for place in range(dice.between(6, 22)):
@@ -103,10 +103,10 @@ def sentence(lexicon: Lexicon, dice: Dice, *, fresh: float = 0.15) -> Phrase:
 
 
 def passage(lexicon: Lexicon, dice: Dice) -> Phrase:
-    """Sentences of 12 to 36 words together, whose words are drawn by Zipf's law.
+    """Sentences of 12 to 36 words in total, whose words are drawn by Zipf's law.
 
-    The word of rank n comes 1/n times as often as the first, as in real text, and some are identifiers and numbers
-    that hardly come again. So however much is written, there is always something new.
+    The word of rank n occurs 1/n times as often as the first, as in real text, and some are identifiers and numbers
+    that rarely repeat. So however long the text, there are always new words.
     """
     ranked = [_any_word(lexicon, dice) for _ in range(dice.between(12, 36))]
     written: list[str] = []
@@ -125,7 +125,7 @@ def _any_word(lexicon: Lexicon, dice: Dice) -> str:
 
 
 def _word_of_rank(lexicon: Lexicon, rank: int) -> str:
-    """The plain words of the language first, then numbers, one in ten, and numbers that are spelled in syllables."""
+    """The plain words of the language first, then numbers (one in ten) and numbers spelled in syllables."""
     beyond = rank - len(lexicon.plain)
     if beyond < 0:
         return lexicon.plain[rank]
@@ -139,6 +139,6 @@ def _word_of_rank(lexicon: Lexicon, rank: int) -> str:
 
 
 def label(lexicon: Lexicon, dice: Dice) -> Phrase:
-    """One to three plain words, as links and buttons carry."""
+    """One to three plain words, as on links and buttons."""
     words = tuple(dice.pick(lexicon.plain) for _ in range(dice.between(1, 3)))
     return Phrase(" ".join(words), words)

@@ -1,4 +1,4 @@
-"""Templates of scripts and style sheets, full of what looks like tags and is none."""
+"""Templates of scripts and style sheets, full of text that looks like tags."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ document.write("<table><tr><td>[[number]]</td></tr></table>");
 document.write('<script src="/ads/[[token]].js"></script>');
 document.write("<img src='/pixel?[[token2]]'>");
 //--></script>
-""",  # within <!-- a nested script start makes its end tag the inner script's own
+""",  # inside <!--, a nested script start tag claims the next script end tag
         tags="script",
     ),
     Template(

@@ -1,8 +1,8 @@
-r"""What pages say about themselves in structured data, declared beside the markup that says it.
+r"""The triples in pages' structured data, declared next to the markup that expresses them.
 
-The terms of a triple are written as in N-Triples, its object with slots of the template: `<>` is the page's own URL,
-and a blank node such as `_:product` is another one each time the template is filled. RDFa and microdata take values
-without their character references, JSON-LD as they are in the script; templates take care that it is the same.
+Terms are written as in N-Triples, objects with slots of the template: `<>` is the page's own URL, and a blank node such
+as `_:product` is a new one each time the template is filled. In RDFa and microdata, character references in values are
+decoded, in JSON-LD they are not; templates are written so that the values are the same.
 
 Spec: RDF 1.1 N-Triples, https://www.w3.org/TR/n-triples/
 """
@@ -23,7 +23,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """A triple, and the format that says it: `microdata`, `rdfa` or `json-ld`."""
+    """A triple, and the format that expresses it: `microdata`, `rdfa` or `json-ld`."""
 
     format: str
     subject: str
@@ -31,7 +31,7 @@ class Triple:
     object: str
 
     def filled(self, fill: Callable[[str], str]) -> Triple:
-        """The triple with its slots filled; what a literal's slots hold is escaped."""
+        """The triple with its slots filled; slot values in literals are escaped."""
         literal = _LITERAL.fullmatch(self.object)
         if literal is None:
             term = fill(self.object)
@@ -41,7 +41,7 @@ class Triple:
 
 
 def numbered(fragments: Iterable[Iterable[Triple]]) -> Iterator[Triple]:
-    """The triples of all fragments of a page, the blank nodes of each fragment told apart by its number."""
+    """The triples of all fragments of a page, with blank nodes numbered by fragment."""
     for number, triples in enumerate(fragments):
         for triple in triples:
             subject, term = (

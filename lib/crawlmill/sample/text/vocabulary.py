@@ -1,11 +1,11 @@
-r"""The words of the sample crawl: twenty languages, and for each word how often which words must be counted for it.
+r"""The words of the sample crawl: twenty languages, and for each word the words that must be counted for it.
 
-A plain word is written in the tables in lower case, consists of letters and digits only, and is counted as it stands.
-An odd word is written as pages write it, with what it counts as beside it, set down by hand from the rule "maximal
-runs of `\w` in the lower-cased text": an apostrophe, a hyphen and a combining mark end a word, a capital dotted I
-becomes an i and a mark, a capital sigma at the end of a word becomes a final one. Nothing here is computed.
+A plain word is listed in lower case, consists of letters and digits only, and is counted as it is. An odd word is
+listed as pages write it, together with what it counts as, determined by hand from the rule "maximal runs of `\w` in the
+lower-cased text": an apostrophe, a hyphen and a combining mark end a word, a capital dotted I becomes an i and a mark,
+a capital sigma at the end of a word becomes a final one. Nothing here is computed.
 
-Every character used is older than Unicode 5.1, so that all supported Pythons agree about it.
+Every character used is older than Unicode 5.1, so that all supported Pythons agree on it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["CAPITALS", "COMMON", "LANGUAGES", "Language", "Word"]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word as a page writes it, and the words that must be counted for it."""
+    """A word as written in a page, and the words that must be counted for it."""
 
     written: str
     counted: tuple[str, ...]
@@ -25,7 +25,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language: its names as CLD2 gives them, the charsets its pages use, its words, and what stands between them."""
+    """A language: its names in CLD2, the charsets of its pages, its words, and the separators between them."""
 
     code: str
     iso: str
@@ -39,7 +39,7 @@ class Language:
     stops: tuple[str, ...] = (".", ".", "!", "?", "…")
 
 
-# Pairs of letters whose capital becomes the small one again under str.lower(), whatever stands beside it.
+# Letters whose capital becomes the small letter again under str.lower(), in any context.
 CAPITALS = dict(
     zip(
         "abcdefghijklmnopqrstuvwxyzабвгдежзиклмнопрстуфхцчшщэюяαβγδεζηθικλμνοπρτφχψω",
@@ -54,7 +54,7 @@ def _plain(words: str) -> tuple[str, ...]:
 
 
 def _odd(table: str) -> tuple[Word, ...]:
-    """Words of a table of `written=counted counted`, with bars between them."""
+    """The words of a table of `written=counted counted`, separated by bars."""
     pairs = (entry.split("=") for entry in table.split(" | "))
     return tuple(Word(written, tuple(counted.split())) for written, counted in pairs)
 
@@ -70,7 +70,7 @@ _HAN = tuple("山川風花雪月天地人車東西南北金木水火土日本海
 _KANA = tuple("カキクケコサシスセソタチツテトナニヌネノマミムメモラリルレロン")
 _HANGUL = tuple("가나다라마바사아자차카타파하고노도로모보소오조초")
 
-# Words of every language: numbers, names with digits and underscores, and what markup must escape.
+# Words in every language: numbers, names with digits and underscores, and characters that markup must escape.
 COMMON = _odd(
     "HTML5=html5 | snake_case=snake_case | __init__=__init__ | 3.14=3 14 | 1,000=1 000 | R&D=r d | x<y=x y | "
     "a>b=a b | C++=c | e-mail=e mail | 2026=2026 | 100%=100 | km²=km² | ½=½ | ☃snow☃=snow | ＡＢＣ=ａｂｃ | "
@@ -78,7 +78,7 @@ COMMON = _odd(
     "no\u00a0break=no break | \U00010400x=\U00010428x"
 )
 
-# Each language with its share of the pages. Left as it is: a line here is a line of words.
+# Each language with its share of the pages. Not reformatted: a line here is a line of words.
 # fmt: off
 LANGUAGES: tuple[tuple[int, Language], ...] = (
     (30, Language(

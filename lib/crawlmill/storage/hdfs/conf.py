@@ -1,10 +1,10 @@
 """Finds the HTTP addresses of a cluster's NameNodes in `core-site.xml` and `hdfs-site.xml`.
 
-`yarn-site.xml` is read with them, for callers that ask YARN. The files are searched for in `HADOOP_CONF_DIR`,
+`yarn-site.xml` is read too, for callers that use YARN. The files are searched for in `HADOOP_CONF_DIR`,
 `HADOOP_HOME/etc/hadoop` and `/etc/hadoop/conf`. These properties are used: `fs.defaultFS` (formerly `fs.default.name`),
-`dfs.http.policy`, `dfs.namenode.http-address` and `-https-address`, for a name service of several NameNodes with
-`dfs.ha.namenodes.NS` and a suffix `.NS.NN`, and `hadoop.security.authentication`. `${name}` is replaced by another
-property or an environment variable; XInclude is not followed.
+`dfs.http.policy`, `dfs.namenode.http-address` and `-https-address`, with `dfs.ha.namenodes.NS` and a suffix `.NS.NN`
+for a name service of several NameNodes, and `hadoop.security.authentication`. `${name}` is replaced by another property
+or an environment variable; XInclude is not followed.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from crawlmill.errors import UsageError
 
 __all__ = ["default_filesystem", "hdfs_user", "namenode_urls", "read_hadoop_conf", "user_name", "wants_kerberos"]
 
-_DEFAULT_PORTS = {"http": 9870, "https": 9871}  # of Hadoop 3
+_DEFAULT_PORTS = {"http": 9870, "https": 9871}  # the defaults of Hadoop 3
 _VARIABLE = re.compile(r"\$\{([^}$]+)\}")
 
 
 def read_hadoop_conf(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The properties of the first folder of configuration that there is; none if there is none.
+    """The properties in the first configuration folder that exists; empty if there is none.
 
-    Raises: UsageError for a file that is no XML.
+    Raises: UsageError: A file is not XML.
     """
     folders = [environ.get("HADOOP_CONF_DIR", "")]
     folders += [f"{environ['HADOOP_HOME']}/etc/hadoop"] if environ.get("HADOOP_HOME") else []
@@ -44,7 +44,7 @@ def read_hadoop_conf(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
         for entry in root.iter("property"):
             found[(entry.findtext("name") or "").strip()] = (entry.findtext("value") or "").strip()
     for key, value in found.items():
-        for _ in range(20):  # as deep as Hadoop goes
+        for _ in range(20):  # Hadoop's own limit of nesting
             replaced = _VARIABLE.sub(lambda m: found.get(m[1], environ.get(m[1].removeprefix("env."), m[0])), value)
             if replaced == value:
                 break
@@ -53,18 +53,18 @@ def read_hadoop_conf(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
 
 
 def user_name() -> str | None:
-    """The user that HDFS knows: `HADOOP_USER_NAME`, or the login name; None for a user who has none."""
+    """The user name for HDFS: `HADOOP_USER_NAME`, or the login name; None if there is neither."""
     try:
         return os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
-    except (KeyError, OSError):  # a container's user without an entry in passwd
+    except (KeyError, OSError):  # a user without an entry in passwd, as in some containers
         return None
 
 
 def hdfs_user() -> str:
-    """The user whose folders on HDFS are ours, as `user_name`.
+    """The user who owns our folders on HDFS: `user_name`.
 
     Raises:
-        UsageError: Nobody knows. Java will not know either, and then runs no client of Hadoop's and no Spark.
+        UsageError: There is no name. Java would not find one either, and could run neither Hadoop's clients nor Spark.
     """
     if name := user_name():
         return name
@@ -75,7 +75,7 @@ def hdfs_user() -> str:
 
 
 def default_filesystem(conf: Mapping[str, str]) -> str:
-    """The authority (`host:port` or a name service) that `hdfs:///path` means. Raises: UsageError."""
+    """The authority (`host:port` or a name service) used for `hdfs:///path`. Raises: UsageError."""
     filesystem = conf.get("fs.defaultFS") or conf.get("fs.default.name") or ""
     if not filesystem.startswith("hdfs://"):
         raise UsageError(
@@ -85,12 +85,12 @@ def default_filesystem(conf: Mapping[str, str]) -> str:
 
 
 def wants_kerberos(conf: Mapping[str, str]) -> bool:
-    """Whether the cluster speaks only to those who show a ticket."""
+    """Whether the cluster requires Kerberos tickets."""
     return conf.get("hadoop.security.authentication", "").lower() == "kerberos"
 
 
 def namenode_urls(authority: str, conf: Mapping[str, str]) -> list[str]:
-    """The HTTP addresses of the NameNodes of an authority, in the order to try them."""
+    """The HTTP addresses of an authority's NameNodes, in the order to try them."""
     scheme = "https" if conf.get("dfs.http.policy", "").upper() == "HTTPS_ONLY" else "http"
     key = f"dfs.namenode.{scheme}-address"
     if nodes := conf.get(f"dfs.ha.namenodes.{authority}"):
@@ -105,7 +105,7 @@ def namenode_urls(authority: str, conf: Mapping[str, str]) -> list[str]:
 
 
 def _url(scheme: str, address: str | None, rpc_address: str) -> str | None:
-    """The URL of an address; one that names no host, or is not given, is on the host of the RPC address."""
+    """The URL for an address; without a host in it, or without an address, the host of the RPC address is used."""
     host, _, port = (address or "").rpartition(":")
     if host in ("", "0.0.0.0", "[::]"):  # noqa: S104 (compared, not bound)
         host = rpc_address.rpartition(":")[0] or rpc_address

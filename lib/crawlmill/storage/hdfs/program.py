@@ -19,7 +19,7 @@ __all__ = ["Child", "find_hadoop"]
 
 _MAX_SAID: Final = 1 << 16
 _LOGGED: Final = re.compile(r"\s|log4j:|SLF4J:|Caused by:|WARNING:|\d{2,4}[-/]\d\d[-/]\d\d \d\d:\d\d:\d\d")
-# What the last line says, in the words of Hadoop and of Java.
+# What the last line of the output means, by messages of Hadoop and Java.
 _MEANINGS: Final = (
     ("no such file or directory", "not-found", False),
     ("permission denied", "denied", False),
@@ -33,7 +33,7 @@ _MEANINGS: Final = (
 
 
 def find_hadoop(environ: Mapping[str, str] = os.environ) -> str:
-    """The program `hadoop`: that of `HADOOP_HOME` (in tasks `HADOOP_COMMON_HOME`), else of the `PATH`.
+    """Find the program `hadoop`: in `HADOOP_HOME` (in tasks `HADOOP_COMMON_HOME`), else on the `PATH`.
 
     Raises: UsageError.
     """
@@ -48,12 +48,12 @@ def find_hadoop(environ: Mapping[str, str] = os.environ) -> str:
 
 
 class Child:
-    """`hadoop fs …`, running. What it reads is a file, so that it never waits for us; what it says goes to another."""
+    """A running `hadoop fs …`. Its stdin is a file, so that it never waits for us; its stderr is another file."""
 
     def __init__(self, command: list[str], stdin: IO[bytes] | int = subprocess.DEVNULL) -> None:
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         try:
-            # Java reads its arguments in the locale's encoding.
+            # Java decodes its arguments in the encoding of the locale.
             self._process = subprocess.Popen(
                 command,
                 stdin=stdin,
@@ -70,7 +70,7 @@ class Child:
         self._poll.register(self._out, select.POLLIN)
 
     def read(self, n: int, timeout_s: float) -> bytes:
-        """At most `n` bytes; b"" when it has ended well. Raises: Failure."""
+        """Read at most `n` bytes; returns b"" once it has ended without error. Raises: Failure."""
         if not self._poll.poll(timeout_s * 1000):
             raise Failure(f"hadoop fs says nothing for {timeout_s:.0f} s", transient=True)
         if piece := os.read(self._out, n):
@@ -84,7 +84,7 @@ class Child:
         return b""
 
     def close(self) -> None:
-        """End it, and all that it has started."""
+        """End the program and all processes that it started."""
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()

@@ -1,12 +1,12 @@
-"""Files of an HDFS with Kerberos, through the program `hadoop fs`, which can log in with a ticket or a task's token.
+"""Files on an HDFS with Kerberos, through the program `hadoop fs`, which can log in with a ticket or a task's token.
 
-Each operation starts a Java machine, which takes a second or two.
+Each operation starts a Java VM, which takes a second or two.
 
 * `-cat` does not support ranges (`-head` and `-tail` print a kilobyte): a span is read from the start of the file, and
   the bytes before it are dropped.
-* Writing: the bytes are spooled, put under a temporary name beside the target, and renamed. An existing file is
-  removed just before, since `-mv` does not replace files.
-* The program takes paths as patterns, so special characters in them are escaped.
+* Writes are spooled, put under a temporary name next to the target, and renamed. An existing file is removed just
+  before, since `-mv` does not replace files.
+* The program treats paths as patterns, so special characters in them are escaped.
 
 Spec: FileSystem Shell of Hadoop 3.4. Tested without Kerberos only.
 """
@@ -32,7 +32,7 @@ from crawlmill.storage.retry import Attempts, Failure, RetryPolicy, retrying
 
 __all__ = ["HadoopFsBackend"]
 
-_START_S: Final = 60.0  # for a Java machine to start, and for the client's own retries
+_START_S: Final = 60.0  # time for a Java VM to start, and for the client's own retries
 _MIN_BYTES_PER_S: Final = 1 << 20
 _LISTED: Final = re.compile(r"([d-])[-rwxstST+]{9,10} .*? \d{4}-\d\d-\d\d \d\d:\d\d (.*)")
 _PATTERN: Final = re.compile(r"([\\*?\[\]{}^,])")
@@ -41,7 +41,7 @@ Result = TypeVar("Result")
 
 
 class _Cat:
-    """The bytes of a whole file, as `resume.Body`."""
+    """The bytes of a whole file; a `resume.Body`."""
 
     def __init__(self, command: list[str], identity: Identity, timeout_s: float) -> None:
         self.start, self.stop, self.identity = 0, identity.total, identity
@@ -49,7 +49,7 @@ class _Cat:
         self._child = Child(command)
 
     def read(self, n: int, /) -> bytes:
-        """As `Body.read`."""
+        """See `Body.read`."""
         piece = self._child.read(max(min(n, self._left), 1), self._timeout_s)[: self._left]
         self._left -= len(piece)
         if not piece and self._left:
@@ -57,12 +57,12 @@ class _Cat:
         return piece
 
     def close(self) -> None:
-        """As `Body.close`."""
+        """See `Body.close`."""
         self._child.close()
 
 
 class HadoopFsBackend:
-    """`hdfs://` locations."""
+    """The backend for `hdfs://` locations."""
 
     renames = True
 
@@ -71,7 +71,7 @@ class HadoopFsBackend:
         self._timeout_s, self._policy = _START_S + read_timeout_s, policy
 
     def open(self, location: str, start: int, length: int | None) -> Stream:
-        """As `Backend.open`."""
+        """See `Backend.open`."""
 
         def ask(start: int, stop: int | None, _: Identity | None) -> Body:
             kind, identity = self._stat(location)
@@ -85,7 +85,7 @@ class HadoopFsBackend:
         return ReadAheadStream(ResumingStream(ask, redact(location), start, length, self._attempts(location)))
 
     def size(self, location: str) -> int:
-        """As `Backend.size`."""
+        """See `Backend.size`."""
 
         def ask() -> int:
             kind, identity = self._stat(location)
@@ -96,11 +96,11 @@ class HadoopFsBackend:
         return self._retrying(location, ask)
 
     def exists(self, location: str) -> bool:
-        """As `Backend.exists`."""
+        """See `Backend.exists`."""
         return self._retrying(location, lambda: self._kind(location)) is not None
 
     def list(self, location: str) -> Iterator[str]:
-        """As `Backend.list`."""
+        """See `Backend.list`."""
         folder = _path_of(location).rstrip("/")
         said = self._retrying(location, lambda: self._run("-ls", "-R", _pattern(location)))
         found = []
@@ -117,7 +117,7 @@ class HadoopFsBackend:
 
     @contextmanager
     def write(self, location: str) -> Iterator[BinaryIO]:
-        """As `Backend.write`; spooled on the local disk until then."""
+        """See `Backend.write`; spools to the local disk."""
         with tempfile.TemporaryFile() as spool:
             yield cast(BinaryIO, spool)
             spool.flush()
@@ -131,23 +131,23 @@ class HadoopFsBackend:
                 raise
 
     def make_folder(self, location: str) -> None:
-        """As `Backend.make_folder`."""
+        """See `Backend.make_folder`."""
         self._retrying(location, lambda: self._run("-mkdir", "-p", _pattern(location)))
 
     def rename(self, source: str, target: str) -> None:
-        """As `Backend.rename`."""
+        """See `Backend.rename`."""
         if self.exists(target):
             raise UsageError("the target of a rename exists already", source=redact(target))
         self._retrying(source, lambda: self._run("-mv", _pattern(source), _pattern(target)))
 
     def remove(self, location: str) -> None:
-        """As `Backend.remove`. Raises: UsageError for the root."""
+        """See `Backend.remove`. Raises: UsageError for the root."""
         if not _path_of(location).strip("/"):
             raise UsageError("a whole file system cannot be removed", source=redact(location))
         self._retrying(location, lambda: self._run("-rm", "-r", "-f", "-skipTrash", _pattern(location)))
 
     def close(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: no connection is kept."""
 
     def _put(self, spool: IO[bytes], folder: str, location: str) -> None:
         command = ("-put", "-f", "-", _pattern(location))
@@ -161,7 +161,7 @@ class HadoopFsBackend:
 
     def _replace(self, source: str, target: str) -> None:
         kind = self._kind(target)
-        if kind == "directory":  # -mv would move the file into it
+        if kind == "directory":  # -mv would move the file into the directory
             raise Failure("the target is a folder", reason="denied")
         if kind is not None:
             self._run("-rm", "-f", "-skipTrash", _pattern(target))
@@ -171,7 +171,7 @@ class HadoopFsBackend:
         try:
             self._run("-rm", "-f", "-skipTrash", _pattern(location))
         except Failure:
-            pass  # the error that led here is the one to tell
+            pass  # the error that led here is reported instead
 
     def _kind(self, location: str) -> str | None:
         try:
@@ -182,7 +182,7 @@ class HadoopFsBackend:
             return None
 
     def _stat(self, location: str) -> tuple[str, Identity]:
-        """`directory`, `regular file` or the like; size and time of change."""
+        """The type (`directory`, `regular file` or the like), the size and the modification time."""
         said = self._run("-stat", "%b %Y %F", _pattern(location))
         size, modified, kind = [*said.strip().split(" ", 2), "", ""][:3]
         if not size.isdecimal():
@@ -190,7 +190,7 @@ class HadoopFsBackend:
         return kind, Identity(None, modified, int(size))
 
     def _run(self, *arguments: str, spool: IO[bytes] | None = None) -> str:
-        """What a command says when it has ended well. Raises: Failure."""
+        """The output of a command that has ended without error. Raises: Failure."""
         timeout_s, stdin = self._timeout_s, cast("IO[bytes] | int", subprocess.DEVNULL)
         if spool is not None:
             os.lseek(spool.fileno(), 0, os.SEEK_SET)
@@ -209,10 +209,10 @@ class HadoopFsBackend:
 
 
 def _path_of(location: str) -> str:
-    """The path of a location, taken as it stands."""
+    """The path of a location, unchanged."""
     return "/" + location.partition("://")[2].partition("/")[2]
 
 
 def _pattern(location: str) -> str:
-    """The pattern that this location alone matches."""
+    """A pattern that matches only this location."""
     return _PATTERN.sub(r"\\\1", location)

@@ -1,10 +1,11 @@
-"""Files of HDFS, over WebHDFS (or HttpFS): no Java, no native library.
+"""Files on HDFS, over WebHDFS (or HttpFS): needs neither Java nor a native library.
 
-* Ranges are the parameters `offset` and `length` of OPEN; a `Range` header would be ignored (seen in Hadoop 3.4).
-* A file is known by its id, modification time and length (GETFILESTATUS); all three must be the same to resume.
-* Of several NameNodes, the active one is used; standbys are skipped.
-* Writing: the bytes are spooled, PUT under a temporary name beside the target, and renamed over it.
-* User name: `HADOOP_USER_NAME`, else the login name. Clusters that want Kerberos are served by `program_backend.py`.
+* Ranges are requested with the parameters `offset` and `length` of OPEN; a `Range` header would be ignored (seen in
+  Hadoop 3.4).
+* A file is identified by its id, modification time and length (GETFILESTATUS); all three must match to resume.
+* If there are several NameNodes, the active one is used; standbys are skipped.
+* Writes are spooled, PUT under a temporary name next to the target, and renamed over it.
+* User name: `HADOOP_USER_NAME`, else the login name. Clusters with Kerberos use `program_backend.py`.
 
 Spec: WebHDFS REST API of Hadoop 3.4.
 """
@@ -34,9 +35,9 @@ from crawlmill.storage.retry import Attempts, Failure, RetryPolicy, failure_of_s
 __all__ = ["HdfsBackend"]
 
 _PREFIX = "/webhdfs/v1"
-_DEEPEST = 1000  # as deep as HDFS itself goes
+_DEEPEST = 1000  # HDFS's own limit of depth
 _SPOOLED_IN_MEMORY = 8 << 20
-_MAX_JSON_BYTES = 64 << 20  # a listing of some 300,000 files
+_MAX_JSON_BYTES = 64 << 20  # enough for a listing of some 300,000 files
 _MAX_ERROR_BYTES = 1 << 16
 _TRANSIENT_EXCEPTIONS = {"RetriableException", "SafeModeException", "ServerTooBusyException", "StandbyException"}
 
@@ -44,7 +45,7 @@ Result = TypeVar("Result")
 
 
 class HdfsBackend:
-    """`hdfs://` locations."""
+    """The backend for `hdfs://` locations."""
 
     renames = True
 
@@ -53,11 +54,11 @@ class HdfsBackend:
         self._webhdfs = webhdfs.rstrip("/").removesuffix(_PREFIX) if webhdfs else None
         self._conf = {} if webhdfs else read_hadoop_conf()
         self._user = user_name()
-        self._nodes: dict[str, Sequence[str]] = {}  # by authority; the one that answered last comes first
+        self._nodes: dict[str, Sequence[str]] = {}  # by authority; the one that answered last is first
         self._lock = threading.Lock()
 
     def open(self, location: str, start: int, length: int | None) -> Stream:
-        """As `Backend.open`."""
+        """See `Backend.open`."""
 
         def ask(start: int, stop: int | None, _: Identity | None) -> Body:
             status = self._file_status(location)
@@ -72,11 +73,11 @@ class HdfsBackend:
         return ReadAheadStream(ResumingStream(ask, redact(location), start, length, self._attempts(location)))
 
     def size(self, location: str) -> int:
-        """As `Backend.size`."""
+        """See `Backend.size`."""
         return int(self._retrying(location, lambda: self._file_status(location))["length"])
 
     def exists(self, location: str) -> bool:
-        """As `Backend.exists`."""
+        """See `Backend.exists`."""
         try:
             self._retrying(location, lambda: self._status(location))
         except SourceError as error:
@@ -86,7 +87,7 @@ class HdfsBackend:
         return True
 
     def list(self, location: str) -> Iterator[str]:
-        """As `Backend.list`."""
+        """See `Backend.list`."""
         found, folders = [], [""]
         while folders:
             below = folders.pop()
@@ -105,7 +106,7 @@ class HdfsBackend:
 
     @contextmanager
     def write(self, location: str) -> Iterator[BinaryIO]:
-        """As `Backend.write`; what is larger than 8 MB is spooled on the local disk until then."""
+        """See `Backend.write`; more than 8 MB are spooled to the local disk."""
         with tempfile.SpooledTemporaryFile(_SPOOLED_IN_MEMORY) as spool:
             yield cast(BinaryIO, spool)
             spool.seek(0, os.SEEK_END)
@@ -120,23 +121,23 @@ class HdfsBackend:
                 raise
 
     def make_folder(self, location: str) -> None:
-        """As `Backend.make_folder`."""
+        """See `Backend.make_folder`."""
         self._retrying(location, lambda: self._json(location, "PUT", "MKDIRS"))
 
     def rename(self, source: str, target: str) -> None:
-        """As `Backend.rename`."""
+        """See `Backend.rename`."""
         if self.exists(target):
             raise UsageError("the target of a rename exists already", source=redact(target))
         self._rename(source, target, "NONE", source)
 
     def remove(self, location: str) -> None:
-        """As `Backend.remove`. Raises: UsageError for the root."""
+        """See `Backend.remove`. Raises: UsageError for the root."""
         if not _path_of(location).strip("/"):
             raise UsageError("a whole file system cannot be removed", source=redact(location))
         self._retrying(location, lambda: self._json(location, "DELETE", "DELETE", recursive="true"))
 
     def close(self) -> None:
-        """As `Backend.close`."""
+        """See `Backend.close`."""
         self._client.close()
 
     def _status(self, location: str) -> dict[str, Any]:
@@ -164,7 +165,7 @@ class HdfsBackend:
         return self._retrying(location, ask)
 
     def _put(self, location: str, spool: IO[bytes], size: int) -> None:
-        """Send a file: the NameNode says where to, the DataNode takes it."""
+        """Send a file: the NameNode names a DataNode, which receives it."""
         answer = self._ask(location, "PUT", "CREATE", overwrite="true")
         place = answer.headers.get("Location")
         answer.drain()
@@ -182,17 +183,17 @@ class HdfsBackend:
         written.drain()
 
     def _rename(self, source: str, target: str, option: str, shown: str) -> None:
-        """`shown` is the location that an error names."""
+        """Rename a path; `shown` is the location in error messages."""
         tries = 0
 
         def ask() -> None:
             nonlocal tries
             tries += 1
             try:
-                # With an option the answer is empty, and an existing folder is no place to move into.
+                # With an option the response is empty, and an existing folder is not moved into.
                 self._ask(source, "PUT", "RENAME", destination=_path_of(target), renameoptions=option).drain()
             except Failure as failure:
-                # The answer to an earlier try may have been lost on its way.
+                # The response to an earlier attempt may have been lost.
                 if failure.reason != "not-found" or tries == 1:
                     raise
                 self._status(target)
@@ -200,11 +201,11 @@ class HdfsBackend:
         self._retrying(shown, ask)
 
     def _give_up(self, location: str) -> None:
-        """Remove a file that is of no use any more, if that is possible."""
+        """Try to remove a file that is no longer needed."""
         try:
             self._json(location, "DELETE", "DELETE")
         except Failure:
-            pass  # the error that led here is the one to tell
+            pass  # the error that led here is reported instead
 
     def _json(self, location: str, method: str, operation: str, **parameters: str) -> dict[str, Any]:
         answer = self._ask(location, method, operation, **parameters)
@@ -218,7 +219,7 @@ class HdfsBackend:
         return found
 
     def _ask(self, location: str, method: str, operation: str, **parameters: str) -> Answer:
-        """The answer of the NameNode that is active, if it is a success. Raises: Failure."""
+        """The response of the active NameNode, if it is a success. Raises: Failure."""
         authority = _authority_of(location)
         query = {"op": operation, **({"user.name": self._user} if self._user else {}), **parameters}
         nodes = self._nodes_of(authority)
@@ -260,12 +261,12 @@ def _authority_of(location: str) -> str:
 
 
 def _path_of(location: str) -> str:
-    """The path of a location, taken as it stands."""
+    """The path of a location, unchanged."""
     return "/" + location[len("hdfs://") :].partition("/")[2]
 
 
 def _failure_of(answer: Answer) -> Failure:
-    """What an answer means that is no success. Lets go of it."""
+    """The failure that an unsuccessful response means. Closes the response."""
     status = answer.status
     if status == 401:
         answer.drain()

@@ -1,8 +1,8 @@
-"""Queries to a service: one GET whose whole answer is used, repeated until the answer is usable.
+"""Queries to a web service: a GET whose whole response is used, repeated until the response is usable.
 
-A file stays the same, so a broken download of it can be resumed. The answer to a query is made anew each time, so the
-caller decides whether it is usable: a body that ends early, a status, or a page of HTML instead of data are reasons to
-ask again, by the same policy as for files.
+A file does not change, so a broken download can be resumed. The response to a query is generated each time, so the
+caller decides whether it is usable: a truncated body, a status, or an HTML page instead of data are reasons to ask
+again, with the same retry policy as for files.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Result = TypeVar("Result")
 
 
 class Reply:
-    """The answer to a question, its body unread."""
+    """The response to a query; its body has not been read."""
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
         self.status = answer.status
 
     def pieces(self) -> Iterator[bytes]:
-        """The body, in pieces, its content coding undone. Raises: Failure where it ends early."""
+        """Yield the body in pieces, with its content coding removed. Raises: Failure: the body is truncated."""
         coding = self._answer.headers.get("Content-Encoding", "identity").strip().lower()
         if coding in _CODINGS:
             return _inflated(self._raw())
@@ -39,7 +39,7 @@ class Reply:
         return self._raw()
 
     def head(self, n: int) -> bytes:
-        """The first bytes of the body, at most `n`; the rest is not wanted, whatever is wrong with it."""
+        """The first bytes of the body, at most `n`; the rest is dropped, and its errors ignored."""
         found = b""
         try:
             for piece in self.pieces():
@@ -51,7 +51,7 @@ class Reply:
         return found[:n]
 
     def failure(self) -> Failure:
-        """What the status means if it is no success."""
+        """The failure that the status means, if it is not a success."""
         return self._answer.failure()
 
     def _raw(self) -> Iterator[bytes]:
@@ -76,10 +76,10 @@ def ask(
     source: str,
     retries: int | None = None,
 ) -> Result:
-    """What `accept` makes of the answer, which raises a Failure for one that cannot be used.
+    """Send a query and return the result of `accept`, which raises a Failure for an unusable response.
 
     Raises:
-        SourceError: There is no usable answer after all retries, or after so many.
+        SourceError: There was no usable response after all retries (`retries`, if given).
     """
     if retries is not None:
         policy = RetryPolicy(min(retries, policy.retries), policy.sleep, policy.random)
@@ -95,7 +95,7 @@ def ask(
 
 
 def _inflated(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The content of a gzip body, whose members are proven. Raises: Failure."""
+    """The content of a gzip body, verified member by member. Raises: Failure."""
     inflater, begun = zlib.decompressobj(31), False
     try:
         for piece in pieces:

@@ -1,8 +1,8 @@
-"""Objects on web servers: reading only, whole or by ranges.
+"""Objects on web servers: read only, whole or by ranges.
 
-* Bytes are returned as stored: a `Content-Encoding` is left alone, a transfer coding is decoded.
-* A server that ignores `Range` is read from the start, and what comes before the span is dropped.
-* The size of an object is requested with a range of one byte, because servers of signed URLs refuse HEAD.
+* Bytes are returned as stored: a `Content-Encoding` is not removed, a transfer coding is.
+* If a server ignores `Range`, its response is read from the start, and the bytes before the span are dropped.
+* The size of an object is found by requesting a range of one byte, because servers of signed URLs refuse HEAD.
 
 Spec: RFC 9110 sections 8.8 (validators), 13.1.5 (If-Range), 14 (ranges).
 """
@@ -33,14 +33,14 @@ Result = TypeVar("Result")
 
 
 class HttpBody:
-    """The body of a 200 or 206, as `resume.Body`."""
+    """The body of a 200 or 206 response; a `resume.Body`."""
 
     def __init__(self, answer: Answer, start: int, stop: int | None, identity: Identity) -> None:
         self._answer, self.start, self.stop, self.identity = answer, start, stop, identity
         self._left = None if stop is None else stop - start
 
     def read(self, n: int, /) -> bytes:
-        """As `Body.read`."""
+        """See `Body.read`."""
         if self._left is not None:
             n = min(n, self._left)
             if n == 0:
@@ -53,7 +53,7 @@ class HttpBody:
         return piece
 
     def close(self) -> None:
-        """As `Body.close`. The last byte of an answer is worth reading: the connection is kept then."""
+        """See `Body.close`. Reads the last byte of a response, since the connection can then be kept."""
         if self._left is not None and self._left <= _WORTH_READING_BYTES:
             self._answer.drain()
         else:
@@ -63,7 +63,7 @@ class HttpBody:
 def open_http_body(
     client: HttpClient, url: str, start: int, stop: int | None, known: Identity | None, kind: str | None = None
 ) -> Body:
-    """Ask once, or a service of this kind, for the bytes from `start` to `stop`. Raises: Failure."""
+    """Request the bytes from `start` to `stop` once, within the limits of `kind` if given. Raises: Failure."""
     headers = range_header(start, stop)
     if headers and known is not None and known.etag is not None:
         headers["If-Range"] = known.etag
@@ -72,17 +72,17 @@ def open_http_body(
 
 
 def range_header(start: int, stop: int | None) -> dict[str, str]:
-    """The header that asks for the bytes from `start` to `stop`; none for the whole object."""
+    """The header that requests the bytes from `start` to `stop`; empty for the whole object."""
     if not start and stop is None:
         return {}
-    # An empty span still has to find out whether the object is there.
+    # A request for an empty span must still find out whether the object exists.
     return {"Range": f"bytes={start}-{'' if stop is None else max(stop - 1, start)}"}
 
 
 def body_of(answer: Answer, start: int, stop: int | None, *, whole: bool) -> Body:
-    """The body of an answer to a request for the bytes from `start` to `stop`, or for the `whole`.
+    """The body of a response to a request for the bytes from `start` to `stop`, or for the `whole` object.
 
-    Raises: Failure; the answer is closed then.
+    Raises: Failure; the response is then closed.
     """
     try:
         return _body_of(answer, start, stop, whole=whole)
@@ -101,7 +101,7 @@ def _body_of(answer: Answer, start: int, stop: int | None, *, whole: bool) -> Bo
     total = int(said[3]) if said and said[3] != "*" else None
     if answer.status == 416 and not whole and (total is None or total <= start):
         answer.drain()
-        # Nothing begins at `start`: the object ends there or before.
+        # No byte is at `start`: the object ends there or before.
         return NothingLeft(start, start if total is None else total)
     if answer.status != 206:
         raise answer.failure()
@@ -114,7 +114,7 @@ def _body_of(answer: Answer, start: int, stop: int | None, *, whole: bool) -> Bo
 
 
 class HttpBackend:
-    """`http://` and `https://` locations."""
+    """The backend for `http://` and `https://` locations."""
 
     renames = False
 
@@ -122,11 +122,11 @@ class HttpBackend:
         self._client, self._policy = client, policy
 
     def open(self, location: str, start: int, length: int | None) -> Stream:
-        """As `Backend.open`."""
+        """See `Backend.open`."""
         return self.open_of_kind(None, location, start, length)
 
     def open_of_kind(self, kind: str | None, location: str, start: int, length: int | None) -> Stream:
-        """As `LimitingBackend.open_of_kind`."""
+        """See `LimitingBackend.open_of_kind`."""
         return ReadAheadStream(
             ResumingStream(
                 lambda first, stop, known: open_http_body(self._client, location, first, stop, known, kind),
@@ -140,11 +140,11 @@ class HttpBackend:
     def ask(
         self, kind: str, location: str, accept: Callable[[Reply], Result], *, source: str, retries: int | None = None
     ) -> Result:
-        """As `Storage.ask`."""
+        """See `Storage.ask`."""
         return ask(self._client, self._policy, location, kind, accept, source=source, retries=retries)
 
     def size(self, location: str) -> int:
-        """As `Backend.size`."""
+        """See `Backend.size`."""
 
         def ask_size() -> int:
             body = open_http_body(self._client, location, 0, 1, None)
@@ -156,7 +156,7 @@ class HttpBackend:
         return retrying(self._attempts(location), ask_size)
 
     def exists(self, location: str) -> bool:
-        """As `Backend.exists`."""
+        """See `Backend.exists`."""
         try:
             retrying(self._attempts(location), lambda: open_http_body(self._client, location, 0, 1, None).close())
         except SourceError as error:
@@ -170,7 +170,7 @@ class HttpBackend:
         raise UsageError("folders cannot be listed over HTTP", source=redact(location))
 
     def write(self, location: str) -> AbstractContextManager[BinaryIO]:
-        """Raises: UsageError: nothing is written over HTTP."""
+        """Raises: UsageError: HTTP is read-only."""
         raise self._read_only(location)
 
     def make_folder(self, location: str) -> None:
@@ -186,7 +186,7 @@ class HttpBackend:
         raise self._read_only(location)
 
     def close(self) -> None:
-        """As `Backend.close`."""
+        """See `Backend.close`."""
         self._client.close()
 
     def _attempts(self, location: str) -> Attempts:

@@ -1,7 +1,7 @@
-"""HTTP requests: time-outs, redirects, politeness; a single try each.
+"""HTTP requests with time-outs, redirects and politeness limits; each is sent once.
 
 * Userinfo in a URL is sent as Basic authentication, to that origin only.
-* Messages contain only what `redact` leaves of a URL, and nothing from urllib3, which quotes queries.
+* Messages contain URLs only as shown by `redact`, and no text from urllib3, which quotes query strings.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ MAX_LOOKUPS = 4
 _CONNECT_TIMEOUT_S = 20.0
 _DRAINED_BYTES = 1 << 13
 _ORIGIN = "[A-Za-z]+://"
-_LENGTH = re.compile("[0-9]{1,18}")  # Python reads no more than some thousands of digits
+_LENGTH = re.compile("[0-9]{1,18}")  # Python refuses to parse numbers of more than some thousand digits
 _REDIRECTS = (301, 302, 303, 307, 308)
 
-# urllib3 logs whole URLs, signatures and tokens included, some of them as warnings.
+# urllib3 logs whole URLs with signatures and tokens, some of them as warnings.
 for _name in ("urllib3.connection", "urllib3.connectionpool"):
     logging.getLogger(_name).setLevel(logging.ERROR)
 
 
 class Answer:
-    """One answer, its body unread. `read` gives the bytes as they are stored: content codings are left alone."""
+    """A response whose body has not been read. `read` returns bytes as stored: content codings are not removed."""
 
     def __init__(self, response: urllib3.BaseHTTPResponse, url: str, release: Callable[[], None]) -> None:
         self._response, self._release = response, release
@@ -74,34 +74,34 @@ class Answer:
             self.length = int(length)
 
     def read(self, n: int, /) -> bytes:
-        """At most `n` bytes, as soon as there are some; b"" where the body is whole. Raises: Failure."""
+        """Read at most `n` bytes, as soon as some are there; returns b"" once the body is complete. Raises: Failure."""
         return self._decode(n) if self._decode else self._read(n)
 
     def failure(self) -> Failure:
-        """What this answer means if it is no success; releases it."""
+        """The failure that this response means if it is not a success; closes it."""
         wait = parse_retry_after(self.headers.get("Retry-After"))
         self.drain()
         phrase = http.client.responses.get(self.status, "")
         return failure_of_status(self.status, phrase, self.host, wait)
 
     def drain(self, limit: int = _DRAINED_BYTES) -> bytes:
-        """The first bytes of a body that is not wanted; the connection is kept if these are all there are."""
+        """The first bytes of an unwanted body; the connection can be kept if the body has no more."""
         pieces = []
         try:
             while limit and (piece := self.read(limit)):
                 limit -= len(piece)
                 pieces.append(piece)
         except Failure:
-            pass  # it was not wanted
+            pass  # the body was not wanted
         self.close()
         return b"".join(pieces)
 
     def close(self) -> None:
-        """Keep the connection if the body was read to its end, else end it."""
+        """Keep the connection if the body was read to its end, else close it."""
         try:
             self._response.close()
         except (OSError, HTTPError):
-            pass  # it ends all the same
+            pass  # it is closed anyway
         self._release()
 
     def _read(self, n: int) -> bytes:
@@ -112,14 +112,14 @@ class Answer:
 
 
 class HttpClient:
-    """Sends requests; threads may share it. `certificates`: a file or folder of those to trust instead of the usual."""
+    """Sends requests; can be shared by threads. `certificates`: a file or folder of CA certificates to use."""
 
     def __init__(self, read_timeout_s: float, limiter: Limiter, *, certificates: str | None = None) -> None:
         self._limiter, self._certificates = limiter, certificates
         self._timeout = urllib3.Timeout(connect=min(_CONNECT_TIMEOUT_S, read_timeout_s), read=read_timeout_s)
         self._managers: dict[tuple[str, str | None], urllib3.PoolManager] = {}
         self._by_host: dict[tuple[str, str], urllib3.PoolManager] = {}
-        self._failed_lookups: dict[str, int] = {}  # by host: in a row, since it was last reached
+        self._failed_lookups: dict[str, int] = {}  # by host: failures in a row since it was last reached
         self._reached: set[str] = set()
 
     def request(
@@ -133,11 +133,11 @@ class HttpClient:
         limited_as: str | None = None,
         kind: str | None = None,
     ) -> Answer:
-        """Send a request once, follow at most ten redirects, and return the answer, whatever its status.
+        """Send a request once, follow at most ten redirects, and return the response, whatever its status.
 
-        The limits of the host hold, or those of the name that is given instead, or of the kind of service.
+        The limits of the host apply, or those of the given name or kind of service.
 
-        Raises: Failure if there is no answer.
+        Raises: Failure: There was no response.
         """
         target, authorization = _target(url)
         sent = {"User-Agent": USER_AGENT, "Accept": "*/*", "Accept-Encoding": "identity", **(headers or {})}
@@ -161,7 +161,7 @@ class HttpClient:
             seen.add(target.url)
 
     def slow_down(self, url: str, kind: str | None = None) -> Callable[[float], None]:
-        """What to call, with seconds, when the host of a URL, or its service of a kind, throttles."""
+        """A function to call, with seconds, if the host of a URL, or its service of this kind, throttles."""
         host = name_of(host_of(url), kind)
         return lambda wait_s: self._limiter.slow_down(host, wait_s)
 
@@ -193,7 +193,7 @@ class HttpClient:
             )
         except (HTTPError, http.client.HTTPException, OSError, ValueError) as error:
             release()
-            # Not kept in a name here: with the error's traceback it would be a circle, which holds a socket open.
+            # Not bound to a name: together with the error's traceback it would form a cycle that keeps a socket open.
             raise self._failure_of(error, target.host or "") from error
         except BaseException:
             release()
@@ -202,9 +202,9 @@ class HttpClient:
         return Answer(response, target.url, release)
 
     def _failure_of(self, error: Exception, host: str) -> Failure:
-        """What an error means. Whoever has no network, or names no host, is not kept waiting.
+        """The failure that an error means. Without a network, or for an unknown host name, few retries are allowed.
 
-        A host that was reached once has all its retries.
+        A host that was reached before gets all retries.
         """
         failure = failure_of_error(error)
         if isinstance(error, NameResolutionError) and host not in self._reached:
@@ -223,7 +223,7 @@ class HttpClient:
 
 
 def host_of(url: str) -> str:
-    """The host of a URL in lower case, "" if it is none: what limits are kept by."""
+    """The host of a URL in lower case, or "": the key for politeness limits."""
     try:
         return urllib3.util.parse_url(url).host or ""
     except LocationParseError:
@@ -231,7 +231,7 @@ def host_of(url: str) -> str:
 
 
 def _redirected(target: urllib3.util.Url, place: str) -> urllib3.util.Url:
-    # A header arrives as Latin-1; a raw address in one is UTF-8 nowadays.
+    # A header is decoded as Latin-1; non-ASCII bytes in a location are usually UTF-8.
     place = place.encode("latin-1", "replace").decode("utf-8", "replace")
     try:
         return _target(urljoin(target.url, place))[0]
@@ -240,7 +240,7 @@ def _redirected(target: urllib3.util.Url, place: str) -> urllib3.util.Url:
 
 
 def _target(url: str) -> tuple[urllib3.util.Url, str | None]:
-    """The normalised URL without userinfo and fragment, and what the userinfo says as Basic authentication."""
+    """The normalised URL without userinfo and fragment, and the userinfo as Basic authentication, if any."""
     try:
         parsed = urllib3.util.parse_url(url)
     except LocationParseError:
@@ -254,12 +254,12 @@ def _target(url: str) -> tuple[urllib3.util.Url, str | None]:
 
 
 def _shown(url: str) -> str:
-    """What of a bad URL may be told: of what is none, not even where its query begins is sure."""
+    """The part of an invalid URL that is safe to show: without a valid URL, it is unknown where its query begins."""
     return f": {redact(url)[:200]}" if re.match(_ORIGIN, url) else ""
 
 
 def failure_of_error(error: Exception) -> Failure:
-    """The failed try that an error of urllib3, http.client or the operating system stands for."""
+    """The failure that an error of urllib3, http.client or the operating system means."""
     cause = error.__cause__ or error.__context__
     if isinstance(error, ProxyError):
         denied = "407" in str(error.original_error)

@@ -1,9 +1,9 @@
-"""Connections to web servers: pools, proxies, certificates, and giving up on servers that only trickle.
+"""Connections to web servers: pools, proxies, certificates, and time-outs for servers that only trickle.
 
-* Proxies are those of the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`, either case; `no_proxy`
-  may hold networks such as 10.0.0.0/8).
-* Certificates: `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`, `SSL_CERT_FILE`, `SSL_CERT_DIR`, else the system's; for S3
-  `AWS_CA_BUNDLE` first.
+* Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`, in either case; `no_proxy`
+may contain networks such as 10.0.0.0/8).
+* Certificates come from `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`, `SSL_CERT_FILE`, `SSL_CERT_DIR`, else from the system;
+  for S3 from `AWS_CA_BUNDLE` first.
 * A server that sends less than a kilobyte per read time-out counts as silent, in headers and bodies alike.
 """
 
@@ -39,10 +39,10 @@ _NEXT_CHUNK = re.compile(rb"\r\n([0-9A-Fa-f]{1,8})\r\n")
 
 
 class _Watched(io.RawIOBase):
-    """The receiving side of a socket, which ends a connection that only trickles or never comes to the point.
+    """The receiving side of a socket; ends a connection that only trickles, or sends overhead without content.
 
-    One call to http.client may take so many bytes beyond those it returns, and wait so many time-outs, and no more:
-    it reads header fields and chunk trailers for as long as some come.
+    A call to http.client may receive only a limited number of bytes beyond those it returns, and wait for a limited
+    number of time-outs: by itself it would read header fields and chunk trailers for as long as they come.
     """
 
     def __init__(self, raw: io.RawIOBase, timeout_s: float | None) -> None:
@@ -51,14 +51,14 @@ class _Watched(io.RawIOBase):
         self.allow(0)
 
     def allow(self, n: int) -> None:
-        """Begin a call that returns at most `n` bytes."""
+        """Reset the limits for a call that returns at most `n` bytes."""
         self._left, self._left_s = n + _MAX_FRAMING_BYTES, _MAX_TIMEOUTS * self._timeout_s
 
     def readable(self) -> bool:
         return True
 
     def tell(self) -> int:
-        """Bytes received."""
+        """The number of bytes received."""
         return self._all
 
     def readinto(self, buffer: Any) -> int:
@@ -96,12 +96,12 @@ class _Response(http.client.HTTPResponse):
         return piece + self._whole_chunks(n - len(piece)) if piece and self.chunk_left == 0 else piece
 
     def _whole_chunks(self, most: int) -> bytes:
-        """The chunks after the one that has just been read to its end, as far as they have been received.
+        """The chunks after the one that was just read to its end, as far as they have been received.
 
-        Some servers send each line as a chunk; http.client takes some ten microseconds for each.
+        Some servers send each line as a chunk; http.client takes about ten microseconds for each.
         """
         if self._watched.tell() == self.fp.tell():
-            return b""  # where nothing is held, a look would wait
+            return b""  # if nothing is buffered, peeking would block
         held, at, pieces = self.fp.peek(), 0, []
         while (found := _NEXT_CHUNK.match(held, at)) is not None:
             start, length = found.end(), int(found[1], 16)
@@ -131,7 +131,7 @@ class _HttpsPool(HTTPSConnectionPool):
 
 
 def proxy_for(scheme: str, host: str) -> str | None:
-    """The proxy that the environment names for a host."""
+    """The proxy for a host according to the environment."""
     proxies = getproxies()
     proxy = proxies.get(scheme) or proxies.get("all")
     if not proxy or proxy_bypass(host):
@@ -145,12 +145,12 @@ def proxy_for(scheme: str, host: str) -> str | None:
             if address in ipaddress.ip_network(network.strip(), strict=False):
                 return None
         except ValueError:
-            continue  # a name, which proxy_bypass has judged
+            continue  # a name, which proxy_bypass has checked
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
 def new_manager(scheme: str, proxy: str | None, certificates: str | None = None) -> urllib3.PoolManager:
-    """The pools of the hosts that are reached over one scheme and proxy; trust in these certificates, or the usual."""
+    """A pool manager for the hosts reached over one scheme and proxy, with these CA certificates or the usual ones."""
     options: dict[str, Any] = {"num_pools": 32, "maxsize": 8}
     if scheme == "https":
         options["ssl_context"] = _trust(certificates)
@@ -169,7 +169,7 @@ def new_manager(scheme: str, proxy: str | None, certificates: str | None = None)
 
 
 def _trust(certificates: str | None) -> ssl.SSLContext:
-    """A context that trusts whom it is told to, else whom the environment says, else the system."""
+    """A context that trusts the given certificates, else those of the environment, else those of the system."""
     name = next((name for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE") if os.environ.get(name)), None)
     place = certificates or (os.environ[name] if name else None)
     if place is None:
@@ -185,10 +185,10 @@ def _trust(certificates: str | None) -> ssl.SSLContext:
 
 
 def _system_trust() -> ssl.SSLContext:
-    """What the system trusts; where it has no certificates (slim images, some Macs), those of a package that does."""
+    """The system's certificates; if it has none (slim images, some Macs), those of a package that brings some."""
     paths = ssl.get_default_verify_paths()
     if paths.cafile is None and not (paths.capath and any(Path(paths.capath).iterdir())):
-        for package in ("certifi", "botocore"):  # no dependencies here, but often there
+        for package in ("certifi", "botocore"):  # not dependencies, but often installed
             found = find_spec(package)
             if found and found.origin and (file := Path(found.origin).with_name("cacert.pem")).is_file():
                 return ssl.create_default_context(cafile=file)

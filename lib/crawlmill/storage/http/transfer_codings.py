@@ -1,8 +1,8 @@
-"""Transfer codings that `http.client` leaves as they are: gzip or deflate within chunks.
+"""Transfer codings that `http.client` does not decode: gzip or deflate within chunks.
 
-A server may send them only if asked (`TE`), which is never done; some send them anyway. What `http.client` then takes
-for a body that ends with its connection is a sequence of chunks with a compressed stream inside, and not the object's
-own bytes.
+A server may send them only on request (`TE`), which is never made; some send them anyway. `http.client` then returns,
+instead of the object's bytes, the sequence of chunks with a compressed stream inside, as a body that ends with the
+connection.
 
 Spec: RFC 9112 sections 6.1 and 7.
 """
@@ -27,9 +27,9 @@ Read = Callable[[int], bytes]
 
 
 def transfer_decoder(coding: str, read: Read) -> Read | None:
-    """What reads the object's bytes from a connection that `read` reads; None where `http.client` does it itself.
+    """A function that reads the object's bytes, given one that reads the connection; None if `http.client` decodes it.
 
-    Raises: Failure, now for a coding that is not known, later for a body that is cut or damaged.
+    Raises: Failure: immediately for an unknown coding, while reading for a truncated or damaged body.
     """
     names = [name for part in coding.split(",") if (name := part.strip().lower()) not in ("", "identity")]
     if not names or coding.strip().lower() == "chunked":
@@ -95,11 +95,11 @@ class _Chunks:
 
 
 class _Inflated:
-    """The content of a gzip or zlib stream, inflated no further than asked."""
+    """The content of a gzip or zlib stream, inflated only as far as requested."""
 
     def __init__(self, read: Read) -> None:
         self._read = read
-        self._inflate = zlib.decompressobj(wbits=47)  # 47: gzip or zlib, as its header says
+        self._inflate = zlib.decompressobj(wbits=47)  # 47: gzip or zlib, according to the header
 
     def read(self, n: int) -> bytes:
         try:

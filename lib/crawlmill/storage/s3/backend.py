@@ -1,9 +1,9 @@
-"""Objects of S3 and S3-compatible services: read over HTTP (`objects.py`), everything else through boto3 (`client.py`).
+"""Objects on S3 and S3-compatible services: read over HTTP (`objects.py`), everything else with boto3 (`client.py`).
 
-* Credentials: boto3's standard chain; without any, requests are not signed. Bucket `commoncrawl` has refused
+* Credentials: boto3's standard chain; if there are none, requests are not signed. The bucket `commoncrawl` has refused
   unsigned requests since 2022, so its objects are then read from https://data.commoncrawl.org/.
-* Bodies resume by range, on condition of the same ETag.
-* Writing: one PUT, or a multipart upload that is completed on success and aborted on error; either way the object
+* Broken bodies are resumed by range requests that are conditional on the same ETag.
+* Writes are one PUT, or a multipart upload that is completed on success and aborted on error; either way the object
   appears whole. There are no folders and no renames. A bucket may require an encryption header.
 """
 
@@ -35,11 +35,11 @@ __all__ = ["S3Backend"]
 
 COMMON_CRAWL_HTTPS = "https://data.commoncrawl.org/"
 
-# Keys come in the order of their UTF-8 bytes, which is that of their characters. Some pages may be without a key, or
-# (in services like S3) out of order; so many in a row are where a listing goes round in circles.
+# Keys come in the order of their UTF-8 bytes, which is that of their characters. Some pages may be empty or (on
+# S3-compatible services) out of order; this many in a row mean that a listing goes round in circles.
 _MAX_IDLE_PAGES = 1000
 
-# Requests that say how S3 encrypts an object. Parts of one are as its upload was begun.
+# Requests that state how S3 encrypts an object. The parts of an upload take this from its start.
 _MAKE_OBJECTS = ("put_object", "copy_object", "create_multipart_upload")
 
 _log = logging.getLogger("crawlmill")
@@ -48,7 +48,7 @@ Result = TypeVar("Result")
 
 
 class S3Backend:
-    """`s3://bucket/key` locations. `https` reads what Common Crawl gives only there."""
+    """The backend for `s3://bucket/key` locations. `https` reads what Common Crawl serves only over HTTPS."""
 
     renames = False
 
@@ -66,15 +66,15 @@ class S3Backend:
         self._lock = threading.Lock()
 
     def _client(self) -> S3Client:
-        """Made only for what reading objects does not need."""
-        from crawlmill.storage.s3.client import S3Client  # noqa: PLC0415 (a quarter of a second)
+        """The boto3 client, created only if more is needed than reading objects."""
+        from crawlmill.storage.s3.client import S3Client  # noqa: PLC0415 (takes a quarter of a second)
 
         with self._lock:
             self._made = self._made or S3Client(self._options)
             return self._made
 
     def open(self, location: str, start: int, length: int | None) -> Stream:
-        """As `Backend.open`."""
+        """See `Backend.open`."""
         return self._or_https(
             location, lambda: self._open(location, start, length), lambda other, url: other.open(url, start, length)
         )
@@ -84,14 +84,14 @@ class S3Backend:
         return ReadAheadStream(ResumingStream(opener, redact(location), start, length, self._attempts(location)))
 
     def size(self, location: str) -> int:
-        """As `Backend.size`."""
+        """See `Backend.size`."""
         return self._or_https(location, lambda: self._size(location), lambda other, url: other.size(url))
 
     def _size(self, location: str) -> int:
         return retrying(self._attempts(location), lambda: self._objects.size(*_bucket_and_key(location)))
 
     def exists(self, location: str) -> bool:
-        """As `Backend.exists`."""
+        """See `Backend.exists`."""
         try:
             self.size(location)
         except SourceError as error:
@@ -101,7 +101,7 @@ class S3Backend:
         return True
 
     def list(self, location: str) -> Iterator[str]:
-        """As `Backend.list`; markers of folders are no files."""
+        """See `Backend.list`; folder markers are not files."""
         _, prefix = _bucket_and_key(location, folder=True)
         found = False
         for key in self._keys_below(location):
@@ -112,32 +112,32 @@ class S3Backend:
             raise SourceError("no object below this prefix", reason="not-found", source=redact(location))
 
     def write(self, location: str) -> AbstractContextManager[BinaryIO]:
-        """As `Backend.write`; holds a part of 8 MB (more in files of gigabytes) in memory."""
+        """See `Backend.write`; holds a part of 8 MB (more for files of gigabytes) in memory."""
         return upload_object(partial(self._ask, location), *_bucket_and_key(location))
 
     def copy(self, source: str, target: str) -> None:
-        """As `CopyingBackend.copy`."""
+        """See `CopyingBackend.copy`."""
         copy_object(partial(self._ask, target), _bucket_and_key(source), _bucket_and_key(target))
 
     def make_folder(self, location: str) -> None:
-        """Nothing: S3 has no folders."""
+        """Do nothing: S3 has no folders."""
 
     def rename(self, source: str, target: str) -> None:  # noqa: ARG002
         """Raises: UsageError: S3 has no renames."""
         raise UsageError("S3 has no renames", source=redact(target))
 
     def remove(self, location: str) -> None:
-        """As `Backend.remove`. Raises: UsageError for a whole bucket."""
+        """See `Backend.remove`. Raises: UsageError for a whole bucket."""
         bucket, key = _bucket_and_key(location)
         if not key.strip("/"):
             raise UsageError("a whole bucket cannot be removed", source=redact(location))
         self._ask(location, "delete_object", Bucket=bucket, Key=key)
         names = [{"Key": name} for name in self._keys_below(location)]
-        for at in range(0, len(names), 1000):  # as many as one request takes
+        for at in range(0, len(names), 1000):  # the most that one request accepts
             self._remove(location, bucket, names[at : at + 1000])
 
     def close(self) -> None:
-        """As `Backend.close`."""
+        """See `Backend.close`."""
         self._objects.close()
         if self._made is not None:
             self._made.close()
@@ -165,7 +165,7 @@ class S3Backend:
                 raise SourceError("a listing of S3 repeats itself", reason="unavailable", source=redact(location))
 
     def _ask(self, location: str, operation: str, **arguments: Any) -> dict[str, Any]:
-        """The answer of S3 to a request without a body worth streaming. Raises: SourceError."""
+        """The response of S3 to a request with a short response body. Raises: SourceError."""
         return retrying(self._attempts(location), lambda: self._once(operation, **arguments))
 
     def _once(self, operation: str, **arguments: Any) -> dict[str, Any]:
@@ -183,7 +183,7 @@ class S3Backend:
     def _or_https(
         self, location: str, by_s3: Callable[[], Result], by_https: Callable[[Backend, str], Result]
     ) -> Result:
-        """What S3 gives; from Common Crawl's web server where its bucket refuses who has no credentials."""
+        """Use S3, but Common Crawl's web server if its bucket refuses requests without credentials."""
         bucket, key = _bucket_and_key(location)
         if not (self._refused and bucket == "commoncrawl"):
             try:

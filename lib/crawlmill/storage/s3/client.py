@@ -1,7 +1,7 @@
-"""The boto3 client for S3, started in half the usual time, over our own HTTP client; and the meaning of its errors.
+"""The boto3 client for S3, started in half the usual time, on top of our HTTP client; and the meaning of its errors.
 
 boto3 searches the descriptions of all 400 services for that of S3, and parses them slowly. A crawl is read by many
-short processes, and this would cost each of them a tenth of a second.
+short processes, each of which would spend a tenth of a second on this.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ __all__ = ["S3Client"]
 
 _ERRORS: tuple[type[Exception], ...] = (
     *(ClientError, BotoCoreError, HTTPError, OSError),
-    *(ValueError, OverflowError),  # what a server says is no number or no date
-    RuntimeError,  # credentials that have expired
+    *(ValueError, OverflowError),  # a server's value is not a number or a date
+    RuntimeError,  # expired credentials
 )
 _NO_CREDENTIALS = (NoCredentialsError, PartialCredentialsError, CredentialRetrievalError, RuntimeError)
-_MAX_ANSWER = 16 << 20  # a thousand of the longest keys, each byte of them escaped
+_MAX_ANSWER = 16 << 20  # a thousand of the longest keys, with every byte escaped
 
 
 class _HeldBackError(Exception):
-    """A request that is ready to be sent."""
+    """Carries a request that is ready to be sent, instead of sending it."""
 
     def __init__(self, request: Any) -> None:
         super().__init__("held back")
@@ -69,12 +69,12 @@ def _hold_back(request: Any, **_: Any) -> None:
 class S3Client:
     """A client with the standard credential chain. Without credentials it is `anonymous`, and signs nothing.
 
-    What boto3 makes is sent by our own client, which bounds what a server may do: each request once, in boto3's
-    adaptive mode (which spaces requests when S3 throttles). Whether there is another try is for `retry.py`.
+    Requests made by boto3 are sent by our own client, which bounds what a server can do: each request is sent once, in
+    boto3's adaptive mode (which spaces requests when S3 throttles). Retries are up to `retry.py`.
     """
 
     def __init__(self, options: StorageOptions) -> None:
-        """Raises: UsageError for a configuration that cannot be used."""
+        """Raises: UsageError: The AWS configuration cannot be used."""
         self._options = options
         try:
             settings = _settings()
@@ -91,22 +91,22 @@ class S3Client:
         self._client.meta.events.register("before-send.s3", self._send)
         self._signing: dict[str | None, Any] = {}
         self._lock = threading.Lock()
-        # Some 35,000 objects that live as long as the process: the collector need not look through them each time.
+        # Some 35,000 objects that live as long as the process: exempt them from garbage collection.
         gc.freeze()
 
     def ask(self, operation: str, **arguments: Any) -> dict[str, Any]:
-        """The answer of S3 to one request. Raises: Failure."""
+        """The response of S3 to one request. Raises: Failure."""
         try:
             return cast(dict[str, Any], getattr(self._client, operation)(**arguments))
         except _ERRORS as error:
             raise self._failure_of(error) from error
 
     def signed(self, operation: str, region: str | None, **arguments: Any) -> tuple[str, dict[str, str]]:
-        """URL and headers of the request that would be sent to this region (None: that of the settings), unsent.
+        """URL and headers of the request that would be sent to this region (None: that of the settings); sends nothing.
 
         Raises: Failure.
         """
-        with self._lock:  # threads that begin together need one client, and a session makes one at a time
+        with self._lock:  # threads that start together need one client, and a session is not thread-safe
             client = self._signing.get(region)
             if client is None:
                 client = self._new(region or self._options.s3_region)
@@ -127,7 +127,7 @@ class S3Client:
 
     def _send(self, request: Any, **_: Any) -> AWSResponse:
         headers = _texts(request.headers)
-        headers.pop("Expect", None)  # nobody here waits for leave to send a body
+        headers.pop("Expect", None)  # we do not wait for permission to send a body
         answer = self._http.request(request.method, request.url, headers, body=request.body, follow=False)
         said = _Said()
         try:
@@ -151,7 +151,7 @@ class S3Client:
                 signature_version=UNSIGNED if self.anonymous else None,
                 retries={"mode": "adaptive", "total_max_attempts": 1},
                 user_agent_extra=f"crawlmill/{__version__}",
-                # The containers read prove themselves; a second checksum would cost as much as the network.
+                # The containers we read have checksums of their own; another one would cost as much as the network.
                 response_checksum_validation="when_required",
                 request_checksum_calculation="when_required",
             ))  # fmt: skip
@@ -160,7 +160,7 @@ class S3Client:
 
 
 class _Said:
-    """What was said, as boto3 wants to read it."""
+    """A response body in the form that boto3 reads."""
 
     def __init__(self) -> None:
         self.pieces: list[bytes] = []
@@ -181,7 +181,7 @@ def _settings() -> Any:
 
 
 def _failure_of(error: Exception) -> Failure:
-    """The failed try that an error of boto3 stands for."""
+    """The failure that an error of boto3 means."""
     if isinstance(error, ClientError):
         answer = error.response.get("ResponseMetadata", {})
         return failure_of_refusal(
@@ -207,17 +207,17 @@ class _Models(Loader):  # type: ignore[misc]
         super().__init__(places, _Files())
 
     def list_available_services(self, type_name: str) -> list[str]:  # noqa: ARG002
-        """The names of all folders: what is missing in one is told when it is loaded."""
+        """The names of all folders: a missing description is reported when it is loaded."""
         return sorted(
             {each.name for place in map(Path, self.search_paths) if place.is_dir() for each in place.iterdir()}
         )
 
 
 class _Files(JSONFileLoader):  # type: ignore[misc]
-    """Reads them."""
+    """Reads the files of descriptions."""
 
     def load_file(self, file_path: str) -> Any:
-        """What a file holds; None if there is none."""
+        """The content of a file; None if it does not exist."""
         for path, unpack in ((Path(f"{file_path}.json"), bytes), (Path(f"{file_path}.json.gz"), gzip.decompress)):
             if path.is_file():
                 return json.loads(unpack(path.read_bytes()))

@@ -1,4 +1,4 @@
-"""Copies an object within S3: one request, or one for each part of a large object; the bytes never leave S3.
+"""Copies an object within S3, with one request, or one per part of a large object; the bytes never leave S3.
 
 Spec: Amazon S3 API, CopyObject (objects of up to 5 GiB) and UploadPartCopy.
 """
@@ -17,12 +17,12 @@ def copy_object(ask: Ask, source: tuple[str, str], target: tuple[str, str]) -> N
     """Copy (bucket, key) to (bucket, key), whole or not at all.
 
     Raises:
-        SourceError: The source is not there, has changed meanwhile, or S3 refuses.
+        SourceError: The source does not exist, has changed in the meantime, or S3 refuses.
     """
     bucket, key = source
     head = ask("head_object", Bucket=bucket, Key=key)
     tag, size = (said(head, name, f"s3://{bucket}/{key}") for name in ("ETag", "ContentLength"))
-    # Not the object that has taken its place since.
+    # Not an object that has replaced it since.
     what = {"CopySource": {"Bucket": bucket, "Key": key}, "CopySourceIfMatch": tag}
     bucket, key = target
     if size <= AT_ONCE_BYTES:

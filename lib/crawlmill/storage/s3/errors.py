@@ -1,4 +1,4 @@
-"""The meaning of errors from S3, and of answers that lack something."""
+"""The meaning of errors from S3, and of incomplete responses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HAS_EXPIRED = ("ExpiredToken", "InvalidToken", "TokenRefreshRequired")
 """What S3 says of credentials that are no good any more."""
 
 _CODE = "[A-Za-z][A-Za-z0-9.]{0,60}"
-# What a code means where the HTTP status beside it says something else, or nothing.
+# The meaning of error codes whose HTTP status says something else, or nothing.
 _MEANINGS = {
     **dict.fromkeys(("SlowDown", "Throttling", "ThrottlingException", "ServiceUnavailable"), 503),
     **dict.fromkeys(("RequestTimeout", "InternalError", "OperationAborted"), 500),
@@ -24,7 +24,7 @@ _MEANINGS = {
 
 
 def failure_of_refusal(status: int, code: str, retry_after_s: float | None) -> Failure:
-    """The failed try that an HTTP status and an error code of S3 (which may be none) stand for.
+    """The failure that an HTTP status and an error code of S3 (which may be "") mean.
 
     Spec: Amazon S3 API, Error responses.
     """
@@ -34,12 +34,12 @@ def failure_of_refusal(status: int, code: str, retry_after_s: float | None) -> F
 
 
 def no_credentials(why: str) -> CrawlmillError:
-    """What ends work that must have credentials: another try, some minutes later, may find them."""
+    """The error for missing credentials where they are required; another attempt, some minutes later, may find them."""
     return CrawlmillError(f"the AWS credentials cannot be used: {why} (environment, ~/.aws, role of the machine)")
 
 
 def said(answer: Mapping[str, Any], name: str, location: str) -> Any:
-    """What an answer about a location says under a name. Raises: SourceError if it says nothing."""
+    """The value under a name in a response about a location. Raises: SourceError if it is missing."""
     if name not in answer:
         raise SourceError(f"the answer of S3 makes no sense: it has no {name}", reason="unavailable", source=location)
     return answer[name]

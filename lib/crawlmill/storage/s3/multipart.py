@@ -1,4 +1,4 @@
-"""A multipart upload to S3: the object appears when all of its parts are there, or not at all.
+"""A multipart upload to S3: the object appears once all of its parts are there, or not at all.
 
 Spec: Amazon S3 API, CreateMultipartUpload, UploadPart, UploadPartCopy, CompleteMultipartUpload, AbortMultipartUpload.
 """
@@ -22,15 +22,15 @@ _log = logging.getLogger("crawlmill")
 
 
 class SendPart(Protocol):
-    """Adds a part after those that are there."""
+    """Adds a part after the existing ones."""
 
     def __call__(self, operation: str, **what: Any) -> None:
-        """By `upload_part` or `upload_part_copy`, with what it takes besides upload and number. Raises: SourceError."""
+        """Call `upload_part` or `upload_part_copy`, with arguments besides upload and number. Raises: SourceError."""
 
 
 @contextmanager
 def multipart(ask: Ask, bucket: str, key: str) -> Iterator[SendPart]:
-    """An upload: completed when the block ends well, and if not it leaves nothing behind. Raises: SourceError."""
+    """An upload, completed when the block ends normally, otherwise aborted without leftovers. Raises: SourceError."""
     where, location = {"Bucket": bucket, "Key": key}, f"s3://{bucket}/{key}"
     where["UploadId"] = said(ask("create_multipart_upload", **where), "UploadId", location)
     parts: list[dict[str, Any]] = []

@@ -1,6 +1,6 @@
-"""Reads objects of S3: signed requests over the project's own HTTP client.
+"""Reads objects of S3 with signed requests over the project's own HTTP client.
 
-If the bucket is in another region, S3 says in which, and the request is repeated there.
+If the bucket is in another region, S3 names it, and the request is repeated there.
 
 Spec: Amazon S3 API, GetObject and HeadObject.
 """
@@ -21,8 +21,8 @@ from crawlmill.storage.s3.signing import new_signer
 
 __all__ = ["S3Objects"]
 
-_ELSEWHERE = (301, 307, 400)  # moved; moved for now; signed for another region
-# Compiled where they are needed: most runs never see a refusal.
+_ELSEWHERE = (301, 307, 400)  # moved; moved temporarily; signed for another region
+# Compiled on use: most runs never see a refusal.
 _REGION = "[a-z][a-z0-9-]{1,40}"
 _REGION_SAID = rb"<Region>([a-z0-9-]{1,41})</Region>"
 _REGION_OF_HOST = r"https?://(?:[^/]*\.)?s3[.-]([a-z0-9-]{1,41})\.amazonaws\.com[./]"
@@ -30,7 +30,7 @@ _CODE = rb"<Code>([A-Za-z0-9.]{1,61})</Code>"
 
 
 class S3Objects:
-    """Sends each request once; what may be tried again is for others to decide."""
+    """Sends each request once; retries are up to the caller."""
 
     def __init__(self, options: StorageOptions, limiter: Limiter) -> None:
         self._signer = new_signer(options)
@@ -45,7 +45,7 @@ class S3Objects:
         return self._signer.anonymous
 
     def body(self, bucket: str, key: str, start: int, stop: int | None, known: Identity | None) -> Body:
-        """The bytes from `start` to `stop`, of the object that is known. Raises: Failure."""
+        """The bytes from `start` to `stop`, of the known version of the object. Raises: Failure."""
         headers = range_header(start, stop)
         if known is not None and known.etag is not None:
             headers["If-Match"] = known.etag
@@ -59,7 +59,7 @@ class S3Objects:
         return body_of(answer, start, stop, whole="Range" not in headers)
 
     def size(self, bucket: str, key: str) -> int:
-        """Bytes of the object. Raises: Failure."""
+        """The size of the object in bytes. Raises: Failure."""
         answer = self._ask("HEAD", bucket, key, {})
         answer.close()
         return cast(int, answer.length)
@@ -69,7 +69,7 @@ class S3Objects:
         self._http.close()
 
     def _ask(self, method: str, bucket: str, key: str, headers: dict[str, str]) -> Answer:
-        """The answer of S3: all of an object, a part of it, or that no byte is where the range begins."""
+        """The response of S3: the whole object, a part of it, or 416 if there is no byte in the range."""
         if not {".", ".."}.isdisjoint(key.split("/")):
             raise Failure("a key with . or .. between slashes cannot be asked for over HTTP")
         for elsewhere in (False, True):
@@ -98,7 +98,7 @@ class S3Objects:
 
 
 def _region_elsewhere(answer: Answer, said: bytes) -> str | None:
-    """The region that an answer sends us to."""
+    """The region that a response redirects to."""
     if answer.status not in _ELSEWHERE:
         return None
     region = answer.headers.get("x-amz-bucket-region", "")

@@ -1,10 +1,10 @@
-"""Addresses and signs a request for an object of S3.
+"""Addresses and signs requests for objects of S3.
 
-A client of boto3 costs each process a quarter of a second, as much as counting the tags of 30 MB, and even the import
-of botocore's signer as much as those of 3 MB. If the environment alone has all that is needed (keys, region, endpoint),
-a request is signed here: it has no body, so SigV4 is just five keyed hashes. Everything else, such as profiles, roles,
-no keys at all, settings in files, or the rarer kinds of buckets and regions, is left to the client, which makes the
-request without sending it.
+A boto3 client costs each process a quarter of a second, as much as counting the tags of 30 MB; even importing
+botocore's signer costs as much as those of 3 MB. If the environment alone has all that is needed (keys, region,
+endpoint), a request is signed here: it has no body, so SigV4 is just five keyed hashes. Everything else, such as
+profiles, roles, no keys at all, settings in files, or rarer kinds of buckets and regions, is left to the client, which
+makes the request without sending it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from crawlmill.storage.interface import StorageOptions
 
 __all__ = ["Signer", "new_signer"]
 
-# The settings that are understood here, and those that change nothing about a request.
+# The settings that are supported here, and those that do not affect requests.
 _UNDERSTOOD = {
     *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN"),
     *("AWS_ACCOUNT_ID", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"),
@@ -31,8 +31,8 @@ _UNDERSTOOD = {
     *("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_EXECUTION_ENV", "AWS_DEFAULT_OUTPUT"),
 }
 _FILES = {"AWS_CONFIG_FILE": "~/.aws/config", "AWS_SHARED_CREDENTIALS_FILE": "~/.aws/credentials"}
-# Compiled where they are needed.
-_REGION = "(?:af|ap|ca|eu|il|me|mx|sa|us)-[a-z]+-[0-9]+"  # those of amazonaws.com, but for governments
+# Compiled on use.
+_REGION = "(?:af|ap|ca|eu|il|me|mx|sa|us)-[a-z]+-[0-9]+"  # those of amazonaws.com except government regions
 _ENDPOINT = r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?:/[A-Za-z0-9._~/-]*)?"
 _BUCKET = "[A-Za-z0-9._-]{1,255}"
 _HOST = "(?!xn--|.*--|.*-s3alias$)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]"
@@ -42,8 +42,8 @@ _ARGUMENTS = {"Range": "Range", "If-Match": "IfMatch", "x-amz-request-payer": "R
 class Signer(Protocol):
     """Makes requests for objects.
 
-    `anonymous`: there are no credentials, so nothing is signed. `certificates`: a file or folder of those to trust
-    that the settings of AWS name.
+    `anonymous`: there are no credentials, so nothing is signed. `certificates`: a file or folder of CA certificates
+    named by the AWS settings.
     """
 
     anonymous: bool
@@ -52,14 +52,14 @@ class Signer(Protocol):
     def sign(
         self, method: str, bucket: str, key: str, headers: dict[str, str], region: str | None
     ) -> tuple[str, dict[str, str]]:
-        """The URL and the headers of a request; `region` is where S3 has said that the bucket is.
+        """The URL and the headers of a request; `region` is the bucket's region, if S3 has reported it.
 
-        Raises: Failure if they cannot be made.
+        Raises: Failure: They cannot be made.
         """
 
 
 def new_signer(options: StorageOptions) -> Signer:
-    """The signer that the settings of AWS ask for. Raises: UsageError for settings that cannot be used."""
+    """Choose the signer according to the AWS settings. Raises: UsageError: The settings cannot be used."""
     given = {name: value for name, value in os.environ.items() if name.startswith("AWS_") and value}
     region = options.s3_region or given.get("AWS_DEFAULT_REGION")
     endpoint = options.s3_endpoint or given.get("AWS_ENDPOINT_URL_S3") or given.get("AWS_ENDPOINT_URL")
@@ -77,11 +77,11 @@ def new_signer(options: StorageOptions) -> Signer:
 
 
 def _is_there(path: str) -> bool:
-    return os.path.exists(os.path.expanduser(path))  # noqa: PTH110, PTH111 (these bear no home and no permission)
+    return os.path.exists(os.path.expanduser(path))  # noqa: PTH110, PTH111 (work without a home folder)
 
 
 class _Keys(NamedTuple):
-    """Keys of AWS; the token is that of a session."""
+    """AWS keys; the token is that of a session."""
 
     access_key: str
     secret_key: str
@@ -89,10 +89,10 @@ class _Keys(NamedTuple):
 
 
 class _ClientSigner:
-    """Signs as a client of boto3 does."""
+    """Signs with a boto3 client."""
 
     def __init__(self, options: StorageOptions) -> None:
-        from crawlmill.storage.s3.client import S3Client  # noqa: PLC0415 (dear, see above)
+        from crawlmill.storage.s3.client import S3Client  # noqa: PLC0415 (slow, see above)
 
         self._client = S3Client(options)
         self.anonymous, self.certificates = self._client.anonymous, self._client.certificates
@@ -100,13 +100,13 @@ class _ClientSigner:
     def sign(
         self, method: str, bucket: str, key: str, headers: dict[str, str], region: str | None
     ) -> tuple[str, dict[str, str]]:
-        """As `Signer.sign`."""
+        """See `Signer.sign`."""
         arguments = {_ARGUMENTS[name]: value for name, value in headers.items()}
         return self._client.signed(f"{method.lower()}_object", region, Bucket=bucket, Key=key, **arguments)
 
 
 class _KeySigner:
-    """Signs with the keys of the environment, and leaves what is special about a bucket to a client."""
+    """Signs with the keys of the environment; leaves unusual buckets to a client."""
 
     anonymous = False
 
@@ -119,7 +119,7 @@ class _KeySigner:
     def sign(
         self, method: str, bucket: str, key: str, headers: dict[str, str], region: str | None
     ) -> tuple[str, dict[str, str]]:
-        """As `Signer.sign`."""
+        """See `Signer.sign`."""
         region = region or self._region
         place = self._place(bucket, region)
         if place is None or not key:
@@ -130,17 +130,17 @@ class _KeySigner:
         return url, _signed(self._keys, region or "us-east-1", method, url, headers)
 
     def _place(self, bucket: str, region: str | None) -> str | None:
-        """The URL of a bucket; None if that is for a client to find out."""
+        """The URL of a bucket; None if only a client can determine it."""
         if self._endpoint:
             return f"{self._endpoint.rstrip('/')}/{bucket}" if re.fullmatch(_BUCKET, bucket) else None
         if not re.fullmatch(_HOST, bucket) or (region and not re.fullmatch(_REGION, region)):
             return None
-        # Without a region, and in the first of them, boto3 asks the host that existed before there were regions.
+        # Without a region, and in the first one, boto3 uses the host that existed before there were regions.
         return f"https://{bucket}.s3.{f'{region}.' if region and region != 'us-east-1' else ''}amazonaws.com"
 
 
 def _signed(keys: _Keys, region: str, method: str, url: str, headers: dict[str, str]) -> dict[str, str]:
-    """The headers with what signs them, of a request without a body whose URL is quoted and has no query.
+    """The headers and their signature, for a request without a body whose URL is quoted and has no query.
 
     Spec: AWS Signature Version 4, "Authenticating Requests: Using the Authorization Header".
     """

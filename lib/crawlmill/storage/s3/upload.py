@@ -1,4 +1,4 @@
-"""Writes an object of S3, whole or not at all: one PUT if it is small, else a multipart upload."""
+"""Writes an object to S3, whole or not at all: one PUT if it is small, else a multipart upload."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PART_BYTES = 8 << 20
 
 @contextmanager
 def upload_object(ask: Ask, bucket: str, key: str) -> Iterator[BinaryIO]:
-    """A file to write, which becomes the object when the block ends well. Raises: SourceError, here and by `write`."""
+    """A file that becomes the object when the block ends normally. Raises: SourceError, also from `write`."""
     with ExitStack() as stack:
         upload = _Upload(lambda: stack.enter_context(multipart(ask, bucket, key)))
         try:
@@ -30,7 +30,7 @@ def upload_object(ask: Ask, bucket: str, key: str) -> Iterator[BinaryIO]:
 
 
 class _Upload(io.RawIOBase):
-    """Sends what fills a part, and holds what is `waiting` for more; `begin` begins the multipart upload."""
+    """Sends full parts, and keeps the bytes `waiting` for the next one; `begin` starts the multipart upload."""
 
     def __init__(self, begin: Callable[[], SendPart]) -> None:
         self._begin = begin
@@ -39,17 +39,17 @@ class _Upload(io.RawIOBase):
         self._sent = 0
 
     def writable(self) -> bool:
-        """Yes."""
+        """Return True."""
         return True
 
     def write(self, data: Any, /) -> int:
-        """Take all of `data`, and send what fills a part. Raises: SourceError."""
+        """Accept all of `data`, and send full parts. Raises: SourceError."""
         if self.closed:
             raise ValueError("write to closed file")
         with memoryview(data) as view:
             size = view.nbytes
             self.waiting += view
-        # S3 takes 10,000 parts: they grow with the file.
+        # S3 allows 10,000 parts, so their size grows with the file.
         while len(self.waiting) >= (part := PART_BYTES << self._sent // 1000):
             self.send = self.send or self._begin()
             self.send("upload_part", Body=bytes(self.waiting[:part]))

@@ -1,1 +1,1 @@
-"""microformats2, and the classic microformats that it took over, as RDF."""
+"""microformats2, and the classic microformats that it includes, as RDF."""

@@ -1,4 +1,4 @@
-"""Class names of microformats: those of microformats2 by their form, and what classic names stand for.
+"""Class names of microformats: those of microformats2 by their form, and the meaning of classic names.
 
 Source: https://microformats.org/wiki/microformats2-parsing, and the pages of the vocabularies there, "backward
 compatibility".
@@ -21,12 +21,12 @@ _PROPERTY: Final = re.compile(f"(p|u|dt|e)-({_VENDOR})")
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What the classes within a classic root stand for.
+    """The meaning of the classes inside a classic root.
 
     Attributes:
         type: The item's type.
-        classes: The property that a class stands for, and the type of the item that is its value, if it is one.
-        rels: The property that a `rel` stands for.
+        classes: The property for a class, and the type of the item that is its value, if any.
+        rels: The property for a `rel`.
     """
 
     type: str
@@ -35,7 +35,7 @@ class Vocabulary:
 
 
 def _vocabulary(kind: str, text: str, rels: str = "") -> Vocabulary:
-    """`old:p-new` or `old:p-new:h-type`; what has no colon stands for `p-` and itself."""
+    """Parse `old:p-new` or `old:p-new:h-type`; a name without a colon means `p-` and itself."""
     classes = {}
     for each in text.split():
         old, _, rest = each.partition(":")
@@ -78,11 +78,11 @@ CLASSIC: Final = MappingProxyType({
 
 
 def item_types(classes: Iterable[str]) -> list[str]:
-    """The types among class names, each once, sorted."""
+    """The types among class names, without duplicates, sorted."""
     return sorted({name for name in classes if _TYPE.fullmatch(name)})
 
 
 def properties(classes: Iterable[str]) -> list[tuple[str, str]]:
-    """The properties among class names: prefix (`p`, `u`, `dt`, `e`) and name, each once."""
+    """The properties among class names: prefix (`p`, `u`, `dt`, `e`) and name, without duplicates."""
     found = (_PROPERTY.fullmatch(name) for name in classes)
     return list(dict.fromkeys((each[1], each[2]) for each in found if each))

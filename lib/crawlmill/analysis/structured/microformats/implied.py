@@ -1,4 +1,4 @@
-"""What an item of microformats2 says without a property: name, photo and URL of items that are little more than a root.
+"""Implied properties of microformats2 items: name, photo and URL of items that are little more than a root.
 
 Spec: https://microformats.org/wiki/microformats2-parsing, "parsing for implied properties".
 """
@@ -18,7 +18,7 @@ _URLS: Final = {"a": "href", "area": "href"}
 
 
 def implied_name(element: Any) -> str:
-    """The name of an item without one."""
+    """The name of an item without a name property."""
     if (own := _own(element, _NAMES)) is not None:
         return own
     for parent in (element, _only_child(element)):
@@ -31,12 +31,12 @@ def implied_name(element: Any) -> str:
 
 
 def implied_photo(element: Any) -> str | None:
-    """The address of an item's photo, if there is one."""
+    """The address of an item's photo, if there is one; else None."""
     return _implied(element, _PHOTOS)
 
 
 def implied_url(element: Any) -> str | None:
-    """The address that an item links to, if there is one."""
+    """The address that an item links to, if there is one; else None."""
     return _implied(element, _URLS)
 
 

@@ -1,13 +1,13 @@
-"""microformats2 as RDF, classic microformats included.
+"""microformats2 as RDF, including classic microformats.
 
-Each item is a blank node of its types, `h-card` and so on; properties are named as they are, without their prefix:
+Each item is a blank node with its types, such as `h-card`; properties keep their names, without their prefix:
 
     _:b0 rdf:type m:h-card ; m:name "Mitchell Baker" ; m:url <http://blog.example/> ; m:children _:b1 .
 
-A `u-` value is an IRI if it is an absolute URL; an `e-` value is its HTML (`rdf:HTML`); others are texts. Items within
-items are values of their properties, or `children` without one.
+A `u-` value is an IRI if it is an absolute URL; an `e-` value is its HTML (`rdf:HTML`); others are texts. Items inside
+items are values of their properties, or `children` if they have none.
 
-Spec: https://microformats.org/wiki/microformats2-parsing. No standard says how it is RDF.
+Spec: https://microformats.org/wiki/microformats2-parsing. There is no standard for its RDF form.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _REVIEWED: Final = {"fn": ("p", "name"), "url": ("u", "url"), "photo": ("u", "ph
 
 @dataclass(slots=True)
 class _Item:
-    """An item that is to be read: its element, its subject, its types, and what classes within it stand for."""
+    """An item to be read: its element, its subject, its types, and the meaning of classes inside it."""
 
     branch: Branch
     subject: str
@@ -46,7 +46,7 @@ class _Item:
 
 @dataclass(slots=True)
 class _Seen:
-    """What was found of an item."""
+    """What was found for an item."""
 
     names: set[str] = field(default_factory=set)
     prefixes: set[str] = field(default_factory=set)
@@ -59,7 +59,7 @@ def add_microformats(page: Page, triples: Triples) -> None:
     """Add the triples of all items of a page.
 
     Raises:
-        TooMuchError: Items are nested too deeply, or there is too much of them.
+        TooMuchError: Items are nested too deeply, or there are too many.
     """
     classic = page.document.select_one(_CLASSIC_ROOTS) is not None
     reader = _Reader(page, triples)
@@ -77,7 +77,7 @@ class _Reader:
         self._page, self._triples = page, triples
 
     def item_at(self, branch: Branch, depth: int, kind: str = "") -> _Item | None:
-        """The item that begins at an element; None if none does, unless it is to be one of a type."""
+        """The item that begins at an element; None if there is none, unless a type is given for it."""
         classes = (branch.element.attr("class") or "").split()
         types = item_types(classes)
         vocabularies: list[Vocabulary] = []
@@ -91,7 +91,7 @@ class _Reader:
         return _Item(branch, self._triples.node(), types, vocabularies, depth)
 
     def read(self, top: _Item) -> None:
-        """Add the triples of an item, and of those within it."""
+        """Add the triples of an item, and of those inside it."""
         items = deque([top])
         while items:
             item = items.popleft()
@@ -113,7 +113,7 @@ class _Reader:
                 self._imply(item, seen)
 
     def _read_element(self, item: _Item, branch: Branch, seen: _Seen) -> _Item | None:
-        """Add what an element says of an item; gives the item that begins there."""
+        """Add an element's properties of an item; returns the item that begins there, if any."""
         element = branch.element
         classes = (element.attr("class") or "").split()
         if item.vocabularies:
@@ -164,7 +164,7 @@ class _Reader:
         self._triples.add(subject, iri(_MF + name), iri(value) or literal(value))
 
     def _add_reviewed(self, item: _Item, element: Any, classes: list[str], seen: _Seen) -> None:
-        """Of a classic review, name, URL and photo are those of one item, that which is reviewed."""
+        """Add the reviewed item: in a classic review, name, URL and photo belong to it."""
         if seen.reviewed is None:
             seen.reviewed = self._triples.node()
             self._triples.add(item.subject, iri(f"{_MF}item"), seen.reviewed)
@@ -181,14 +181,14 @@ class _Reader:
                 if rel not in rels:
                     continue
                 prefix, _, name = new.partition("-")
-                if rel == "tag":  # the tag is the last part of the address
+                if rel == "tag":  # the tag is the last part of the URL
                     parts = [part for part in (href or "").partition("?")[0].partition("#")[0].split("/") if part]
                     self._add_text(item.subject, name, unquote(parts[-1]) if parts else "")
                 else:
                     self._add_property(item.subject, element, prefix, name, seen)
 
     def _imply(self, item: _Item, seen: _Seen) -> None:
-        """What an item says without saying so."""
+        """Add the implied properties of an item."""
         element, subject = item.branch.element, item.subject
         if seen.nested:
             return
@@ -201,7 +201,7 @@ class _Reader:
 
 
 def _classic_properties(vocabularies: list[Vocabulary], classes: list[str]) -> tuple[list[tuple[str, str]], str]:
-    """The properties that classic classes stand for, and the type of the item that is their value, if it is one."""
+    """The properties for classic classes, and the type of the item that is their value, if any."""
     found: dict[tuple[str, str], None] = {}
     kind = ""
     for vocabulary in vocabularies:

@@ -1,4 +1,4 @@
-"""Values of microformats2: texts, URLs and times, as properties of an element give them.
+"""Values of microformats2 properties: texts, URLs and times of elements.
 
 Spec: https://microformats.org/wiki/microformats2-parsing; https://microformats.org/wiki/value-class-pattern
 """
@@ -39,11 +39,11 @@ _MAX_PARTS: Final = 100
 
 
 def plain_text(element: Any, *, sources: bool = True) -> str:
-    """The text of an element, without blanks around it: scripts and styles dropped, images as what stands for them.
+    """The text of an element, without surrounding blanks; scripts and styles are dropped, images replaced by text.
 
     Args:
         element: The element.
-        sources: Whether an image without an `alt` is its `src`.
+        sources: Whether an image without an `alt` is replaced by its `src`.
     """
     if element.select_one("script,style,img,template") is None:
         return str(element.text).strip(_BLANKS)
@@ -71,7 +71,7 @@ def text_value(element: Any) -> str:
 
 
 def url_value(element: Any, page: Page) -> str:
-    """The value of a `u-` property: a URL, or what could not be made one."""
+    """The value of a `u-` property: a URL, or a text that cannot be resolved to one."""
     given = None
     for name in _URLS.get(element.tag, ()):
         given = element.attr(name) if given is None else given
@@ -85,11 +85,11 @@ def url_value(element: Any, page: Page) -> str:
 
 
 def time_value(element: Any, date: str) -> tuple[str, str]:
-    """The value of a `dt-` property, and the date in it, or else the one given: what a time alone means it on.
+    """The value of a `dt-` property, and its date, or else the given one, which completes a time without a date.
 
     Args:
         element: The element.
-        date: The date of the property before it, or nothing.
+        date: The date of the previous property, or "".
     """
     parts = _value_parts(element)
     if not parts:
@@ -120,7 +120,7 @@ def time_value(element: Any, date: str) -> tuple[str, str]:
 
 
 def _time_of(text: str) -> str:
-    """A time as `HH:MM[:SS][zone]`; nothing for what is none."""
+    """A time as `HH:MM[:SS][zone]`; "" if it is not a time."""
     found = _TIME.fullmatch(text)
     if found is None or (found[2] is None and found[4] is None):
         return ""
@@ -146,7 +146,7 @@ def _attribute(element: Any, names: dict[str, str]) -> str | None:
 
 
 def _value_parts(element: Any) -> list[str]:
-    """The values of an element's parts with the class `value` or `value-title`, not those of properties within it."""
+    """The values of an element's parts with the class `value` or `value-title`, except those of nested properties."""
     parts: list[str] = []
     for part in element.select(".value:not(template),.value-title:not(template)")[:_MAX_PARTS]:
         if _is_of_other(part, element):
@@ -160,7 +160,7 @@ def _value_parts(element: Any) -> list[str]:
 
 
 def _is_of_other(part: Any, element: Any) -> bool:
-    """Whether a part is within another part, another property or item, or a template, of an element."""
+    """Whether a part of an element is inside another part, another property or item, or a template."""
     above = part.parent
     while above is not None and above != element:
         if type(above).__name__ == "DocumentFragment":

@@ -1,4 +1,4 @@
-"""The initial context of RDFa 1.1: prefixes and terms that pages may use without a declaration; and how names are read.
+"""The initial context of RDFa 1.1: prefixes and terms that need no declaration; and how names are expanded.
 
 Source: RDFa Core Initial Context (W3C), https://www.w3.org/2011/rdfa-context/rdfa-1.1
 """
@@ -40,11 +40,13 @@ PREFIXES: Final = MappingProxyType(
 )  # fmt: skip
 """Prefixes, in lower case, and the IRIs that they stand for."""
 
-TERMS: Final = MappingProxyType({
-    "describedby": "http://www.w3.org/2007/05/powder-s#describedby",
-    "license": f"{_XHV}license",
-    "role": f"{_XHV}role",
-})  # fmt: skip
+TERMS: Final = MappingProxyType(
+    {
+        "describedby": "http://www.w3.org/2007/05/powder-s#describedby",
+        "license": f"{_XHV}license",
+        "role": f"{_XHV}role",
+    }
+)
 """Terms, in lower case, and the IRIs that they stand for."""
 
 _START: Final = (
@@ -59,13 +61,13 @@ _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 
 
 def read_prefixes(text: str) -> dict[str, str]:
-    """The declarations of a `prefix` attribute; those that are none, and of the prefix `_`, are left out."""
+    """Parse the declarations of a `prefix` attribute; invalid ones, and those of the prefix `_`, are left out."""
     declared = ((name.lower(), value) for name, value in _DECLARATION.findall(text))
     return {name: value for name, value in declared if name != "_" and _PREFIX.fullmatch(name)}
 
 
 def expand_curie(text: str, prefixes: dict[str, str]) -> str | None:
-    """The IRI of a compact one, with or without a known prefix; None if it is none."""
+    """Expand a compact IRI, with or without a known prefix; None if it is not one."""
     prefix, colon, name = text.partition(":")
     if not colon or name.startswith("//"):
         return None
@@ -76,7 +78,7 @@ def expand_curie(text: str, prefixes: dict[str, str]) -> str | None:
 
 
 def expand_name(text: str, prefixes: dict[str, str], vocabulary: str) -> str | None:
-    """The IRI of a term, compact IRI or absolute IRI, as `property`, `typeof`, `rel` and `datatype` hold them."""
+    """Expand a term, compact IRI or absolute IRI, as in `property`, `typeof`, `rel` and `datatype`."""
     if ":" not in text:
         if not _TERM.fullmatch(text):
             return None

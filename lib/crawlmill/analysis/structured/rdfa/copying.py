@@ -1,4 +1,4 @@
-"""Property copying: what a page says of an `rdfa:Pattern` is said of all that `rdfa:copy` it; then it vanishes.
+"""Property copying: properties of an `rdfa:Pattern` are copied to all subjects that `rdfa:copy` it; then it is removed.
 
 Spec: HTML+RDFa 1.1, section 3.5.
 """
@@ -20,11 +20,11 @@ def copy_properties(triples: Triples, first: int) -> None:
     """Copy the properties of patterns.
 
     Args:
-        triples: Those of a page.
-        first: How many of them are not RDFa's, and come first.
+        triples: The triples of a page.
+        first: The number of leading triples that are not from RDFa.
 
     Raises:
-        TooMuchError: Copies are too many.
+        TooMuchError: There are too many copies.
     """
     every = list(triples)
     others, found = every[:first], dict.fromkeys(every[first:])

@@ -1,4 +1,4 @@
-"""Resolution of IRI references, which leaves characters as they are: RFC 3986 section 5.2, RFC 3987 section 6.5.
+"""Resolves IRI references without changing their characters: RFC 3986 section 5.2, RFC 3987 section 6.5.
 
 >>> resolve_iri("http://example.com/a/b?q", "../c")
 'http://example.com/c'
@@ -15,7 +15,7 @@ _PARTS: Final = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.\-]*):)?(?://([^/?#]*))?([^
 
 
 def resolve_iri(base: str, reference: str) -> str:
-    """The IRI that a reference means, by an absolute base. What it gives may have characters that no IRI may have."""
+    """Resolve a reference against an absolute base. The result may contain characters that are not allowed in IRIs."""
     scheme, authority, path, query, fragment = _cut(reference)
     if scheme is not None:
         return reference
@@ -38,13 +38,13 @@ def resolve_iri(base: str, reference: str) -> str:
 
 def _cut(text: str) -> tuple[str | None, str | None, str, str | None, str | None]:
     found = _PARTS.fullmatch(text)
-    if found is None:  # cannot be: it matches any text
+    if found is None:  # cannot happen, since it matches every text
         raise ValueError(text)
     return found[1], found[2], found[3], found[4], found[5]
 
 
 def _without_dots(path: str) -> str:
-    """The path without its segments `.` and `..`."""
+    """The path without the segments `.` and `..`."""
     if "." not in path:
         return path
     kept: list[str] = []

@@ -1,9 +1,9 @@
-"""RDFa 1.1 in HTML as RDF, RDFa Lite included.
+"""RDFa 1.1 in HTML as RDF, including RDFa Lite.
 
-Elements are processed as section 7.5 of RDFa Core says, its steps named below, with what HTML+RDFa adds: the first
-`<base>`, `head` and `body` standing for the page, `datetime` and `value`, `rel` beside `property`, property copying.
+Elements are processed as in section 7.5 of RDFa Core, whose steps are named below, with the additions of HTML+RDFa: the
+first `<base>`, `head` and `body` as the page, `datetime` and `value`, `rel` with `property`, property copying.
 
-Without vocabulary expansion, processor graph and `role`, which are of no concern to a graph of what pages say.
+Vocabulary expansion, the processor graph and `role` are not implemented: they do not concern the data of pages.
 
 Spec: RDFa Core 1.1 (third edition), https://www.w3.org/TR/rdfa-core/; HTML+RDFa 1.1 (second edition),
 https://www.w3.org/TR/html-rdfa/
@@ -45,7 +45,7 @@ class _Lists:
 
 @dataclass(slots=True)
 class _Incomplete:
-    """Triples that wait for their other end, of one element."""
+    """Triples of an element that wait for their other end."""
 
     forward: list[str] = field(default_factory=list)
     backward: list[str] = field(default_factory=list)
@@ -54,7 +54,7 @@ class _Incomplete:
 
 @dataclass(slots=True)
 class _Context:
-    """The evaluation context of an element, as section 7.2 has it; the language is the page's to know."""
+    """The evaluation context of an element, as in section 7.2; the language is determined by the page."""
 
     subject: str | None
     object: str | None
@@ -66,16 +66,16 @@ class _Context:
 
 @dataclass(slots=True)
 class _Described:
-    """What an element's attributes say, and what follows: section 7.5's local values.
+    """The meaning of an element's attributes: the local values of section 7.5.
 
     Attributes:
-        properties: The text of `property`, as those of `rels`, `revs` and `types`.
+        properties: The text of `property`, like those of `rels`, `revs` and `types`.
         about: The term of `about`.
         target: The term of the first of `resource`, `href` and `src`.
         new: The new subject.
         typed: The typed resource.
         current: The current object resource.
-        skip: Whether the element says nothing of its own.
+        skip: Whether the element adds nothing of its own.
     """
 
     element: Any
@@ -97,7 +97,7 @@ class _Described:
 
     @property
     def in_list(self) -> bool:
-        """Whether what it says belongs into lists."""
+        """Whether its values belong to lists."""
         return self.element.attr("inlist") is not None
 
 
@@ -105,7 +105,7 @@ def add_rdfa(page: Page, triples: Triples) -> None:
     """Add the triples of a page.
 
     Raises:
-        TooMuchError: Elements are nested too deeply, or there is too much of them.
+        TooMuchError: Elements are nested too deeply, or there are too many.
     """
     hanging = page.document.select_one(
         "[rel]:not([href]):not([src]):not([resource]),[rev]:not([href]):not([src]):not([resource])"
@@ -135,7 +135,7 @@ class _Processor:
         base = iri(self._base)
         lists = _Lists()
         context = _Context(base, base, lists, None, {})
-        # A branch, or the lists that end with one and the subject that they hang on.
+        # A branch, or the lists that end with one and their subject.
         pending: list[tuple[Branch, _Context] | tuple[_Lists, str | None]] = [(lists, base)]
         pending.extend((branch, context) for branch in reversed(roots))
         while pending:
@@ -153,7 +153,7 @@ class _Processor:
             pending.extend((child, within) for child in reversed(branch.children))
 
     def _element(self, element: Any, around: _Context) -> tuple[_Context, list[tuple[_Lists, str | None]]]:
-        """Process one element; gives the context of those in it, and the lists that end with it, by subject."""
+        """Process an element; returns the context of its children, and the lists that end with it, by subject."""
         context = self._local(element, around)
         it = self._described(element, context)
         if it.relates:
@@ -175,17 +175,17 @@ class _Processor:
         if it.skip:  # step 13
             return replace(context, lists=lists), ended
         subject = it.new or around.subject
-        if it.current is not None and it.current != subject:  # as the suite has it: it has lists of its own
+        if it.current is not None and it.current != subject:  # as in the test suite: it has lists of its own
             lists = _Lists()
             ended.append((lists, it.current))
         within = _Context(subject, it.current or subject, lists, incomplete, context.prefixes, context.vocabulary)
         return within, ended
 
     def _described(self, element: Any, context: _Context) -> _Described:
-        """What the attributes of an element say."""
+        """The meaning of an element's attributes."""
         attr = element.attr
         properties, rels, revs = attr("property"), attr("rel"), attr("rev")
-        if properties is not None:  # HTML+RDFa: terms of HTML are no RDFa there
+        if properties is not None:  # HTML+RDFa: terms of HTML have no meaning in RDFa there
             rels, revs = _without_terms(rels), _without_terms(revs)
         about = self._reference(attr("about"), context.prefixes)
         target = self._target(element, context.prefixes)
@@ -203,7 +203,7 @@ class _Processor:
         """Step 5.2."""
         it.new = it.about or it.target
         if it.new is None:
-            if it.element.tag in ("html", "head", "body"):  # HTML+RDFa: they stand for the page
+            if it.element.tag in ("html", "head", "body"):  # HTML+RDFa: these stand for the page
                 it.new = context.object
             elif it.types is not None:
                 it.new = self._triples.node()
@@ -221,7 +221,7 @@ class _Processor:
             it.typed = it.about or it.current
 
     def _add_relations(self, it: _Described, context: _Context, lists: _Lists) -> _Incomplete | None:
-        """Steps 9 and 10; gives the triples that wait for their other end."""
+        """Steps 9 and 10; returns the triples that wait for their other end."""
         add = self._triples.add
         forward, backward = self._names(it.rels or "", context), self._names(it.revs or "", context)
         if it.current is None:
@@ -279,7 +279,7 @@ class _Processor:
         return context
 
     def _names(self, text: str, context: _Context) -> list[str]:
-        """The IRIs of the names in an attribute; those that mean nothing are left out."""
+        """The IRIs of the names in an attribute; names without a meaning are left out."""
         found = (expand_name(each, context.prefixes, context.vocabulary) for each in text.split())
         return [name for name in dict.fromkeys(found) if name is not None]
 
@@ -303,7 +303,7 @@ class _Processor:
         return self._named[label]
 
     def _target(self, element: Any, prefixes: dict[str, str]) -> str | None:
-        """The term of the first of `resource`, `href` and `src` that is one."""
+        """The first term of `resource`, `href` and `src` that is valid."""
         if (resource := self._reference(element.attr("resource"), prefixes)) is not None:
             return resource
         for name in ("href", "src"):
@@ -315,7 +315,7 @@ class _Processor:
         """The value of a property."""
         element, attr = it.element, it.element.attr
         given, datatype, time = attr("content"), attr("datatype"), attr("datetime")
-        if given is None:  # HTML+RDFa: of times and data, what is for machines
+        if given is None:  # HTML+RDFa: the machine-readable value of times and data
             given = attr("value") if time is None and element.tag == "data" else time
         language = self._page.language(element)
         if datatype is not None:
@@ -327,7 +327,7 @@ class _Processor:
             return literal(given, datatype=kind) if kind else literal(given, language=language)
         if given is None and not it.relates and it.target is not None:
             return it.target
-        if given is None and it.typed is not None and attr("about") is None:  # nor one that means nothing
+        if given is None and it.typed is not None and attr("about") is None:  # nor an `about` without a meaning
             return it.typed
         timed = attr("content") is None and (time is not None or (given is None and element.tag == "time"))
         given = self._text(element) if given is None else given
@@ -351,6 +351,6 @@ class _Processor:
 
 
 def _without_terms(text: str | None) -> str | None:
-    """What of a `rel` stays beside a `property`: names that are no terms; None for nothing."""
+    """The part of a `rel` that counts together with a `property`: names that are not terms; None if nothing is left."""
     kept = [name for name in (text or "").split() if ":" in name]
     return " ".join(kept) if kept else None

@@ -1,1 +1,1 @@
-"""Commands that look into archive files."""
+"""Commands that read archive files."""

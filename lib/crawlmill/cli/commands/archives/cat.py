@@ -69,7 +69,7 @@ def _pieces(storage: Storage, options: argparse.Namespace) -> Iterator[bytes]:
         location = options.location
         opened = Opened(Input(location, location, options.offset, options.length), storage, stream, is_part=True)
         reader = find_reader(opened, Record)
-        if reader.bytes_of_file:  # only from the beginning have its records the indexes that a listing shows
+        if reader.bytes_of_file:  # its records have the indexes shown in a listing only if read from the beginning
             opened.pause()
             records = _up_to(options.offset, Reading(Input(location, location), storage))
         else:
@@ -83,7 +83,7 @@ def _pieces(storage: Storage, options: argparse.Namespace) -> Iterator[bytes]:
         record.block.drain()
         length = record.length
         while length is None and (later := next(records, None)) is not None and later.offset == options.offset:
-            length = later.length  # that of their member, which is known at its end
+            length = later.length  # that of their member, known once it has ended
     if length is None:
         raise FormatError("a member of unknown length", reason="truncated")
     for at in range(0, length, _PIECE):
@@ -91,7 +91,7 @@ def _pieces(storage: Storage, options: argparse.Namespace) -> Iterator[bytes]:
 
 
 def _chosen(records: Iterator[Record], offset: int, index: int | None) -> Record:
-    """The record of this offset and, if it is given, index."""
+    """The record with this offset and, if given, index."""
     record = None
     for record in records:
         if record.offset > offset:
@@ -99,13 +99,15 @@ def _chosen(records: Iterator[Record], offset: int, index: int | None) -> Record
         if record.offset == offset and index in (None, record.index):
             return record
     raise FormatError(
-        "no record begins here", reason="bad-header", expected=f"record {index or 0} of a member or block",
+        "no record begins here",
+        reason="bad-header",
+        expected=f"record {index or 0} of a member or block",
         actual="none" if record is None or record.offset <= offset else f"the next one at {record.offset}",
-    )  # fmt: skip
+    )
 
 
 def _up_to(offset: int, reading: Reading) -> Iterator[Record]:
-    """The records up to an offset, whatever is lost before it; an error if something is lost there."""
+    """The records up to an offset, despite damage before it; raises an error for damage at it."""
     behind = None
     for record in reading:
         if record.offset > offset:
@@ -123,7 +125,7 @@ def _parts(record: Record, part: str) -> Iterator[bytes]:
     if part == "record":
         yield record.head + (b"\t" if isinstance(record, KeyValueRecord) else b"")
         yield from record.block.pieces()
-        yield b"\n" if isinstance(record, KeyValueRecord) else record.closing  # known once the block is read
+        yield b"\n" if isinstance(record, KeyValueRecord) else record.closing  # known once the block has been read
     elif part == "headers":
         yield record.head
         if record.holds_http:
@@ -135,30 +137,30 @@ def _parts(record: Record, part: str) -> Iterator[bytes]:
 
 
 class _Strict:
-    """An account of what must not have lost anything."""
+    """An account that accepts no losses."""
 
     format: str | None = None
 
     def found(self, name: str, kinds: frozenset[str] = frozenset()) -> None:  # noqa: ARG002
-        """Any format will do."""
+        """Accept any format."""
         self.format = name
 
     def count(self, items: int) -> None:
-        """Nobody asks."""
+        """Ignore the number."""
 
     def leave_unproven(self) -> None:
-        """Nobody asks."""
+        """Ignore it."""
 
     def leave_out(self, items: int) -> None:
-        """Nothing is."""
+        """Never called with a number: nothing is left out."""
 
     def cut(self, items: int) -> None:
-        """Nobody asks."""
+        """Ignore the number."""
 
     def lose(self, error: FormatError) -> None:
-        """Raise it."""
+        """Raise the error."""
         raise error
 
     def refuse(self, error: FormatError) -> NoReturn:
-        """Raise it."""
+        """Raise the error."""
         raise error

@@ -39,15 +39,19 @@ _ADDED = ("file", "sha256", "content")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="an archive at any location")
-    parser.add_argument("--fields", metavar="A,B", help=f"the fields to show (default: {','.join(_COLUMNS)}; "
-                        f"for SequenceFiles {','.join(_COLUMNS_OF_KEYS)})")  # fmt: skip
+    parser.add_argument(
+        "--fields",
+        metavar="A,B",
+        help=f"the fields to show (default: {','.join(_COLUMNS)}; for SequenceFiles {','.join(_COLUMNS_OF_KEYS)})",
+    )
     parser.add_argument(
         "--json", action="store_true", help="print an object per line, with all fields unless you give --fields"
     )
     parser.add_argument("--sha256", action="store_true", help="add the SHA-256 of each block or value")
     parser.add_argument("--content", action="store_true", help='add each block or value, as a string or {"base64": …}')
-    parser.add_argument("--heads-only", action="store_true",
-                        help="verify only boundaries and lengths, which is several times faster")  # fmt: skip
+    parser.add_argument(
+        "--heads-only", action="store_true", help="verify only boundaries and lengths, which is several times faster"
+    )
 
     add_selecting(parser.add_argument_group("selecting records").add_argument)
 
@@ -84,7 +88,7 @@ def _added(record: Record, reading: Reading, *, sha256: bool, content: bool) -> 
     added: dict[str, Any] = {}
     try:
         if block.streamed:
-            block.hold(HEAD_BYTES)  # where `fields` looks for an HTTP header
+            block.hold(HEAD_BYTES)  # the part in which `fields` looks for an HTTP header
         if content:
             added["content"] = None
             added["content"] = _shown(block.tail(0, record.max_body))
@@ -93,7 +97,7 @@ def _added(record: Record, reading: Reading, *, sha256: bool, content: bool) -> 
             for piece in block.pieces():
                 hasher.update(piece)
             added["sha256"] = hasher.hexdigest()
-    except (FormatError, SourceError) as error:  # of all but this one `is_whole` hears, too, and leaves the record out
+    except (FormatError, SourceError) as error:  # `is_whole` reports errors of the block, and drops the record
         if isinstance(error, FormatError) and error.reason == "too-large":
             reading.lose(error, record)
     return added
@@ -128,7 +132,7 @@ def _table_writer(wanted: list[str] | None, options: argparse.Namespace) -> Any:
         nonlocal named
         usual = _COLUMNS_OF_KEYS if "key" in row else _COLUMNS
         columns = [*(["file"] if "file" in row else []), *(wanted or [*usual, *extra])]
-        if columns != named:  # again where archives of another kind follow
+        if columns != named:  # printed again if archives of another kind follow
             sys.stdout.write("\t".join(columns) + "\n")
             named = columns
         sys.stdout.write("\t".join(cell(row.get(name)) for name in columns) + "\n")

@@ -25,7 +25,7 @@ from crawlmill.terminal.text import tell, visible_field
 __all__ = ["add_arguments", "run"]
 
 _MAX_MIB = 1024
-_HOST_NAMES = ("idna", "punycode")  # codecs of host names, which some Pythons let decode anything
+_HOST_NAMES = ("idna", "punycode")  # codecs for host names, which decode anything in some versions of Python
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,14 +56,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _text_codec(name: str) -> str:
-    """The codec of a charset that bytes can be decoded with, whatever they are.
+    """The codec for a charset, checked to decode any bytes to text.
 
     Raises:
-        UsageError: There is none of this name.
+        UsageError: There is no such charset.
     """
     try:
         codec: codecs.CodecInfo | None = codecs.lookup(name)
-        b"\xff".decode(name, "replace")  # `base64` and the like are codecs too, but give no text
+        b"\xff".decode(name, "replace")  # `base64` and the like are codecs too, but do not yield text
     except (LookupError, ValueError):
         codec = None
     if codec is None or codec.name in _HOST_NAMES:

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_catalogue_options(parser: argparse.ArgumentParser) -> None:
-    """Where the catalogue is."""
+    """Declare where the catalogue is."""
     add_base_url(parser.add_argument, "where the path lists are (default: https://data.commoncrawl.org/)")
     parser.add_argument(
         "--index-url", metavar="URL", help="where collinfo.json is (default: https://index.commoncrawl.org/)"
@@ -37,14 +37,14 @@ def add_catalogue_options(parser: argparse.ArgumentParser) -> None:
 
 
 def load(storage: Storage, options: argparse.Namespace) -> Catalogue:
-    """The catalogue; a line on stderr for what is wrong with it."""
+    """The catalogue; problems with it are reported on stderr."""
     catalogue = load_catalogue(storage, options.index_url)
     tell(*catalogue.warnings)
     return catalogue
 
 
 def run(options: argparse.Namespace) -> int:
-    """List them."""
+    """Print the crawls."""
     for crawl in load(make_storage(options), options).select(options.name):
         fields = (crawl.id, crawl.name, crawl.first[:10], crawl.last[:10])
         sys.stdout.write("\t".join(map(visible_field, fields)).rstrip() + "\n")

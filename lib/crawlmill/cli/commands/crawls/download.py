@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class _Watch:
-    """How far the download is; told from all threads."""
+    """Shows the progress of the download; called from all threads."""
 
     def __init__(self, console: Console, files: int, *, shown: bool) -> None:
         self._console, self._shown, self._files = console, shown, files
@@ -71,7 +71,7 @@ class _Watch:
         self._began = self._shown_at = time.monotonic()
 
     def bytes(self, count: int) -> None:
-        """So many bytes came."""
+        """Add received bytes."""
         with self._lock:
             self._bytes += count
             now = time.monotonic()
@@ -84,19 +84,19 @@ class _Watch:
                 (self._console.draw if self._console.is_terminal else self._console.say)(text)
 
     def file(self) -> None:
-        """One file is done."""
+        """Add a finished file."""
         with self._lock:
             self._done += 1
 
     def close(self) -> None:
-        """Take away what is drawn, and draw nothing more: threads may still be at work."""
+        """Remove the status line for good: threads may still be working."""
         with self._lock:
             self._shown = False
             self._console.clear()
 
 
 class _Account:
-    """The rows of the files that are done, and the ledger that they make."""
+    """The rows of finished files, and the ledger made from them."""
 
     def __init__(self, inputs: Inputs, storage: Storage, console: Console) -> None:
         self._order, self._storage, self._console = inputs.ledger_order(), storage, console
@@ -104,11 +104,11 @@ class _Account:
         self._began = time.monotonic()
 
     def add(self, row: LedgerRow) -> None:
-        """A file is done."""
+        """Add the row of a finished file."""
         self._rows[row.location] = row
 
     def close(self, ledger: str) -> int:
-        """Say how it ended, and write a row for each input; returns the exit code."""
+        """Print the summary, and write a row for each input; returns the exit code."""
         ranked = enumerate(self._rows.get(item.location) for item in self._order)
         why = "the download ended before this file was there"
         rows = list(complete(((rank, row) for rank, row in ranked if row is not None), self._order, why))
@@ -120,12 +120,12 @@ class _Account:
         return 1 if not self._keep(rows, ledger, "ledger") else 2 if summary.not_ok else 0
 
     def close_so_far(self, ledger: str) -> None:
-        """Write the rows of what is done."""
+        """Write the rows of the finished files."""
         rows = [self._rows[item.location] for item in self._order if item.location in self._rows]
         self._keep(rows, ledger, "the ledger so far")
 
     def _keep(self, rows: list[LedgerRow], ledger: str, what: str) -> bool:
-        """Write the rows there, or where there is room; returns whether they are there."""
+        """Write the rows to a place, or else to a temporary folder; returns whether the wanted place worked."""
 
         def write(place: str) -> None:
             with self._storage.write(place) as file:
@@ -138,7 +138,7 @@ class _Account:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Download."""
+    """Download the files."""
     storage = make_storage(options)
     inputs = read_lists([options.list], storage, base_url=options.base_url, local_keys=False, stdin=sys.stdin.buffer)
     folder: Path = options.folder
@@ -181,14 +181,14 @@ def _to_the_end(
             for row in rows:
                 account.add(row)
                 watch.file()
-    except (OSError, CrawlmillError):  # a full disk, a missing package: `main` tells of it
+    except (OSError, CrawlmillError):  # a full disk, a missing package: reported by `main`
         account.close(ledger)
         raise
     return account.close(ledger)
 
 
 def _places_below(folder: Path, *ledgers: str) -> list[PurePosixPath]:
-    """The places of the ledgers that are below the folder."""
+    """The paths of those ledgers that are inside the folder."""
     root = Path(os.path.realpath(folder))
     try:
         paths = [Path(os.path.realpath(local_path(ledger))) for ledger in ledgers if not is_remote(ledger)]
@@ -198,7 +198,7 @@ def _places_below(folder: Path, *ledgers: str) -> list[PurePosixPath]:
 
 
 def _interrupted(folder: Path) -> str:
-    """Where the ledger so far goes: beside the folder, as that of a job; in it where nothing can be written beside."""
+    """The place for the ledger so far: next to the folder, as for jobs, or inside it if that is not writable."""
     folder = folder.absolute()
     beside = folder if os.access(folder.parent, os.W_OK) else folder / "_ledger"
     return f"{beside}.interrupted.jsonl"

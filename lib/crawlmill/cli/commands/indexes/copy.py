@@ -27,8 +27,8 @@ from pathlib import Path
 from crawlmill.cli.arguments import make_storage
 from crawlmill.errors import UsageError
 from crawlmill.extraction.copying import Copy
-from crawlmill.extraction.output import check_prefix
-from crawlmill.extraction.plan import DEFAULT_SIZE, parse_size, plan_files
+from crawlmill.extraction.options import add_output_files
+from crawlmill.extraction.plan import plan_files
 from crawlmill.extraction.ranges import requests_of
 from crawlmill.inputs.cache import cache_folder
 from crawlmill.inputs.lists import COMMON_CRAWL, Inputs, read_lists
@@ -53,29 +53,26 @@ _LINE_EVERY_S = 10.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
-    parser.add_argument("lists", nargs="*", metavar="LIST", help="a list of captures, or with --index a URL pattern; "
-                        "- is stdin")  # fmt: skip
+    parser.add_argument(
+        "lists", nargs="*", metavar="LIST", help="a list of captures, or with --index a URL pattern; - is stdin"
+    )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--check", action="store_true", help="print captures, files, bytes and requests; fetch none")
     what.add_argument(
         "--output-dir", metavar="LOCATION", help="the folder to copy to; one of an earlier run is resumed"
     )
-    parser.add_argument("--max-size", type=_size, default=DEFAULT_SIZE, metavar="SIZE",
-                        help="the size of a file, at most, such as 100KB, 20MB or 2GB (default 1GB)")  # fmt: skip
-    parser.add_argument("--prefix", type=_prefix, default="records", metavar="P",
-                        help="what the names of files begin with (default records: records-00000.warc.gz)")  # fmt: skip
-    parser.add_argument("--provenance", action="store_true",
-                        help="write a metadata record for each: its source file and offset")  # fmt: skip
+    add_output_files(parser.add_argument)
     parser.add_argument("--ledger", metavar="FILE", help="where to write the ledger (default: in the folder)")
-    parser.add_argument("--progress", action=argparse.BooleanOptionalAction, default=True,
-                        help="show progress (default: yes)")  # fmt: skip
+    parser.add_argument(
+        "--progress", action=argparse.BooleanOptionalAction, default=True, help="show progress (default: yes)"
+    )
     add_lookup(parser.add_argument)
     add_base_url(parser.add_argument)
     parser.set_defaults(on_bad_input="skip")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Copy, or say what it would cost."""
+    """Copy the records, or print the costs."""
     if options.check and options.ledger:
         raise UsageError("--ledger: nothing is copied with --check, so there is no ledger")
     storage = make_storage(options)
@@ -141,7 +138,7 @@ def _copy(inputs: Inputs, storage: Storage, options: argparse.Namespace) -> int:
 
 
 def _watched(copy: Copy, console: Console, total: int, *, shown: bool) -> Iterator[tuple[int, LedgerRow]]:
-    """The rows of a copy; how far it is, is shown."""
+    """The rows of a copy, while showing the progress."""
     done = read = 0
     began = at = time.monotonic()
     try:
@@ -156,17 +153,3 @@ def _watched(copy: Copy, console: Console, total: int, *, shown: bool) -> Iterat
                 (console.draw if console.is_terminal else console.say)(text)
     finally:
         console.clear()
-
-
-def _size(text: str) -> int:
-    try:
-        return parse_size(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a size such as 100KB, 20MB or 2GB: {text!r}") from None
-
-
-def _prefix(text: str) -> str:
-    try:
-        return check_prefix(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected letters, digits and ._=+- : {text!r}") from None

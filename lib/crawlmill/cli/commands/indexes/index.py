@@ -1,6 +1,6 @@
 """Print the captures of archives: a URL index of WARC and ARC files, a line per record.
 
-A line is the URL's key, the time, and what the record says of itself as JSON, as in Common Crawl's index: url, mime,
+A line is the URL's key, the time, and the record's fields as JSON, as in Common Crawl's index: url, mime,
 mime-detected, status, digest, length, offset, filename, charset, languages, truncated, redirect. Lines are in the order
 of the files; --sort puts them in the order of an index. Damage is reported on stderr, records after it are still
 indexed, and the exit code is 2.
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _sorted(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Texts of many lines in the order of their bytes."""
+    """Texts of many lines, sorted by bytes."""
     with sort_lines(lines, Path(tempfile.gettempdir()), _SORTED_IN_MEMORY) as ordered:
         yield from ordered.chunks()
 
@@ -82,7 +82,7 @@ class _Index:
         self.bad = False
 
     def lines(self, location: str, name: str) -> Iterator[bytes]:
-        """The lines of a file; its problems are on stderr after that."""
+        """The lines of a file; afterwards its problems are printed to stderr."""
         item, selection = Input(location, location), self._options.selection
         reading = Reading(item, self._storage, self._read, selection, streamed=True)
         lines = ArchiveLines(name, self._options)

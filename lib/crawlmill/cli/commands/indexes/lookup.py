@@ -36,7 +36,8 @@ from crawlmill.indexes.columnar.layout import SIBLINGS
 from crawlmill.indexes.index import Index
 from crawlmill.indexes.lookup import look_up
 from crawlmill.indexes.output import FORMATS, make_printer
-from crawlmill.indexes.prefix_tree.tree import PrefixTree, without_keys
+from crawlmill.indexes.prefix_tree.lines import without_keys
+from crawlmill.indexes.prefix_tree.tree import PrefixTree
 from crawlmill.indexes.quads.reader import QuadReader
 from crawlmill.indexes.query import SORTS, Query
 from crawlmill.inputs.indexes import IndexPlace, find_indexes, open_indexes
@@ -54,9 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_lookup(add)
     add("--sort", choices=SORTS, default="key", help="the order: by key and time, backwards, or closest to --closest")
     add("--closest", metavar="TS", help="the time for --sort closest")
-    add("--output", choices=(*FORMATS, "quads"),
+    add(
+        "--output",
+        choices=(*FORMATS, "quads"),
         help="cdxj: lines as they are stored (default); json: objects; tsv; list: file, offset, length; quads: what "
-        "pages say, as structured_data has extracted it (the default on its output)")  # fmt: skip
+        "pages say, as structured_data has extracted it (the default on its output)",
+    )
     add("--fields", metavar="A,B", help="only these fields, in this order")
     add("--count", action="store_true", help="print the number of captures instead; of several patterns, one per line")
     add(
@@ -64,10 +68,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print how much would be read, and read none of it",
     )
-    add("--checkpoint", metavar="FOLDER",
-        help="of a CDX API: keep its pages in FOLDER, and go on where an earlier look-up ended")  # fmt: skip
+    add(
+        "--checkpoint",
+        metavar="FOLDER",
+        help="of a CDX API: keep its pages in FOLDER, and go on where an earlier look-up ended",
+    )
     add("--page-size", type=whole_number(1), metavar="N",
-        help="of a CDX API: blocks of a page (default: as the server likes it)")  # fmt: skip
+        help="for a CDX API: blocks per page (default: the server's)")  # fmt: skip
     add("--kind", choices=("warc", *SIBLINGS), default="warc",
         help="of a sibling index: print where the WAT or WET records of the pages are (default warc)")  # fmt: skip
     add("--verbose", action="store_true", help="say what of the answers cannot be proven")
@@ -76,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Look up."""
+    """Print the captures."""
     if not options.index:
         raise UsageError("no index given: name one with --index, such as a file, a folder or a crawl")
     if not options.patterns:
@@ -84,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     queries = queries_of(options, options.patterns, sys.stdin.buffer)
     form = "cdxj" if options.output in (None, "quads") else options.output
     printer = make_printer(form, options.fields)
-    first = next(queries, None)  # a mistake in the first pattern or an option is told before anything is opened
+    first = next(queries, None)  # report a mistake in the first pattern or an option before opening anything
     storage = make_storage(options)
     losses = Losses(_say)
     places = find_indexes(options.index, storage, base_url=options.base_url, index_url=options.index_url)
@@ -124,7 +131,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _quad_reader(indexes: list[Index], options: argparse.Namespace) -> QuadReader | None:
-    """What prints quads, if that is wanted: by default, of an index that holds them."""
+    """The reader of quads, if they are to be printed: by default, if an index has them."""
     holding = [index for index in indexes if isinstance(index, Cluster) and index.holds_quads]
     if options.output not in (None, "quads") or (options.output is None and (not holding or options.fields)):
         return None

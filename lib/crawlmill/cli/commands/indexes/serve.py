@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until a signal comes."""
+    """Serve until a signal arrives."""
     try:
         with stoppable(), tempfile.TemporaryDirectory(prefix="crawlmill-serve-") as folder:
             python = find_pywb()

@@ -120,10 +120,10 @@ def _annotation(text: str) -> tuple[str, str]:
 
 
 def _tables(given: list[str]) -> tuple[str | None, str | None]:
-    """The table of captures, and the host index: a crawl of it, a location, or '' for all; None for what is not given.
+    """The table of captures, and the host index: a crawl, a location, or '' for all crawls; None if not given.
 
     Raises:
-        UsageError: One is given twice.
+        UsageError: One of them is given twice.
     """
     hosts = [name for name in given if name.partition(":")[0].lower() == _HOST_INDEX]
     captures = [name for name in given if name not in hosts]
@@ -135,7 +135,7 @@ def _tables(given: list[str]) -> tuple[str | None, str | None]:
 def _engine() -> Callable[..., Any]:
     try:
         with Lasting(freeze=False):
-            from crawlmill.indexes.columnar.sql.session import SqlSession  # noqa: PLC0415 - no other command needs it
+            from crawlmill.indexes.columnar.sql.session import SqlSession  # noqa: PLC0415 - used here only
     except ImportError as error:
         raise MissingDependency(f"sql needs the package {error.name}: pip install 'crawlmill[columnar]'") from error
     return SqlSession

@@ -1,1 +1,1 @@
-"""Commands around the runs of jobs."""
+"""Commands for runs of jobs."""

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Look, and tell."""
+    """Run the checks and print the findings."""
     settings = {name: getattr(options, name) for name in ("region", "cloud_tmp_dir", "cluster_id")}
     for name, given in settings.items():
         if given is not None and name not in ENGINES[options.engine].settings:

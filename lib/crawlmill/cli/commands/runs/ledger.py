@@ -23,7 +23,7 @@ from crawlmill.storage import Storage, absolute, redact
 
 __all__ = ["add_arguments", "run"]
 
-_MAX_ROW = 64 << 20  # a row holds a hundred problems, each with what names its input
+_MAX_ROW = 64 << 20  # a row may have a hundred problems, each with a name of its input
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show or list."""
+    """Print the summary or the list."""
     if options.list and not options.failed:
         raise UsageError("--list goes with --failed")
     if options.base_url is not None and not options.list:
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _collect(options: argparse.Namespace, storage: Storage) -> int:
-    from crawlmill.mr.engines.collect import collect  # noqa: PLC0415 - few calls need engines
+    from crawlmill.mr.engines.collect import collect  # noqa: PLC0415 - rarely needed
 
     place = absolute(options.file.rstrip("/"), os.getcwd())  # noqa: PTH109
     return collect(place, storage, sys.stderr.buffer, sys.stdout.buffer, wait=options.wait)

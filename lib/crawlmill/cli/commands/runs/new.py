@@ -1,7 +1,8 @@
 """Write a job of your own to begin with, and a test for it, into the current folder: NAME.py and test_NAME.py.
 
 The job counts pages by media type, on every runner and with all options that jobs have; change its `process` into what
-you want to know. Nothing is overwritten. NAME must be a lower-case identifier that is no module which jobs need.
+you want to know. Nothing is overwritten. NAME must be a lower-case identifier, and not the name of a module that jobs
+need.
 
 Examples:
   crawlmill new link_counts

@@ -33,7 +33,7 @@ __all__ = ["add_arguments", "run"]
 
 _SAMPLE = 200
 _MAX_LINES = 10
-_DEVIATIONS = 1.96  # of a normal distribution: 95 % lie within
+_DEVIATIONS = 1.96  # of a normal distribution, for 95 %
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _tell(asked: Sizes) -> None:
-    """Say what is missing, and of each host once why it could not be asked."""
+    """Print which files are missing, and for each host that could not be asked the reason, once."""
     lines = [f"{error.reason}: {error}" for error in asked.missing]
     if len(lines) > _MAX_LINES:
         lines[_MAX_LINES:] = [f"and {len(lines) - _MAX_LINES:,} more"]

@@ -34,8 +34,9 @@ _TOP = 50
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("folder", metavar="OUT", help="the output folder of a run, at any location")
-    parser.add_argument("-o", "--output", metavar="FILE",
-                        help="where the page goes, - for stdout (default: OUT/_report.html)")  # fmt: skip
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="where the page goes, - for stdout (default: OUT/_report.html)"
+    )
     parser.add_argument("--compare", metavar="OUT2", help="compare with the results of another run, key by key")
     parser.add_argument("--top", type=whole_number(1), default=_TOP, metavar="N",
                         help=f"show the N largest results and differences (default {_TOP})")  # fmt: skip
@@ -43,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the page, and say where it is."""
+    """Write the page, and print its location."""
     target = join(options.folder.rstrip("/") or "/", "_report.html") if options.output is None else options.output
     if options.open and (target == "-" or is_remote(target)):
         raise UsageError("--open: the page must be a file of this machine: give -o FILE")
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_place(target: str) -> None:
-    """Find out before the work that a local page cannot be written: a folder of a wrong name must not be made."""
+    """Check before the work that a local page can be written; a mistyped folder must not be created."""
     if target == "-" or is_remote(target):
         return
     path = local_path(absolute(target, os.getcwd()))  # noqa: PTH109

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the job. It ends the process itself where its exit code is not 0."""
+    """Run the job, which exits the process itself if its exit code is not 0."""
     job = load_job(options.job)
     sys.argv = [str(job.shown_as), *options.arguments]
     job.run()

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the script."""
-    # These import all commands, this one too, and all jobs.
+    # These import all commands, including this one, and all jobs.
     from crawlmill.cli.completion import SHELLS  # noqa: PLC0415
     from crawlmill.cli.described import describe  # noqa: PLC0415
 

@@ -1,1 +1,1 @@
-"""SQL over tables of captures: Presto's dialect, as Athena has it, on DuckDB; read-only."""
+"""SQL over tables of captures: Presto's dialect, as in Athena, on DuckDB; read-only."""

@@ -1,9 +1,9 @@
-"""Annotations: tables of others about pages or hosts, which are joined with the index by its keys.
+"""Annotations: other tables about pages or hosts, joined with the index by its keys.
 
-An annotation is about hosts (`surt_host_name`, and `crawl` if it has it) or about pages (`url_surtkey`, with `crawl`
-and `fetch_time` if it has them). Where it names these otherwise (`host`, `url`, the `host_rev` of the web graph, the
-`key` of a job's results) the key is derived. A row without a key joins nothing, and rows with one key multiply what
-they join: both are counted, and reported.
+An annotation is about hosts (`surt_host_name`, and `crawl` if present) or about pages (`url_surtkey`, with `crawl` and
+`fetch_time` if present). If its key columns have other names (`host`, `url`, the `host_rev` of the web graph, the `key`
+of a job's results), the key is derived. Rows without a key join nothing, and rows with the same key multiply what they
+join: both are counted and reported.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _OF_HOST: Final = r"regexp_replace(split_part({0}, ')', 1), '^([^:]*):[0-9]+$', 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """An annotation that a view of its name was made of: its key columns, and its others."""
+    """An annotation whose view exists: its key columns, and its other columns."""
 
     name: str
     keys: tuple[str, ...]
@@ -52,7 +52,7 @@ class Annotation:
 
 
 def as_parquet(parts: list[TablePart], open_source: Callable[[str], Source], path: str) -> list[TablePart]:
-    """The parts, if they are Parquet; else one that is written to `path` from their text.
+    """The parts, if they are Parquet; otherwise one part, written to `path` from their text.
 
     Raises:
         UsageError: They cannot be read.
@@ -62,7 +62,7 @@ def as_parquet(parts: list[TablePart], open_source: Callable[[str], Source], pat
         with sources[0].open(0, len(_PARQUET)) as stream:
             if stream.read(len(_PARQUET)) == _PARQUET:
                 return parts
-        from crawlmill.indexes.columnar.annotation_rows import convert  # noqa: PLC0415 - only it needs pyarrow.parquet
+        from crawlmill.indexes.columnar.annotation_rows import convert  # noqa: PLC0415 - needs pyarrow.parquet
 
         convert(sources, path)
     except (FormatError, SourceError) as error:
@@ -71,7 +71,7 @@ def as_parquet(parts: list[TablePart], open_source: Callable[[str], Source], pat
 
 
 def column_types(execute: Execute, file: str) -> dict[str, str]:
-    """The columns of a file, and DuckDB's names of their types."""
+    """The columns of a file, with DuckDB's names of their types."""
     read = f"SELECT * FROM read_parquet([{text_of(file)}], hive_partitioning=false)"  # noqa: S608 - quoted
     return {str(row[0]): str(row[1]) for row in execute(f"DESCRIBE {read}").fetchall()}
 
@@ -79,13 +79,13 @@ def column_types(execute: Execute, file: str) -> dict[str, str]:
 def annotation_view(
     execute: Execute, name: str, files: Sequence[tuple[TablePart, str]], *, of_text: bool
 ) -> Annotation:
-    """Make the view of an annotation.
+    """Create the view of an annotation.
 
     Args:
         execute: Runs a statement of DuckDB.
-        name: Of the view.
-        files: Its parts, and how DuckDB knows them.
-        of_text: All columns are text, as `annotation_rows.convert` wrote them: they get the types of their values.
+        name: The name of the view.
+        files: Its parts, with their names in DuckDB.
+        of_text: All columns are text, from `annotation_rows.convert`: derive their types from their values.
 
     Raises:
         UsageError: It has no key.
@@ -107,7 +107,7 @@ def annotation_view(
 
 
 def _read(execute: Execute, files: Sequence[tuple[TablePart, str]]) -> str:
-    """The query that reads the files; the crawls of their folders are a column where the files have none."""
+    """The query that reads the files; crawls from their folders become a column if the files have none."""
     folders: dict[str | None, list[str]] = {}
     for part, file in files:
         folders.setdefault(part.crawl, []).append(text_of(file))
@@ -122,7 +122,7 @@ def _read(execute: Execute, files: Sequence[tuple[TablePart, str]]) -> str:
 
 
 def _types(execute: Execute, read: str, columns: Iterable[str]) -> Iterable[tuple[str, str]]:
-    """The columns of text whose values are all numbers, and the type that holds them."""
+    """The text columns whose values are all numbers, with the numeric type that holds them."""
     names = [name for name in columns if name not in (_HOST, _PAGE, "crawl", "fetch_time", "url", "host", "key")]
     if not names:
         return
@@ -139,7 +139,7 @@ def _types(execute: Execute, read: str, columns: Iterable[str]) -> Iterable[tupl
 
 
 def _with_key(execute: Execute, name: str, read: str, shown: dict[str, str]) -> tuple[str, ...]:
-    """The key columns of an annotation; one that has to be derived becomes a column."""
+    """The key columns of an annotation; a derived key is added as a column."""
     key: str | None = next((each for each in (_PAGE, _HOST) if each in shown), None)
     if key is None:
         key, value = _derived(execute, read, shown)
@@ -175,7 +175,7 @@ def _time(column: str, kind: str) -> str:
 
 
 def key_problem(execute: Execute, annotation: Annotation) -> str | None:
-    """What is wrong with the keys of an annotation, in a line with counts; None if nothing is."""
+    """What is wrong with the keys of an annotation, as one line with counts; None if nothing is."""
     view, keys = quoted(annotation.name), [quoted(key) for key in annotation.keys]
     missing = " OR ".join(f"{key} IS NULL" for key in keys) + f" OR CAST({keys[0]} AS VARCHAR) = ''"
     listed = ", ".join(keys)
@@ -195,15 +195,15 @@ def key_problem(execute: Execute, annotation: Annotation) -> str | None:
 def joined_view(
     execute: Execute, tables: Sequence[tuple[str, Sequence[str]]], annotations: Iterable[Annotation]
 ) -> None:
-    """Make the view `joined`: a table, and the columns of its annotations where they have a row for the key.
+    """Create the view `joined`: a table with the columns of its annotations, from rows with the same key.
 
     Args:
         execute: Runs a statement of DuckDB.
-        tables: The table, by its name and columns; the host index may follow it, which is joined with it, too.
-        annotations: The others.
+        tables: The table's name and columns; optionally followed by the host index, which is joined too.
+        annotations: The annotations to join.
 
     Raises:
-        UsageError: One is about pages, and the table about hosts.
+        UsageError: An annotation is about pages, but the table is about hosts.
     """
     (left, columns), *others = tables
     pages = _PAGE in columns
@@ -237,7 +237,7 @@ def _left(left: str, key: str, pages: bool) -> str:
 
 
 def _host_of_page(table: str) -> str:
-    """The key of a page's host; as `host_layout.surt_host_name` makes it."""
+    """The key of a page's host, the same as from `host_layout.surt_host_name`."""
     host, name = _OF_HOST.format(f"{quoted(table)}.{_PAGE}"), f"{quoted(table)}.url_host_name"
     odd = f"NOT contains({host}, ',') AND regexp_matches({name}, '^www[0-9]*[.][^.]+$')"
     return f"CASE WHEN {odd} THEN {host} || ',' || split_part({name}, '.', 1) ELSE {host} END"

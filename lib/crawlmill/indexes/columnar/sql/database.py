@@ -1,4 +1,4 @@
-"""DuckDB in memory: it reads the files that it is told of, and can reach nothing else."""
+"""DuckDB in memory: it reads the files that were added, and cannot reach anything else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BATCH: Final = 8 << 10
 
 
 class Database:
-    """A connection to DuckDB. Errors of it are ours, of one line, with the place in the user's statements.
+    """A connection to DuckDB. Its errors become ours: one line, with the place in the user's statements.
 
     Args:
         text: The user's statements.
@@ -40,16 +40,16 @@ class Database:
         self._connection: Any = duckdb.connect(config={"custom_user_agent": "crawlmill"})
 
     def close(self) -> None:
-        """Let go of DuckDB and what it has spilled."""
+        """Close DuckDB and remove its temporary files."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    # What it may read
+    # What DuckDB may read
 
     def add(self, location: str, path: str | None) -> None:
-        """Tell of a file. DuckDB reads those on this machine by their `path`; others come through `filesystem`."""
+        """Add a file. DuckDB reads local files by their `path`; others are read through `filesystem`."""
         self.names[location] = self._filesystem().add(location) if path is None else path
 
     def _filesystem(self) -> PartFilesystem:
@@ -62,7 +62,7 @@ class Database:
         return self._files
 
     def lock(self, paths: list[str]) -> None:
-        """Let it read these paths and the files of the filesystem, and change no setting: nothing can be added then."""
+        """Allow only these paths and the files of the filesystem, and no changes of settings; call it last."""
         listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
         folder = self.folder.replace("'", "''")
         for statement in (
@@ -75,12 +75,12 @@ class Database:
         ):  # fmt: skip
             self.execute(statement)
 
-    # What it runs
+    # Running statements
 
     def execute(self, statement: str) -> Any:
         """Run one statement. Raises: UsageError."""
         try:
-            if len(duckdb.extract_statements(statement)) != 1:  # whatever names it was made of: one was checked
+            if len(duckdb.extract_statements(statement)) != 1:  # names in it must not add another one
                 raise UsageError("a name that is not supported", actual=repr(statement[:60]))
             return self._connection.execute(statement)
         except duckdb.Error as error:
@@ -88,22 +88,22 @@ class Database:
         raise failure
 
     def run(self, statement: str) -> Any:
-        """As `execute`, with the functions of ours that the statement calls."""
+        """Like `execute`, with those of our functions that the statement calls."""
         self.register({name for name in FUNCTIONS if f"{name}(" in statement})
         return self.execute(statement)
 
     def register(self, functions: set[str]) -> None:
-        """Let statements call these functions of ours."""
+        """Make these functions of ours available to statements."""
         register(self._connection, functions - self._registered)
         self._registered |= functions
 
     def functions(self) -> set[str]:
-        """The functions that there are, its own and ours; it takes some time to list its own."""
+        """The names of all functions, DuckDB's and ours; listing DuckDB's takes some time."""
         names = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type <> 'table'"
         return {name for (name,) in self.execute(names).fetchall()} | set(FUNCTIONS)
 
     def can_re2(self, pattern: str) -> bool:
-        """Whether it takes a regular expression."""
+        """Whether DuckDB accepts a regular expression."""
         try:
             self._connection.execute("SELECT regexp_matches('', ?)", [pattern]).fetchall()
         except duckdb.Error:
@@ -111,7 +111,7 @@ class Database:
         return True
 
     def reader(self, query: str) -> Any:
-        """The result of a query, as a reader of batches of Arrow. Raises: UsageError."""
+        """The result of a query, as a reader of Arrow batches. Raises: UsageError."""
         try:
             return self._connection.sql(query).to_arrow_reader(_BATCH)
         except duckdb.Error as error:
@@ -119,7 +119,7 @@ class Database:
         raise failure
 
     def guarded(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The batches of a result; errors are ours."""
+        """The batches of a result, with errors converted to ours."""
         while True:
             try:
                 batch = next(batches, None)
@@ -133,7 +133,7 @@ class Database:
             raise failure
 
     def failure(self, error: Exception) -> CrawlmillError:
-        """What an error of DuckDB says, in one line, with the place in the statement where it can be found."""
+        """Convert an error of DuckDB: one line, with the place in the statement if known."""
         problem = None if self._files is None else self._files.problems.take()
         if problem is not None:
             return UsageError(f"a part of the table cannot be read: {problem}")

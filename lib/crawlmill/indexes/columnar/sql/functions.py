@@ -1,4 +1,4 @@
-"""Functions of Presto that DuckDB lacks, in Python; registered with DuckDB only if a statement calls them."""
+"""Presto functions that DuckDB lacks, in Python; registered only if a statement calls them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _extract_all(text: str | None, pattern: str | None, group: int | None) -> li
 
 
 def _uri(text: str | None) -> tuple[str | None, ...] | None:
-    """Scheme, authority, path, query and fragment, as java.net.URI has them; None if it is none to that."""
+    """Scheme, authority, path, query and fragment, as in java.net.URI; None if that does not accept the text."""
     if text is None or _NO_URI.search(text):
         return None
     found = _URI.fullmatch(text)
@@ -101,7 +101,7 @@ FUNCTIONS: Final[dict[str, tuple[Callable[..., Any], tuple[str, ...], str]]] = {
 
 
 def register(connection: Any, names: set[str]) -> None:
-    """Make these functions known to a connection."""
+    """Register these functions with a connection."""
     for name in sorted(names):
         function, arguments, result = FUNCTIONS[name]
         connection.create_function(name, function, list(arguments), result, null_handling="special")

@@ -1,4 +1,4 @@
-"""What an error of DuckDB says, in one line, with the place in the statement."""
+"""Converts an error of DuckDB to one line, with the place in the statement."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _MORE: Final = re.compile(r"\n\s*(?:LINE \d+:|Candidate|Did you mean).*", re.DOT
 
 
 def explained(error: Exception, statements: str, names: Mapping[str, str]) -> str:
-    """The message of an error.
+    """The message for an error.
 
     Args:
-        error: DuckDB's.
-        statements: As the user wrote them, to find the place in.
-        names: What DuckDB calls the files at these locations.
+        error: An error of DuckDB.
+        statements: The user's statements, for finding the place.
+        names: DuckDB's names of the files at these locations.
     """
     text = str(error)
     what = " ".join(_OURS.sub("", _KIND.sub("", _MORE.sub("", text))).split())

@@ -1,9 +1,9 @@
-r"""Translates regular expressions of Presto for DuckDB, whose RE2 lacks look-around and Java's names of classes.
+r"""Translates Presto's regular expressions for DuckDB, whose RE2 lacks look-around and Java's class names.
 
     \P{ASCII}                 becomes a class of RE2
-    (?<=/)[a-z]{2}(?=/)       the segments between two `/` that are [a-z]{2} as a whole, by splitting the text
+    (?<=/)[a-z]{2}(?=/)       becomes a split: the segments between two `/` that match [a-z]{2} as a whole
 
-An expression that RE2 cannot handle in any form is left to Python's `re`, through a function of ours.
+An expression that cannot be translated for RE2 is left to Python's `re`, through a function of ours.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ATOMS: Final = re.compile(
 
 
 def for_re2(pattern: str) -> str:
-    """The expression with Java's classes of characters as sets."""
+    """The expression with Java's character classes replaced by sets."""
 
     def as_set(found: re.Match[str]) -> str:
         inverted = "^" if found[2] == "P" else ""
@@ -36,16 +36,16 @@ def for_re2(pattern: str) -> str:
 
 
 def between(pattern: str) -> tuple[str, str] | None:
-    """The character and the inner expression of `(?<=c)inner(?=c)`, if the inner one can never match the character.
+    """The character and the inner expression of `(?<=c)inner(?=c)`, if `inner` cannot match the character; else None.
 
-    All matches are then the pieces between two of these characters that match the inner one as a whole.
+    The matches are then those pieces between two such characters that match `inner` as a whole.
     """
     found = _BETWEEN.fullmatch(pattern)
     if found is None:
         return None
     mark, inner = found[1].removeprefix("\\"), found[2]
     at = 0
-    while at < len(inner):  # only words, sets of them, groups and repetitions: no mark is among these
+    while at < len(inner):  # word characters, sets of them, groups, repetitions: none is a mark
         atom = _ATOMS.match(inner, at)
         if atom is None or (mark == "-" and (atom["set"] or atom["literal"] == "-")):
             return None
@@ -54,7 +54,7 @@ def between(pattern: str) -> tuple[str, str] | None:
 
 
 def is_python(pattern: str) -> bool:
-    """Whether Python's `re` takes the expression."""
+    """Whether Python's `re` accepts the expression."""
     try:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError):

@@ -1,7 +1,7 @@
-"""Predicts what a query would read, in files and bytes, from DuckDB's plans and the footers of files.
+"""Predicts how many files and bytes a query would read, from DuckDB's plans and the footers of files.
 
-A partition counts if DuckDB still scans it when it is the only one. Of its files, the row groups count that statistics
-do not rule out, and of these the columns that the scan names. A condition that is not understood rules nothing out.
+A partition counts if DuckDB scans it when it is the only one. In its files, row groups count unless statistics exclude
+them, with the columns that the scan names. Conditions that are not understood exclude nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TEXTS: Final = frozenset(each.name for each in _COLUMNS if each.type == "string
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
-    """Files that would be opened, bytes of columns that would be read; and what there is."""
+    """The files that would be opened and the bytes of columns that would be read, with the totals of the table."""
 
     files: int
     bytes: int
@@ -44,7 +44,7 @@ class _Scan:
 
 
 def plan_query(session: SqlSession, size_of: Callable[[str], int]) -> ReadPlan:
-    """The plan of the last query of a session; `size_of` is the size of a part in bytes."""
+    """The plan of the last query of a session; `size_of` returns the size of a part in bytes."""
     files: set[str] = set()
     total = 0
     for name, parts in session.tables.items():
@@ -107,7 +107,7 @@ def _wanted_bytes(session: SqlSession, part: TablePart, scans: list[_Scan]) -> i
 
 
 def _may_hold(test: Any, chunks: dict[str, tuple[Any, Any, int]]) -> bool:
-    """Whether a row of a row group may meet a condition, by the least and greatest values of its columns."""
+    """Whether a row in a row group may meet a condition, by the minimum and maximum of its columns."""
     if isinstance(test, exp.Paren):
         return _may_hold(test.this, chunks)
     if isinstance(test, exp.And):

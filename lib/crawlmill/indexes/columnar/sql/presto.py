@@ -1,6 +1,6 @@
-"""Presto's meaning in DuckDB's words: what sqlglot's own translation leaves out or gets wrong.
+"""Presto's semantics in DuckDB's SQL: what sqlglot's own translation omits or gets wrong.
 
-The tree is changed from its leaves up, so that what stands within a rewritten call is rewritten too.
+The tree is rewritten from its leaves up, so that arguments of a rewritten call are rewritten too.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _ARRAY_NAMES: Final = frozenset({
 
 
 def to_duckdb(tree: Any, can_re2: Callable[[str], bool]) -> tuple[str, set[str]]:
-    """The SQL of DuckDB for a query, and the names of our functions that it calls.
+    """The DuckDB SQL for a query, and the names of our functions that it calls.
 
     Args:
-        tree: The query, which is left as it is.
-        can_re2: Whether RE2 takes an expression.
+        tree: The query, which is not modified.
+        can_re2: Whether RE2 accepts an expression.
 
     Raises:
-        UsageError: Something in it is not supported.
+        UsageError: Part of it is not supported.
     """
     holder = exp.Paren(this=tree.copy())
     for node in sorted(holder.walk(), key=lambda each: -each.depth):
@@ -81,7 +81,7 @@ def _plain_table(node: exp.Table) -> Any:
 
 
 def _unnest(node: exp.Unnest) -> Any:
-    """A join with the elements of an array of each row, as a subquery: DuckDB joins that in half the time."""
+    """A join with the elements of an array of each row, as a subquery, which DuckDB joins twice as fast."""
     join, alias = node.parent, node.args.get("alias")
     if not isinstance(join, exp.Join) or any(join.args.get(each) for each in ("side", "on")):
         return node
@@ -109,7 +109,7 @@ def _function(node: Any) -> Any:
         return _call("map_from_entries", _call("list_transform", _call("map_entries", arguments[0]), made))
     if name == "url_decode" and len(arguments) == 1:
         return _call("url_decode", _call("replace", arguments[0], exp.Literal.string("+"), exp.Literal.string(" ")))
-    if isinstance(node, exp.ArraySlice):  # of a number of elements, not up to one
+    if isinstance(node, exp.ArraySlice):  # its third argument is a number of elements, not an end
         start, length = node.args["start"], node.args["end"]
         last = exp.Sub(
             this=exp.Add(this=exp.paren(start), expression=exp.paren(length)), expression=exp.Literal.number(1)
@@ -120,13 +120,15 @@ def _function(node: Any) -> Any:
         if len(found) == 2 and isinstance(found[1], exp.Lambda):
             return _sorted_by(found[0], found[1])
     if name in ("cardinality", "array_size", "array_length") or isinstance(node, exp.ArraySize):
-        return _call("cardinality" if _is_map(arguments[0] if arguments else node.this) else "len",
-                     arguments[0] if arguments else node.this)  # fmt: skip
+        return _call(
+            "cardinality" if _is_map(arguments[0] if arguments else node.this) else "len",
+            arguments[0] if arguments else node.this,
+        )
     return node
 
 
 def _on_entry(function: Any) -> exp.Lambda:
-    """`(k, v) -> …` as a function of an entry of a map."""
+    """Convert `(k, v) -> …` to a function of a map entry."""
     if not isinstance(function, exp.Lambda) or len(function.expressions) != 2:
         raise UsageError("expected a function of two values, as (k, v) -> …")
     key, value = (each.name.lower() for each in function.expressions)
@@ -145,9 +147,9 @@ def _on_entry(function: Any) -> exp.Lambda:
 
 
 def _sorted_by(array: Any, comparator: exp.Lambda) -> Any:
-    """An array in the order of a comparator that compares one value of both: `IF(f(a) < f(b), 1, IF(…, 0, -1))`.
+    """Sort an array by a comparator that compares one value of both elements: `IF(f(a) < f(b), 1, IF(…, 0, -1))`.
 
-    Elements of equal value stay in the order in which they are, as in Presto.
+    Elements with equal values keep their order, as in Presto.
     """
     key, falling = _compared(comparator)
     if any(isinstance(each, exp.Anonymous) and each.name.lower() == "map_entries" for each in array.walk()):
@@ -165,7 +167,7 @@ def _sorted_by(array: Any, comparator: exp.Lambda) -> Any:
 
 
 def _field_by_place(node: Any) -> Any:
-    """`entry[2]` of an entry of a map, which is a row without names in Presto."""
+    """Convert `entry[2]` for a map entry, which is a row without field names in Presto."""
     if not isinstance(node, exp.Bracket) or len(node.expressions) != 1:
         return node
     index = node.sql(dialect="presto").rpartition("[")[2].rstrip("]")
@@ -192,7 +194,7 @@ def _compared(comparator: exp.Lambda) -> tuple[Any, bool]:
 
 
 def _cast(node: exp.Cast) -> Any:
-    """Rows are cast by place in Presto, by name in DuckDB."""
+    """Convert a cast of rows: by position in Presto, by name in DuckDB."""
     kind = node.to
     if kind.is_type("array") and kind.expressions and kind.expressions[0].is_type("struct", "object", "row"):
         fields = kind.expressions[0].expressions
@@ -215,7 +217,7 @@ def _pattern(node: Any) -> str | None:
 
 
 def _usable(node: Any, can_re2: Callable[[str], bool]) -> bool:
-    """Whether RE2 takes the expression of a call, which is changed to what it takes; Python takes it otherwise."""
+    """Whether RE2 accepts the expression of a call, which is translated for it; otherwise Python's `re` must."""
     pattern = _pattern(node)
     if pattern is None:
         return True
@@ -238,7 +240,7 @@ def _regexp_extract(node: exp.RegexpExtract, can_re2: Callable[[str], bool]) -> 
     group = node.args.get("group") or exp.Literal.number(0)
     if _usable(node, can_re2):
         every = _call("regexp_extract_all", node.this, node.expression, group)
-        return _call("list_extract", every, exp.Literal.number(1))  # NULL without a match
+        return _call("list_extract", every, exp.Literal.number(1))  # NULL if there is no match
     return _call("crawlmill_regexp_extract", node.this, node.expression, group)
 
 

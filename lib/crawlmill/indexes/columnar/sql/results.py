@@ -22,9 +22,9 @@ def column_names(reader: Any) -> list[str]:
 
 
 def rows_of(reader: Any, batches: Iterable[Any]) -> Iterator[list[Any]]:
-    """The rows of a result: None, texts, numbers, lists, and objects for maps and structs.
+    """Yield the rows of a result: None, texts, numbers, lists, and objects for maps and structs.
 
-    Times are `YYYY-MM-DD HH:MM:SS`, in UTC; bytes are hexadecimal, those of a UUID as it is written.
+    Times are `YYYY-MM-DD HH:MM:SS` in UTC; bytes are hexadecimal, UUIDs in their usual form.
     """
     converters = [_converter(kind) for kind in reader.schema.types]
     for batch in batches:
@@ -82,7 +82,7 @@ def _number(value: Decimal) -> int | float:
 
 def write_parquet(reader: Any, batches: Iterable[Any], file: BinaryIO) -> None:
     """Write a result as one Parquet file."""
-    import pyarrow.parquet as pq  # noqa: PLC0415 - other results need not wait for it
+    import pyarrow.parquet as pq  # noqa: PLC0415 - other results do not need it
 
     with pq.ParquetWriter(file, reader.schema, compression="zstd") as writer:
         for batch in batches:

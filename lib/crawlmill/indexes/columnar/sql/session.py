@@ -42,16 +42,16 @@ class SqlSession:
 
     Args:
         text: The statements.
-        parts: Finds the parts of the table `ccindex`, once all statements have been read; None: statements must name
-            tables themselves.
-        hosts: Finds the parts of the host index; None: there is none.
-        annotations: Find the parts of annotations, by their names.
-        find_parts: Finds the parts of a table by a LOCATION.
+        parts: Finds the parts of the table `ccindex`, called once all statements are parsed; None: statements must
+        declare tables themselves.
+        hosts: Finds the parts of the host index; None: it is not available.
+        annotations: Functions that find the parts of annotations, by name.
+        find_parts: Finds the parts of a table by its LOCATION.
         open_source: Opens a remote part.
-        local_path: The path of a part on this machine; None for any other.
+        local_path: The path of a part on this machine; None for other parts.
 
     Raises:
-        UsageError: A statement is wrong, or does something else than read.
+        UsageError: A statement is invalid, or does more than read.
     """
 
     def __init__(
@@ -94,11 +94,11 @@ class SqlSession:
         self.close()
 
     def close(self) -> None:
-        """Let go of DuckDB and what it has spilled."""
+        """Close DuckDB and remove its temporary files."""
         self._database.close()
 
     def _prepare(self) -> None:
-        """Check all statements, make the tables, and run all statements but the last query."""
+        """Check all statements, create the tables, and run all statements except the last query."""
         database = self._database
         check(self.statements, self._known_tables(), cache(lambda: database.functions() | _PRESTO))
         for statement in self.statements:
@@ -128,7 +128,7 @@ class SqlSession:
                     database.execute(self.query).fetchall()
 
     def _known_tables(self) -> set[str]:
-        """The names of tables that statements need not declare; of annotations, those are forgotten that none names."""
+        """The names of tables that statements need not declare; drops annotations that no statement names."""
         for name in self._wanted:
             if not _NAME.fullmatch(name) or name in _RESERVED:
                 raise UsageError(
@@ -143,7 +143,7 @@ class SqlSession:
         return every
 
     def _declared(self, statement: Statement) -> list[TablePart]:
-        """The parts of a table that a statement declares: those of --table, if it was given."""
+        """The parts of a table declared by a statement: those of --table, if given."""
         about_hosts = "surt_host_name" in statement.tree.sql().lower()
         if about_hosts:
             self._host_tables.add(statement.name or "")
@@ -165,7 +165,7 @@ class SqlSession:
             joined_view(self._database.execute, tables, self.annotations)
 
     def _has_record_ids(self) -> bool:
-        """Whether the column is shown: a statement names it, or a local table has it."""
+        """Whether to show the column: a statement names it, or a local table has it."""
         if "warc_record_id" in self._text.lower():
             return True
         captures = (parts for name, parts in self.tables.items() if name not in {*self._host_tables, *self._wanted})
@@ -174,7 +174,7 @@ class SqlSession:
         return path is not None and "warc_record_id" in column_types(self._database.execute, path)
 
     def _all_host_columns(self) -> tuple[Column, ...]:
-        """The columns of the host index, with those that its newest part has on top: it is still growing."""
+        """The columns of the host index, plus those added in its newest part, since its schema still grows."""
         if self._hosts is None:
             return HOST_COLUMNS
         newest = self._database.names[max(self._hosts, key=lambda part: part.crawl or "").location]
@@ -186,7 +186,7 @@ class SqlSession:
         )
 
     def make_view(self, name: str, parts: Sequence[TablePart]) -> None:
-        """Make, or make anew, the view of a table."""
+        """Create or replace the view of a table."""
         if name in self._wanted:
             files = [(part, self._database.names[part.location]) for part in parts]
             made = annotation_view(self._database.run, name, files, of_text=name in self._texts)
@@ -202,11 +202,11 @@ class SqlSession:
         self._database.execute(view_of(name, branches, every, by))
 
     def key_problems(self) -> list[str]:
-        """What is wrong with the keys of annotations; each is a line."""
+        """Problems with the keys of annotations, one line each."""
         return [line for each in self.annotations if (line := key_problem(self._database.execute, each)) is not None]
 
     def name_of(self, part: TablePart) -> str:
-        """What DuckDB calls a part."""
+        """DuckDB's name of a part."""
         return self._database.names[part.location]
 
     def _translated(self, statement: Statement) -> str:
@@ -221,10 +221,10 @@ class SqlSession:
         return query
 
     def run(self) -> Any:
-        """The result of the last query, as a reader of batches of Arrow; None where no statement is a query.
+        """The result of the last query, as a reader of Arrow batches; None if no statement is a query.
 
         Raises:
-            UsageError, SourceError, FormatError: What went wrong, now or while it is read by `guarded`.
+            UsageError, SourceError, FormatError: An error now, or while the result is read with `guarded`.
         """
         return self._database.reader(self.query) if self.query else None
 
@@ -234,7 +234,7 @@ class SqlSession:
         return found
 
     def guarded(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The batches of a result; errors are ours."""
+        """The batches of a result, with errors converted to ours."""
         return self._database.guarded(batches)
 
 

@@ -1,8 +1,9 @@
-"""Splits text into SQL statements, and proves that each of them only reads the given tables.
+"""Parses text into SQL statements, and checks that each of them only reads the given tables.
 
-These are allowed: SELECT and WITH; CREATE DATABASE, CREATE EXTERNAL TABLE and MSCK REPAIR TABLE, which declare a table
-to Athena; and CREATE OR REPLACE VIEW, which lasts as long as the run. DuckDB could write files or read others through
-statements, table functions, or table names that are paths: all of these are refused before the first statement runs.
+These statements are allowed: SELECT and WITH; CREATE DATABASE, CREATE EXTERNAL TABLE and MSCK REPAIR TABLE, which
+declare a table in Athena; and CREATE OR REPLACE VIEW, which lasts until the end of the run. DuckDB could write files or
+read others through statements, table functions, or table names that are paths: all of these are refused before anything
+runs.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from sqlglot.errors import SqlglotError
 
 from crawlmill.errors import UsageError
 
-logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # what it cannot parse is refused, in a line of ours
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its parse errors become a one-line message of ours
 
 __all__ = ["DIALECT", "Statement", "check", "names_of", "parse", "table_name"]
 
@@ -45,9 +46,9 @@ _UNNESTING: Final = (exp.Unnest, exp.Values, exp.Lateral, exp.Subquery)
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement: what it does (`query`, `view`, `table`, `database`, `repair`), its tree, the name it gives.
+    """A statement: its kind (`query`, `view`, `table`, `database`, `repair`), its tree, the name that it defines.
 
-    `location` is that of a table.
+    `location` is that of a declared table.
     """
 
     kind: str
@@ -57,10 +58,10 @@ class Statement:
 
 
 def parse(text: str) -> list[Statement]:
-    """The statements of a text, in their order.
+    """Parse the statements of a text, in order.
 
     Raises:
-        UsageError: It cannot be read, or a statement does something else than read.
+        UsageError: It cannot be parsed, or a statement does more than read.
     """
     try:
         trees = sqlglot.parse(text, read=DIALECT)
@@ -110,15 +111,15 @@ def _created(tree: exp.Create) -> Statement:
 
 
 def check(statements: Iterable[Statement], tables: set[str], functions: Callable[[], set[str]]) -> None:
-    """Let only pass what reads these tables.
+    """Check that statements only read these tables.
 
     Args:
         statements: All of them.
-        tables: The names of tables in lower case; names that the statements give come on top.
-        functions: Lists the functions of DuckDB, and ours; asked only if there is one that sqlglot does not know.
+        tables: Names of tables in lower case, in addition to names that the statements define.
+        functions: Lists DuckDB's functions and ours; called only if there is a function that sqlglot does not know.
 
     Raises:
-        UsageError: One does anything else.
+        UsageError: A statement does anything else.
     """
     known, schemas = set(tables), {"", "ccindex", "default"}
     for statement in statements:
@@ -159,7 +160,7 @@ def _check_table(node: exp.Table, known: set[str], schemas: set[str]) -> None:
 
 
 def table_name(node: exp.Table) -> str:
-    """The name of a table without that of its database, in lower case."""
+    """The name of a table without its database, in lower case."""
     return node.name.lower()
 
 

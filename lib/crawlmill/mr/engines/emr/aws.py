@@ -1,7 +1,7 @@
 """Requests to AWS through boto3 (EMR, IAM, EC2, STS, and buckets of S3), with errors that fit in one line.
 
-Credentials are those passed in, or come from boto3's standard chain. boto3 retries a request that was throttled or
-lost, unless it might then be carried out twice; `AwsError` says whether a caller who has time may keep trying. No
+Credentials are those passed in, or come from boto3's standard chain. boto3 retries requests that were throttled or
+lost, unless they might then be carried out twice; `AwsError.transient` says whether a caller may retry later. No
 botocore type leaves this module.
 """
 
@@ -43,7 +43,7 @@ _DENIED: Final = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperatio
 
 
 class AwsError(CrawlmillError):
-    """A request that was not answered. `code` is Amazon's, or empty; `transient`: another try later may be."""
+    """A failed request. `code` is Amazon's, or empty; `transient`: another attempt later may succeed."""
 
     def __init__(self, what: str, *, code: str = "", transient: bool = False) -> None:
         super().__init__(what)
@@ -51,16 +51,16 @@ class AwsError(CrawlmillError):
 
     @property
     def denied(self) -> bool:
-        """Whether the credentials do not allow it."""
+        """Whether the credentials lack permission."""
         return self.code in _DENIED
 
 
 @dataclass
 class Aws:
-    """Amazon's services in one region: the one given, else the user's, else Common Crawl's.
+    """Amazon's services in one region: the given one, else the user's, else Common Crawl's.
 
-    `endpoints` are the URLs of services that do not answer at Amazon's; `credentials` what boto3's session takes of
-    them, none for those of its standard chain.
+    `endpoints` are the URLs of services that are not Amazon's; `credentials` are arguments for boto3's session, empty
+    for the standard chain.
 
     Raises:
         UsageError: The AWS configuration cannot be used.
@@ -81,7 +81,7 @@ class Aws:
 
     @property
     def has_credentials(self) -> bool:
-        """Whether there are any, right or wrong."""
+        """Whether there are any credentials, valid or not."""
         try:
             return self._session.get_credentials() is not None
         except BotoCoreError:
@@ -89,7 +89,7 @@ class Aws:
 
     @property
     def of_a_session(self) -> bool:
-        """Whether the credentials are those of a session which nobody here can renew."""
+        """Whether the credentials are those of a session, which cannot be renewed here."""
         try:
             found = self._session.get_credentials()
         except BotoCoreError:
@@ -97,14 +97,14 @@ class Aws:
         return found is not None and bool(found.token) and not isinstance(found, RefreshableCredentials)
 
     def ask(self, service: str, operation: str, **arguments: Any) -> dict[str, Any]:
-        """The answer to a request (`operation` as boto3 names it). Raises: AwsError."""
+        """The response to a request (`operation` as in boto3). Raises: AwsError."""
         return self._ask(_TRIES, service, operation, arguments)
 
     def ask_once(self, service: str, operation: str, **arguments: Any) -> dict[str, Any]:
-        """The answer to a request that is carried out as often as it is sent: again only if it was not taken.
+        """The response to a request that has an effect each time it is sent: retried only if it was rejected.
 
         Raises:
-            AwsError: `transient`: nobody knows whether it was carried out, as the answer got lost.
+            AwsError: `transient`: it is unknown whether it was carried out, since the response was lost.
         """
         for pause_s in range(1, _TRIES):
             try:
@@ -116,7 +116,7 @@ class Aws:
         return self._ask(1, service, operation, arguments)
 
     def pages(self, service: str, operation: str, key: str, **arguments: Any) -> Iterator[Any]:
-        """What stands under `key` of all pages of an answer. Raises: AwsError."""
+        """Yield the items under `key` from all pages of a response. Raises: AwsError."""
         try:
             for page in self._client(service, _TRIES).get_paginator(operation).paginate(**arguments):
                 yield from page[key]
@@ -124,7 +124,7 @@ class Aws:
             raise _error_of(error, service, operation) from error
 
     def region_of(self, bucket: str) -> str:
-        """Where a bucket is. Raises: AwsError."""
+        """The region of a bucket. Raises: AwsError."""
         region = self.ask("s3", "get_bucket_location", Bucket=bucket).get("LocationConstraint") or "us-east-1"
         return {"EU": "eu-west-1"}.get(region, region)
 
@@ -150,7 +150,7 @@ class Aws:
 
 
 def _error_of(error: Exception, service: str, operation: str) -> AwsError:
-    """What an error of botocore means, in one line."""
+    """The meaning of a botocore error, in one line."""
     who = {"emr": "EMR", "iam": "IAM", "ec2": "EC2", "sts": "AWS", "s3": "S3"}.get(service, service)
     if isinstance(error, ClientError):
         told = error.response.get("Error", {})

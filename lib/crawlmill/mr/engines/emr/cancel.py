@@ -1,8 +1,8 @@
-"""Cancelling a run on EMR, so that no part of it keeps running.
+"""Cancels a run on EMR, so that no part of it keeps running.
 
-A cluster of the run's own is terminated. On a cluster that was named, only the steps of the run are cancelled. EMR
-ends a running step by killing its process on the master; the job which that process gave to YARN runs on. So jobs carry
-a tag, and one more step ends whatever carries it.
+A cluster of the run's own is terminated. On a named cluster, only the steps of the run are cancelled. EMR ends a
+running step by killing its process on the master; but the job that this process submitted to YARN continues. So jobs
+carry a tag, and one more step ends all jobs with that tag.
 
 Spec: Amazon EMR Management Guide, "Cancel steps"; Hadoop 3.4, `mapreduce.job.tags` (YARN compares tags in lower case,
 of at most 100 ASCII characters) and "YARN Commands", `yarn application`.
@@ -31,7 +31,7 @@ _END_JOBS: Final = (
 
 
 def cancel(aws: Aws, run: EmrRun, *, every_s: float = _EVERY_S, within_s: float = _WITHIN_S) -> str | None:
-    """End the cluster of a run, or its steps and their jobs; what it could not wait for, if anything.
+    """End the cluster of a run, or its steps and their jobs; returns a message if their end could not be awaited.
 
     Raises: AwsError.
     """

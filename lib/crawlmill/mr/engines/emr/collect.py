@@ -1,4 +1,4 @@
-"""A run on EMR whose launcher died, as `crawlmill ledger --collect` follows it."""
+"""Follows a run on EMR whose launcher died, for `crawlmill ledger --collect`."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _LOGS_WITHIN_S: Final = 400.0
 
 
 class EmrCollected(EmrWatch):
-    """Follows the steps of a run that was launched elsewhere.
+    """Follows the steps of a run that another process launched.
 
     Raises:
         UsageError: EMR does not know the run.
-        AwsError: EMR does not answer.
+        AwsError: EMR does not respond.
     """
 
     def __init__(self, setup: CollectSetup) -> None:
         run = EmrRun.from_json(setup.record)
         aws = Aws(run.region, {"emr": run.endpoint}, setup.credentials)
-        if not run.steps:  # its launcher had no time to note them down
+        if not run.steps:  # the launcher died before it could record them
             run = submitted(aws, run)
         if not run.steps:
             run.remove(setup.storage, marker_of(run.info.output_dir) if run.info.output_dir else None)
@@ -43,10 +43,10 @@ class EmrCollected(EmrWatch):
         )  # fmt: skip
 
     def output(self) -> OutputFolder | None:
-        """The output folder, whose objects may be there in part."""
+        """The output folder, some of whose objects may already exist."""
         folder = self.run.info.output_dir
         return OutputFolder(folder, self._storage, again=True) if folder else None
 
     def end(self) -> str | None:
-        """Cancel the steps after one that failed, on a cluster that stays. Raises: AwsError."""
+        """Cancel the steps after a failed one, on a cluster that is not the run's own. Raises: AwsError."""
         return None if self.run.own_cluster else cancel(self._aws, self.run)

@@ -1,6 +1,6 @@
 """Checks what `-r emr` needs: credentials, region, bucket, roles, release, network, machines, rights, a named cluster.
 
-Spec: the APIs of STS, S3, IAM, EC2 and EMR; what the modules `doctor_*` name.
+Spec: the APIs of STS, S3, IAM, EC2 and EMR, as cited in the modules of `examined`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final
 from crawlmill.errors import CrawlmillError, SourceError, UsageError
 from crawlmill.mr.engines.emr.aws import COMMON_CRAWLS_REGION, Aws, AwsError
 from crawlmill.mr.engines.emr.examined.network import examine_routes, examine_tags, groups_of, subnets_of
-from crawlmill.mr.engines.emr.examined.recipe import examine_machines, examine_native, fleets_of
+from crawlmill.mr.engines.emr.examined.recipe import examine_machines, examine_native, fleets_of, unseen
 from crawlmill.mr.engines.emr.examined.rights import examine_rights, is_v2
 from crawlmill.mr.engines.emr.runner import EmrRunner
 from crawlmill.mr.run.conf import with_s3_settings
@@ -29,7 +29,7 @@ _ROLES: Final = "make EMR's usual roles with `aws emr create-default-roles`, or 
 
 
 def examine_emr(conf_paths: list[str], storage: Storage, settings: dict[str, Any]) -> Iterator[Found]:
-    """What was found, each with what to do about it, or None where all is well."""
+    """Yield the findings, each with advice, or None if all is well."""
     runner, complaint = _runner(conf_paths, settings)
     runner.lend_credentials()
     try:
@@ -71,7 +71,7 @@ def examine_emr(conf_paths: list[str], storage: Storage, settings: dict[str, Any
 
 
 def _expiry(aws: Aws) -> str:
-    """What is known of the end of a session."""
+    """What is known about when a session expires."""
     if not aws.of_a_session:
         return ""
     until = os.environ.get("AWS_CREDENTIAL_EXPIRATION")
@@ -79,14 +79,14 @@ def _expiry(aws: Aws) -> str:
 
 
 def _own_cluster(aws: Aws, runner: EmrRunner, caller: str) -> Iterator[Found]:
-    """What a cluster of the job's own needs."""
+    """Check what a cluster of the job's own needs."""
     installs = " ".join(map(str, runner.setting("bootstrap")))
     instances = runner.cluster_alone()["Instances"]
     fleets = fleets_of(instances)
     try:
         subnets = subnets_of(aws, runner.setting("subnet"))
     except AwsError:
-        subnets = []  # reported already
+        subnets = []  # already reported
     yield from examine_machines(aws, fleets, sorted({each["AvailabilityZone"] for each in subnets}))
     pex = ".pex" in str(runner.setting("task_python_bin") or "")
     yield examine_native(aws, fleets, installed=pex or "crawlmill_native" in installs or "crawlmill-native" in installs)
@@ -103,7 +103,7 @@ def _own_cluster(aws: Aws, runner: EmrRunner, caller: str) -> Iterator[Found]:
 
 
 def _runner(conf_paths: list[str], settings: dict[str, Any]) -> tuple[EmrRunner, UsageError | None]:
-    """The runner; if it finds no folder on S3, one with a folder that nobody has, and the complaint about that."""
+    """The runner; if there is no folder on S3, one with a placeholder, and the error about that."""
     try:
         return EmrRunner(conf_paths=conf_paths, **settings), None
     except UsageError as error:
@@ -132,7 +132,7 @@ def _bucket(aws: Aws, storage: Storage, runner: EmrRunner) -> Iterator[Found]:
     try:
         region = aws.region_of(bucket)
     except AwsError as error:
-        yield _unseen(f"region of {bucket}", error)
+        yield unseen(f"region of {bucket}", error)
         return
     if region == aws.region:
         yield f"{bucket} is in {region} too", None
@@ -153,7 +153,7 @@ def _seen(permission: str, what: str, aws: Aws, operation: str, **arguments: Any
 
 
 def _release(aws: Aws, label: str) -> Found:
-    """Whether EMR knows the release."""
+    """Whether EMR has the release."""
     more: dict[str, str] = {}
     known: list[str] = []
     try:
@@ -166,13 +166,13 @@ def _release(aws: Aws, label: str) -> Found:
                 break
             more = {"NextToken": answer["NextToken"]}
     except AwsError as error:
-        return _unseen(f"release {label}", error)
+        return unseen(f"release {label}", error)
     newest = f"; the first that EMR names is {known[0]}" if known else ""
     return f"there is no release {label} in {aws.region}", f"set release_label in mrjob.conf{newest}"
 
 
 def _network(aws: Aws, subnets: Any) -> Found:
-    """Whether there is a subnet to put the cluster in."""
+    """Whether there is a subnet for the cluster."""
     try:
         if subnets:
             wanted = [subnets] if isinstance(subnets, str) else list(subnets)
@@ -182,7 +182,7 @@ def _network(aws: Aws, subnets: Any) -> Found:
     except AwsError as error:
         if error.code.startswith("InvalidSubnet"):
             return f"there is no subnet {subnets} in {aws.region}", "set subnet in mrjob.conf"
-        return _unseen("network", error)
+        return unseen("network", error)
     if not found:
         return f"there is no default VPC in {aws.region}", "name a subnet in mrjob.conf: subnet: subnet-…"
     return f"default VPC {found[0]['VpcId']}", None
@@ -204,7 +204,7 @@ def _cluster(aws: Aws, name: str) -> Iterator[Found]:
     try:
         idle = aws.ask("emr", "get_auto_termination_policy", ClusterId=name).get("AutoTerminationPolicy", {})
     except AwsError as error:
-        yield _unseen(f"termination policy of {name}", error)
+        yield unseen(f"termination policy of {name}", error)
         return
     if seconds := idle.get("IdleTimeout"):
         yield f"cluster {name} ends after {seconds // 60} minutes without work", None
@@ -217,12 +217,6 @@ def _cluster(aws: Aws, name: str) -> Iterator[Found]:
         )
 
 
-def _unseen(what: str, error: AwsError) -> Found:
-    if error.denied:
-        return f"{what} (not checked: not allowed)", None
-    return f"{what}: {error}", "try again"
-
-
 def _name(runner: EmrRunner, option: str) -> str:
-    """A role's name, out of its name or ARN."""
+    """A role's name, from its name or ARN."""
     return str(runner.setting(option)).rpartition("/")[2]

@@ -1,10 +1,10 @@
-"""What EMR's logs on S3, and EMR itself, say of a step or a cluster that failed.
+"""The reasons for a failed step or cluster, in EMR's logs on S3 and from EMR itself.
 
-EMR copies logs to S3 every five minutes, and when a cluster ends, so callers wait some minutes for them; `look` takes
-only the logs that are there already.
+EMR copies logs to S3 every five minutes, and when a cluster ends, so some minutes may pass until they are there; `look`
+reads only existing logs.
 
 Spec: Amazon EMR Management Guide, "View log files", "Error codes with ErrorDetail information" and "Bootstrap failure
-error codes" (what stands in `ErrorData`); Amazon EMR API, ErrorDetail.
+error codes" (the content of `ErrorData`); Amazon EMR API, ErrorDetail.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BOOTSTRAP: Final = re.compile(r"\((?:including )?(i-\w+)[^)]*\).*?bootstrap act
 class ClusterLogs:
     """The logs of a run's cluster.
 
-    A log that is not there yet is looked for again after each `pause()`, for `within_s` seconds.
+    For `within_s` seconds, a missing log is looked for again after each `pause()`.
     """
 
     def __init__(self, storage: Storage, run: EmrRun, pause: Callable[[], None], within_s: float) -> None:
@@ -41,7 +41,7 @@ class ClusterLogs:
         self.folder = posixpath.join(run.logs, run.cluster or "")
 
     def of_step(self, step: Step) -> str:
-        """What Hadoop has said of the step; empty if there is nothing to be learnt from it."""
+        """What Hadoop has logged about the step; empty if it is not helpful."""
         log = HadoopLog()
         lines = self._lines(posixpath.join("steps", step.id, "syslog"), within_s=self._within_s)
         for line in [*lines, *self._lines(posixpath.join("steps", step.id, "stderr"))]:
@@ -55,7 +55,7 @@ class ClusterLogs:
         return f"the job ended: {said}" if log.application else said
 
     def of_bootstrap(self, cluster: dict[str, Any]) -> str:
-        """The last word of the bootstrap action that ended a cluster, or nothing."""
+        """The last message of the bootstrap action that ended a cluster, or ""."""
         found = _failed_action(cluster)
         if found is None:
             return ""
@@ -79,7 +79,7 @@ class ClusterLogs:
             except SourceError as error:
                 if error.reason == "not-found":
                     continue
-                return []  # who may not read logs need not wait for them
+                return []  # without permission to read logs, waiting is useless
             except (FormatError, OSError, EOFError, zlib.error):
                 return []
             return content.decode("utf-8", "replace").splitlines()
@@ -87,7 +87,7 @@ class ClusterLogs:
 
 
 def _failed_action(cluster: dict[str, Any]) -> tuple[str, str] | None:
-    """Machine and number of the bootstrap action that ended a cluster; None if something else did."""
+    """The machine and the number of the bootstrap action that ended a cluster; None if something else did."""
     for detail in cluster["Status"].get("ErrorDetails") or ():
         data = {name: str(value) for each in detail.get("ErrorData") or () for name, value in each.items()}
         instance = data.get("primary-instance-id") or data.get("instance-id")
@@ -99,7 +99,7 @@ def _failed_action(cluster: dict[str, Any]) -> tuple[str, str] | None:
 
 
 def error_details(cluster: dict[str, Any]) -> str:
-    """`; CODE: message (bootstrap-action 1, …)` for each error that ended a cluster; empty where EMR tells of none."""
+    """`; CODE: message (bootstrap-action 1, …)` for each error that ended a cluster; empty if EMR reports none."""
     told = []
     for detail in cluster["Status"].get("ErrorDetails") or ():
         what = ": ".join(str(detail[name]) for name in ("ErrorCode", "ErrorMessage") if detail.get(name))
@@ -109,6 +109,6 @@ def error_details(cluster: dict[str, Any]) -> str:
 
 
 def failure_details(step: dict[str, Any]) -> str:
-    """What EMR says of a step that failed, or nothing."""
+    """What EMR reports about a failed step, or ""."""
     details = step["Status"].get("FailureDetails") or {}
     return ": ".join(str(details[name]) for name in ("Reason", "Message") if details.get(name))

@@ -1,13 +1,13 @@
-"""The native core, packed for the nodes of a cluster: an archive that Hadoop unpacks next to each task.
+"""The native core, packed for the nodes of a cluster as an archive that Hadoop unpacks next to each task.
 
-It comes from where this Python has it, if this is Linux, and from wheels in `dist/` of a checkout (`make wheel`) for
-other kinds of machines. One archive serves them all, so nobody has to know what kind the nodes are:
+It comes from this Python's installation, if this is Linux, and from wheels in `dist/` of a checkout (`make wheel`) for
+other architectures. One archive contains them all, so the architecture of the nodes need not be known:
 
-    crawlmill_native/__init__.py                          takes the module for the machine it runs on
+    crawlmill_native/__init__.py                          loads the module for the machine it runs on
     crawlmill_native/x86_64/crawlmill_native.abi3.so
     crawlmill_native/aarch64/crawlmill_native.abi3.so
 
-A node for which there is no module, or whose C library is too old for it, uses the Python core.
+A node without a matching module, or with too old a C library, uses the Python core.
 
 Spec: "Platform compatibility tags" of the Python Packaging User Guide; Amazon Linux 2023 has glibc 2.34.
 """
@@ -46,7 +46,7 @@ globals().update({name: getattr(_core, name) for name in dir(_core) if not name.
 
 
 def native_archive(target: Path, dist: Path | None = None) -> list[str]:
-    """Write the archive; the kinds of machines that it serves. Without any, nothing is written."""
+    """Write the archive; returns the architectures in it. If there are none, nothing is written."""
     modules = native_modules(dist)
     if modules:
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -57,7 +57,7 @@ def native_archive(target: Path, dist: Path | None = None) -> list[str]:
 
 
 def native_modules(dist: Path | None = None) -> dict[str, tuple[str, bytes]]:
-    """File name and content of the module for each kind of machine that has one. Raises: UsageError."""
+    """File name and content of the module for each available architecture. Raises: UsageError."""
     found = dict(_from_wheels(_dist() if dist is None else dist))
     if platform.system() == "Linux" and platform.machine() in MACHINES and (installed := _installed()) is not None:
         found[platform.machine()] = installed
@@ -73,13 +73,13 @@ def _installed() -> tuple[str, bytes] | None:
 
 
 def _dist() -> Path | None:
-    """The folder to which `make wheel` writes, in a checkout."""
+    """The folder that `make wheel` writes to, in a checkout."""
     library = Path(crawlmill.__file__).resolve().parent.parent
     return library.parent / "dist" if library.name == "lib" else None
 
 
 def _from_wheels(dist: Path | None) -> Iterator[tuple[str, tuple[str, bytes]]]:
-    """Of each kind of machine, the newest wheel of this version."""
+    """For each architecture, the newest wheel of this version."""
     wheels = dist.glob(f"{_MODULE}-{crawlmill.__version__}-*-abi3-*linux*.whl") if dist is not None else ()
     for wheel in sorted(wheels, key=os.path.getmtime):
         for machine in MACHINES:
@@ -94,5 +94,5 @@ def _from_wheels(dist: Path | None) -> Iterator[tuple[str, tuple[str, bytes]]]:
 
 
 def _fits(module: bytes) -> bool:
-    """Whether the C library of the nodes has what the module asks of it."""
+    """Whether the C library of the nodes has all symbols that the module needs."""
     return all((int(major), int(minor)) <= _GLIBC for major, minor in _NEEDED.findall(module))

@@ -1,12 +1,12 @@
-"""The record of a run on EMR (`engines/record.py`), on S3 beside the run's files.
+"""The record of a run on EMR (`engines/record.py`), on S3 next to the run's files.
 
 Its folder:
 
     RUN/run.json          the record
-    RUN/files/…           what tasks need; among it the task list
-    RUN/left/TASK/…       files that tasks have written, rows of the ledger among them (`AttemptFiles`)
-    RUN/reports/attempt_… why an attempt failed, in its own words (`task_report`)
-    RUN/output/part-N     what the last step has written
+    RUN/files/…           what tasks need, including the task list
+    RUN/left/TASK/…       files written by tasks, including ledger rows (`AttemptFiles`)
+    RUN/reports/attempt_… why an attempt failed, as reported by itself (`failure_report`)
+    RUN/output/part-N     the output of the last step
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["EmrRun", "Step"]
 
 @dataclass(frozen=True)
 class Step:
-    """A step that EMR has taken; `name` as people say it."""
+    """A step that EMR has accepted; `name` is for messages."""
 
     id: str
     name: str
@@ -29,7 +29,7 @@ class Step:
 
 @dataclass(frozen=True)
 class EmrRun(RunRecord):
-    """A run. `cluster` None: not submitted yet, as far as is known."""
+    """A run. `cluster` is None if it is not known to be submitted yet."""
 
     region: str
     endpoint: str | None

@@ -1,15 +1,15 @@
-"""mrjob's EMR runner, which here only writes the requests for a cluster and its steps; `work.py` does the rest.
+"""mrjob's EMR runner, used here only to write the requests for a cluster and its steps; `work.py` does the rest.
 
 Differences from mrjob, and their reasons:
 
-* files go to S3 through our storage, and are each sent once;
-* all steps are submitted at once, so that a job runs to its end without its launcher; a cluster of the job's own ends
+* files go to S3 through our storage, and each is sent once;
+* all steps are submitted at once, so that a job can finish without its launcher; a cluster of the job's own ends
   with them, or with the first that fails;
-* roles are not made in the user's account: they are named, or have EMR's usual names;
-* the region is us-east-1, where the data is, unless another is named;
-* logs of EMR are not read for counters, which would take minutes;
-* pools of clusters are not spoken to: `--cluster-id` names a cluster that waits;
-* what `streaming.py` says.
+* roles are not created in the user's account: they are configured, or have EMR's default names;
+* the region is us-east-1, where the data is, unless another is configured;
+* EMR's logs are not read for counters, which would take minutes;
+* pools of clusters are not supported: `--cluster-id` names a waiting cluster;
+* the differences listed in `streaming.py`.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ __all__ = ["EmrRunner"]
 
 _MRJobEMRRunner: Any = engine_runner("emr")
 _RELEASE: Final = "7.14.0"
-_USUAL: Final = "us-east-1"  # where S3 makes a bucket that is not told where
-# A node that is busy answers later than botocore's one second, and a task without credentials has nothing to read.
+_USUAL: Final = "us-east-1"  # where S3 creates a bucket if no region is given
+# A busy node may take longer than botocore's one second to respond, and without credentials a task reads nothing.
 _METADATA_SERVICE: Final = {"AWS_METADATA_SERVICE_TIMEOUT": "5", "AWS_METADATA_SERVICE_NUM_ATTEMPTS": "5"}
 
 
 class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
-    """Writes requests. `folder` is the run's own on S3, in a bucket that may have to be made: `new_bucket`.
+    """Writes requests. `folder` is the run's own on S3; if its bucket must be created first, that is `new_bucket`.
 
     Raises:
-        UsageError: A setting is wrong, or there are no credentials.
+        UsageError: A setting is invalid, or there are no credentials.
     """
 
     alias = "emr"
@@ -74,7 +74,7 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
         super()._fix_s3_tmp_and_log_uri_opts()
 
     def _usual_bucket(self) -> str:
-        """As with mrjob: a bucket of the region whose name begins with `mrjob-`, and if there is none, a new one."""
+        """As in mrjob: a bucket in the region whose name begins with `mrjob-`, or else a new one."""
         try:
             for bucket in self.aws.ask("s3", "list_buckets")["Buckets"]:
                 if bucket["Name"].startswith("mrjob-") and self.aws.region_of(bucket["Name"]) == self.aws.region:
@@ -89,7 +89,7 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
 
     @cached_property
     def aws(self) -> Aws:
-        """Amazon's services as mrjob.conf and the command line say where they are.
+        """Amazon's services with the endpoints of mrjob.conf and the command line.
 
         Raises:
             UsageError: The AWS configuration cannot be used, or there are no credentials.
@@ -105,17 +105,17 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
 
     @property
     def storage_options(self) -> StorageOptions:
-        """What mrjob.conf and the command line say of S3. Raises: UsageError."""
+        """Storage options with the S3 settings of mrjob.conf and the command line. Raises: UsageError."""
         sse = self._opts["s3_sse"]
         key = self._opts["s3_sse_kms_key_id"] if sse != "AES256" else None
         return StorageOptions(s3_endpoint=self.aws.endpoints.get("s3"), s3_sse=sse, s3_sse_kms_key_id=key)
 
     def lend_credentials(self) -> None:
-        """Put the credentials of mrjob.conf, if there are any, into the environment: our storage knows no others."""
+        """Put credentials from mrjob.conf, if any, into the environment, where our storage finds them."""
         lend(credentials_of(self._opts))
 
     def setting(self, name: str) -> Any:
-        """What mrjob.conf or the command line say."""
+        """A setting of mrjob.conf or the command line."""
         return self._opts[name]
 
     @property
@@ -124,12 +124,12 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
         return str(self._cloud_tmp_dir)
 
     def _default_step_output_dir(self) -> str:
-        if self.surveys:  # tasks read the findings as they read everything: from S3
+        if self.surveys:  # tasks read the findings like everything else: from S3
             return f"{self.folder.rstrip('/')}/step-output"
         return str(super()._default_step_output_dir())
 
     def prepare(self) -> None:
-        """Find out what has to be on S3 before the cluster starts."""
+        """Determine which files must be on S3 before the cluster starts."""
         self._create_dir_archives()
         for path in self._get_input_paths():
             self._upload_mgr.add(path)
@@ -140,12 +140,12 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
             self._upload_mgr.add(self._opts["hadoop_streaming_jar"])
 
     def prepare_cluster(self) -> None:
-        """Find out what has to be on S3 before a cluster without steps starts."""
+        """Determine which files must be on S3 before a cluster without steps starts."""
         self._create_dir_archives()
         self._add_bootstrap_files_for_upload()
 
     def upload(self, storage: Storage) -> None:
-        """Put it there. Raises: AwsError, SourceError."""
+        """Upload these files. Raises: AwsError, SourceError."""
         if self.new_bucket:
             elsewhere = {"CreateBucketConfiguration": {"LocationConstraint": self.aws.region}}
             self.aws.ask(
@@ -166,7 +166,7 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
         return str(self._upload_mgr.uri(self._get_input_paths()[0]))
 
     def steps(self) -> list[dict[str, Any]]:
-        """The steps, as EMR wants to hear of them."""
+        """The steps, in the form that EMR's API expects."""
         return list(self._steps_to_submit())
 
     def cluster(self) -> dict[str, Any]:
@@ -179,13 +179,13 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
         """The request for a cluster without steps."""
         request: dict[str, Any] = self._cluster_kwargs()
         tags = {**self._opts["tags"], **more_tags}
-        if self.storage_options.s3_sse_kms_key_id:  # EMR's logs are encrypted with S3's own keys otherwise
+        if self.storage_options.s3_sse_kms_key_id:  # otherwise EMR's logs are encrypted with S3's own keys
             request.setdefault("LogEncryptionKmsKeyId", self.storage_options.s3_sse_kms_key_id)
         request["Tags"] = [{"Key": name, "Value": str(value)} for name, value in sorted(tags.items())]
         return request
 
     def waiting_cluster(self, idle_s: int | None = None) -> dict[str, Any]:
-        """The request for a cluster that waits for jobs, and ends when it has had none for so long."""
+        """The request for a cluster that waits for jobs, and ends after being idle for so long."""
         request = self.cluster_alone()
         request["Instances"]["KeepJobFlowAliveWhenNoSteps"] = True
         idle = int(float(self._opts["max_mins_idle"]) * 60) if idle_s is None else idle_s
@@ -194,16 +194,16 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
 
     @property
     def jobs(self) -> int:
-        """How many jobs of Hadoop there are, one after the other."""
+        """The number of Hadoop jobs, which run one after the other."""
         return int(self._num_steps())
 
     @property
     def own_cluster(self) -> bool:
-        """Whether the job has a cluster for itself."""
+        """Whether the run has a cluster of its own."""
         return not self._opts["cluster_id"]
 
     def ship_native(self, archive: Path) -> list[str]:
-        """Send the native core along, if there is one and the user does not install it; for which kinds of machines."""
+        """Ship the native core, if there is one and the user does not install it; returns the architectures."""
         if any(name in str(self._opts["bootstrap"]) for name in ("crawlmill_native", "crawlmill-native")):
             return []
         if machines := native_archive(archive):
@@ -218,19 +218,19 @@ class EmrRunner(StreamingTasks, _MRJobEMRRunner):  # type: ignore[misc]
         return given
 
     def get_image_version(self) -> str:
-        """What mrjob would ask the cluster."""
+        """The Hadoop version, which mrjob would ask the cluster for."""
         return str(self._opts["release_label"]).removeprefix("emr-")
 
     @property
     def action_on_failure(self) -> str:
-        """What EMR does if a step fails: nothing to the steps of others. Ours that are left, the launcher cancels."""
+        """What EMR does if a step fails: continue with other people's steps. The launcher cancels the rest of ours."""
         return str(self._opts["emr_action_on_failure"] or ("TERMINATE_CLUSTER" if self.own_cluster else "CONTINUE"))
 
     def _action_on_failure(self) -> str:
         return self.action_on_failure
 
     def _cleanup_cloud_tmp(self) -> None:
-        """Ours to remove, with our storage."""
+        """Do nothing: we remove it, with our storage."""
 
     def _cleanup_logs(self) -> None:
-        """Logs stay: EMR writes them until after the run."""
+        """Do nothing: EMR still writes logs after the run."""

@@ -1,4 +1,4 @@
-"""Finding the cluster and the steps of a run on EMR by the run's name, which both carry."""
+"""Finds the cluster and the steps of a run on EMR by the run's name, which both carry."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CLOCKS_DIFFER: Final = timedelta(hours=1)
 
 
 def submitted(aws: Aws, run: EmrRun) -> EmrRun:
-    """The run as EMR has it, which knows cluster and steps by the run's name; without steps if it has none.
+    """Complete a run's record with its cluster and steps, found by the run's name; without steps if there are none.
 
     Raises: AwsError.
     """
@@ -29,12 +29,12 @@ def submitted(aws: Aws, run: EmrRun) -> EmrRun:
 
 
 def _steps_of(aws: Aws, key: str, cluster: str) -> tuple[Step, ...]:
-    """The steps of a run, in their order."""
+    """The steps of a run, in order."""
     found = []
     for step in aws.pages("emr", "list_steps", "Steps", ClusterId=cluster):
         whose, _, name = step["Name"].partition(": ")
         if whose == key:
             found.append(Step(step["Id"], name))
-    # "Step 2 of 3"; one that prepares the master is called otherwise, and comes first.
+    # "Step 2 of 3"; a step that prepares the master has another name, and comes first.
     found.sort(key=lambda step: [int(number) for number in re.findall(r"\d+", step.name)])
     return tuple(found)

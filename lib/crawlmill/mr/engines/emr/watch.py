@@ -1,9 +1,9 @@
-"""Follows the steps of a run on EMR: how far they are, why one failed, and what they leave behind.
+"""Follows the steps of a run on EMR: their progress, why one failed, and their output.
 
 States of a step: PENDING, RUNNING, COMPLETED, CANCELLED, FAILED, INTERRUPTED; of a cluster: STARTING, BOOTSTRAPPING,
 RUNNING, WAITING, TERMINATING, TERMINATED, TERMINATED_WITH_ERRORS.
 
-A failing task reports the reason itself, on S3 (`failure_report`). If no task has reported, EMR's own logs may help
+A failing task reports the reason itself, on S3 (`failure_report`). Without a report, EMR's own logs may help
 (`logs.py`).
 
 Spec: Amazon EMR API, DescribeStep and DescribeCluster.
@@ -29,14 +29,14 @@ from crawlmill.storage import Storage
 
 __all__ = ["EmrWatch"]
 
-_LOGS_WITHIN_S: Final = 400.0  # EMR copies them every five minutes
+_LOGS_WITHIN_S: Final = 400.0  # EMR copies logs every five minutes
 
 
 class EmrWatch(Following):
-    """Follows a run that has been submitted. In the end `parts` are locations, and `rows` local files.
+    """Follows a submitted run. At the end, `parts` are locations, and `rows` local files.
 
-    `every_s`: how often EMR is asked, in seconds; it throttles who asks much. `logs_within_s`: how long the log of a
-    step that failed is waited for.
+    `every_s`: the polling interval in seconds; EMR throttles frequent polling. `logs_within_s`: how long to wait for
+    the log of a failed step.
     """
 
     lost = (AwsError, SourceError)
@@ -56,7 +56,7 @@ class EmrWatch(Following):
         self._workers: Workers | None = None
 
     def counters(self) -> list[dict[str, int]]:
-        """None: EMR's are in logs that come minutes later."""
+        """Empty: EMR's counters are in logs that come minutes later."""
         return []
 
     @property
@@ -65,11 +65,11 @@ class EmrWatch(Following):
         return f"cluster {self._run.cluster}"
 
     def look(self) -> str | None:
-        """One look: None if all steps are completed, else how far they are.
+        """Poll once: None if all steps are completed, else a description of the progress.
 
         Raises:
             TaskError: A step has failed, or the cluster has ended.
-            AwsError, SourceError: EMR or S3 do not answer.
+            AwsError, SourceError: EMR or S3 does not respond.
         """
         cluster = self._cluster()
         for number, step in enumerate(self._run.steps, 1):
@@ -77,7 +77,7 @@ class EmrWatch(Following):
             state = found["Status"]["State"]
             if state == "COMPLETED":
                 continue
-            if state == "CANCELLED":  # often the cluster's end, whose reason is known when that has come
+            if state == "CANCELLED":  # often because the cluster ends, whose reason is known once it has ended
                 cluster = self._cluster()
                 if cluster["Status"]["State"] == "TERMINATING":
                     return "cluster is terminating"
@@ -98,7 +98,7 @@ class EmrWatch(Following):
         self._pause()
 
     def fetch(self) -> None:
-        """Fetch the rows, and find the output. Raises: SourceError, FormatError."""
+        """Fetch the rows, and list the output. Raises: SourceError, FormatError."""
         found = listed_files(self._storage, self._run.at("left"))
         self.rows, self.files = rows_apart(self._storage, found, self._scratch)
         self.parts = [*parts_in(self._storage, self._run.at("output"))]
@@ -114,7 +114,7 @@ class EmrWatch(Following):
         return found
 
     def _tell_failures(self) -> None:
-        """Say of each attempt that failed why it did."""
+        """Report why each failed attempt failed."""
         for attempt in self._attempts():
             if attempt not in self._told:
                 self._told.add(attempt)
@@ -122,7 +122,7 @@ class EmrWatch(Following):
                 self._watch.note(f"task {FailedAttempt(attempt).name} failed: {said}")
 
     def _error(self, step: Step, found: dict[str, Any], cluster: dict[str, Any]) -> TaskError:
-        """Why a step has not been completed, in one line."""
+        """Why a step was not completed, in one line."""
         state = found["Status"]["State"].lower()
         log = ClusterLogs(self._storage, self._run, self._wait_for_log, self._logs_within_s)
         logs = f"logs, some minutes after the end: {log.folder}"
@@ -151,7 +151,7 @@ class EmrWatch(Following):
             return []
 
     def _report(self, attempt: str) -> tuple[str, str]:
-        """What an attempt has said of its end, and its traceback."""
+        """An attempt's own report of its failure: message and traceback."""
         said, trace = report_of(self._storage, self._run.at(f"reports/{attempt}"))
         return said or "it does not say why", trace
 

@@ -1,9 +1,9 @@
 """`-r emr`: a run on Amazon EMR, with the same interface to the launcher as `MachineRunner`.
 
 The launcher uploads files and the task list to S3, records what it is about to do (`record.py`), requests a cluster
-with the job's steps, or adds them to one that is waiting, and follows them (`watch.py`). Tasks upload the rows of the
-ledger to S3 themselves, in one file per reducer (or map task), whatever the attempt; failing tasks upload errors.
-Results are copied from the run's folder to OUTPUT within S3.
+with the job's steps, or adds them to a waiting one, and follows them (`watch.py`). Tasks upload ledger rows to S3
+themselves, in one file per reducer (or map task), whatever the attempt; failing tasks upload errors. Results are copied
+from the run's folder to OUTPUT within S3.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ALIVE: Final = ("STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING")
 
 
 class _Stage(IntEnum):
-    """How far a run is, and so what its end has to clean up."""
+    """The progress of a run, which determines what must be cleaned up at its end."""
 
     CHECKED = 0  # nothing is on S3 yet
     UPLOADING = 1  # files of the run are on S3
@@ -53,10 +53,10 @@ class _Stage(IntEnum):
 
 
 class EmrWork(ClusterWork):
-    """A run on EMR. In the end `parts` are the files of its output, on S3, and `rows` local ones of rows.
+    """A run on EMR. At the end, `parts` are the output files, on S3, and `rows` local files of ledger rows.
 
     Raises:
-        UsageError: A setting is missing, or AWS does not take the credentials, the bucket or the cluster's name.
+        UsageError: A setting is missing, or AWS refuses the credentials, the bucket or the cluster's name.
     """
 
     def __init__(self, setup: RunSetup) -> None:
@@ -83,9 +83,9 @@ class EmrWork(ClusterWork):
             {
                 "mapreduce.job.name": f"crawlmill {job.name()}",
                 "mapreduce.output.fileoutputformat.compress": "false",
-                # By default reducers, which have nothing to do yet, take the room of map tasks from the first 5 % on.
+                # By default reducers, which have nothing to do yet, take room from map tasks when 5 % are done.
                 "mapreduce.job.reduce.slowstart.completedmaps": "0.95",
-                "mapreduce.reduce.speculative": "false",  # S3 has no renames to tell two attempts at one file apart
+                "mapreduce.reduce.speculative": "false",  # S3 has no renames to keep two attempts apart
                 PROPERTY: with_report_options(self._record.at("reports"), storage.options),
                 **hadoop_properties(storage.options),
             }
@@ -93,32 +93,32 @@ class EmrWork(ClusterWork):
 
     @property
     def parts(self) -> list[Path | str]:
-        """Files of the output, on S3."""
+        """The output files, on S3."""
         return self._following.parts if self._following else []
 
     @property
     def rows(self) -> list[Path]:
-        """Local files of rows."""
+        """Local files of ledger rows."""
         return self._following.rows if self._following else []
 
     @property
     def files(self) -> list[TaskFile]:
-        """Files that tasks have written, on S3."""
+        """Files written by tasks, on S3."""
         return self._following.files if self._following else []
 
     def counters(self) -> list[dict[str, int]]:
-        """None: EMR's are in logs that come minutes later."""
+        """Empty: EMR's counters are in logs that come minutes later."""
         return []
 
     def write_to(self, output: OutputFolder | None) -> None:
-        """Output is made in the run's folder, wherever it is to go."""
+        """Do nothing: output is always made in the run's own folder first."""
 
     def run(self) -> None:
         """Run the job, and fetch its rows.
 
         Raises:
-            TaskError: EMR could not run it to its end.
-            CrawlmillError: EMR or S3 cannot be reached any more.
+            TaskError: The run failed on EMR.
+            CrawlmillError: EMR or S3 can no longer be reached.
         """
         self._runner.give(replace(self._settings, files_folder=self._record.at("left")))
         self._runner.prepare()
@@ -156,12 +156,12 @@ class EmrWork(ClusterWork):
 
     @property
     def _collect(self) -> str:
-        """The command that ends the run if this launcher cannot."""
+        """The command that finishes the run if this launcher cannot."""
         return f"crawlmill ledger --collect {self._record.info.output_dir or self._record.folder.rstrip('/')}"
 
     def close(self) -> None:
-        """Leave nothing behind; but of a run that somebody can still end, what that takes."""
-        error = sys.exc_info()[0]  # `closing` calls us while it is on its way
+        """Clean up; but leave a run that can still be finished what that needs."""
+        error = sys.exc_info()[0]  # set when called from `closing` after an error
         stopped = error is not None and issubclass(error, Stopped)
         kept = self._stage is _Stage.COMPLETED or not stopped
         if self._stage >= _Stage.ASKED and error is not None and kept:
@@ -171,7 +171,7 @@ class EmrWork(ClusterWork):
         self._runner.cleanup()
 
     def _end(self) -> None:
-        # Of a named cluster, the steps after the one that failed are still there.
+        # On a named cluster, the steps after the failed one are still there.
         rest = self._stage is _Stage.FAILED and not self._runner.own_cluster
         left = None
         try:
@@ -189,12 +189,12 @@ class EmrWork(ClusterWork):
                 self._watch.note(f"a temporary folder could not be removed: {error}")
 
     def _submit(self) -> None:
-        """Give the steps to a cluster. Raises: AwsError."""
+        """Submit the steps to a cluster. Raises: AwsError."""
         runner, own = self._runner, self._runner.own_cluster
         wanted = runner.cluster() if own else {"JobFlowId": self._record.cluster, "Steps": runner.steps()}
         self._stage, lost = _Stage.ASKED, None
         try:
-            with ThreadPoolExecutor(1) as thread:  # a signal does not part us from the answer: the block waits for it
+            with ThreadPoolExecutor(1) as thread:  # a signal must not lose the response: leaving the block waits for it
                 thread.submit(self._ask_for_steps, wanted).result()
         except AwsError as error:
             if not error.transient:
@@ -209,10 +209,10 @@ class EmrWork(ClusterWork):
     def _ask_for_steps(self, wanted: dict[str, Any]) -> None:
         operation = "run_job_flow" if self._runner.own_cluster else "add_job_flow_steps"
         answer = self._aws.ask_once("emr", operation, **wanted)
-        self._record = replace(self._record, cluster=answer.get("JobFlowId") or self._record.cluster)  # now it costs
+        self._record = replace(self._record, cluster=answer.get("JobFlowId") or self._record.cluster)  # it costs now
 
     def _check(self) -> None:
-        """Find out before anything is uploaded whether AWS will have us. Raises: UsageError."""
+        """Check before uploading that AWS accepts us. Raises: UsageError."""
         try:
             if self._runner.own_cluster:
                 next(self._aws.pages("emr", "list_clusters", "Clusters", ClusterStates=["STARTING"]), None)

@@ -13,7 +13,7 @@ from crawlmill.mr.engines.emr.aws import Aws, AwsError
 __all__ = ["Workers"]
 
 _EVERY_S: Final = 60.0
-# By whether the cluster is of instance fleets.
+# By whether the cluster uses instance fleets.
 _RUNNING: Final[dict[bool, tuple[str, ...]]] = {
     True: ("ProvisionedOnDemandCapacity", "ProvisionedSpotCapacity"),
     False: ("RunningInstanceCount",),
@@ -25,14 +25,14 @@ _WANTED: Final[dict[bool, tuple[str, ...]]] = {
 
 
 class Workers:
-    """The workers of a cluster: its task nodes, or its core nodes where it has no others; asked for once a minute."""
+    """The workers of a cluster: its task nodes, or else its core nodes; requested once a minute."""
 
     def __init__(self, aws: Aws, cluster: str) -> None:
         self._aws, self._cluster = aws, cluster
         self._said, self._due = "", 0.0
 
     def said(self, cluster: dict[str, Any]) -> str:
-        """`, 2 of 4 workers`; nothing where all have started, or nobody tells. `cluster` is as EMR describes it."""
+        """`, 2 of 4 workers`; empty if all have started, or if unknown. `cluster` is EMR's description of it."""
         if time.monotonic() >= self._due:
             self._due = time.monotonic() + _EVERY_S
             try:
@@ -44,7 +44,7 @@ class Workers:
         return self._said
 
     def _count(self, cluster: dict[str, Any]) -> tuple[int, int]:
-        """Running and wanted ones."""
+        """The numbers of running and of requested workers."""
         fleets = cluster.get("InstanceCollectionType") == "INSTANCE_FLEET"
         what = "InstanceFleet" if fleets else "InstanceGroup"
         operation = "list_instance_fleets" if fleets else "list_instance_groups"

@@ -1,8 +1,7 @@
-"""A run on Hadoop whose launcher died, as `crawlmill ledger --collect` follows it.
+"""Follows a run on Hadoop whose launcher died, for `crawlmill ledger --collect`.
 
-YARN knows the applications of the run by its tag, and Hadoop marks the output of a step that has succeeded. A step
-that the launcher had not yet submitted cannot be submitted here, because the files that the job ships are gone with
-the launcher.
+YARN knows the run's applications by their tag, and Hadoop marks the output of a successful step. A step that the
+launcher had not submitted yet cannot be submitted here, because the files to ship are gone with the launcher.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ _PUBLISHED: Final = re.compile(r"part-\d{5,}(?:\.\w+)?")
 
 
 class HadoopCollected(Following):
-    """Follows the applications of a run that was launched elsewhere.
+    """Follows the applications of a run that another process launched.
 
     Raises:
         UsageError: The launcher is alive, or YARN does not know the run.
-        SourceError: YARN or HDFS do not answer.
+        SourceError: YARN or HDFS does not respond.
     """
 
     def __init__(self, setup: CollectSetup) -> None:
@@ -63,17 +62,17 @@ class HadoopCollected(Following):
         return self._applications[-1].id if self._applications else "YARN"
 
     def counters(self) -> list[dict[str, int]]:
-        """None: they are in the logs of Hadoop's client, which are gone with the launcher."""
+        """Empty: they are in the logs of Hadoop's client, which are gone with the launcher."""
         return []
 
     def look(self) -> str | None:
-        """One look: None if all steps are completed, else how far they are.
+        """Poll once: None if all steps are completed, else the progress in words.
 
         Raises:
             TaskError: A step has failed, or was never submitted.
-            SourceError: YARN or HDFS do not answer.
+            SourceError: YARN or HDFS does not respond.
         """
-        self._applications = self._yarn.applications(tag_of(self.run.key))  # before the outputs: it may end meanwhile
+        self._applications = self._yarn.applications(tag_of(self.run.key))  # before the outputs: it may end in between
         steps = len(self.run.outputs)
         done = 0
         while done < steps and self._storage.exists(posixpath.join(self.run.outputs[done], _SUCCESS)):
@@ -92,11 +91,11 @@ class HadoopCollected(Following):
         )
 
     def fetch(self) -> None:
-        """Fetch the rows, and find the output, of which a launcher may have published a part.
+        """Fetch the rows, and list the output, part of which the launcher may have published.
 
         Raises:
-            UsageError: All of the output is there, but for the rename of its folder.
-            SourceError: HDFS does not answer.
+            UsageError: The output is complete except for the rename of its folder.
+            SourceError: HDFS does not respond.
         """
         outputs, staging = self.run.outputs, self._staging
         if staging is not None and self._storage.exists(posixpath.join(staging, _SUCCESS)):
@@ -107,19 +106,19 @@ class HadoopCollected(Following):
         found = [file for output in outputs for file in committed_files(self._storage, output)]
         self.rows, files = rows_apart(self._storage, found, self._scratch)
         parts, moved = parts_in(self._storage, outputs[-1]), self._moved()
-        # In another format than pairs, parts are files of tasks.
+        # In formats other than pairs, parts are files of tasks.
         pairs = {name for name in moved if self.run.info.output_format == "pairs" and _PUBLISHED.fullmatch(name)}
         published = {_number_of(name): moved[name] for name in pairs}
         named = [TaskFile(name, place) for name, place in moved.items() if name not in pairs]
         self.parts, self.files = [*in_order(parts, published)], [*named, *files]
 
     def output(self) -> OutputFolder | None:
-        """The output folder in the making, which tasks have written."""
+        """The unpublished output folder, which tasks have written."""
         folder = self.run.info.output_dir
         return OutputFolder(folder, self._storage, again=True, work=self.run.work) if folder else None
 
     def end(self) -> str | None:
-        """Nothing is left of a run that failed: steps are submitted one after the other."""
+        """Do nothing: steps are submitted one after the other, so a failed run has none left."""
         return None
 
     @property
@@ -131,11 +130,11 @@ class HadoopCollected(Following):
         return f"logs: yarn logs -applicationId {self.where}" if self._applications else f"tag {tag_of(self.run.key)}"
 
     def _publishing(self) -> bool:
-        """Whether the launcher has died while it published: its tasks had all ended."""
+        """Whether the launcher died while publishing, after all tasks had ended."""
         return bool(self._moved())
 
     def _moved(self) -> dict[str, str]:
-        """Files that were moved to where they are published, by name."""
+        """Files that were already moved to their published place, by name."""
         if self._staging is None:
             return {}
         return {
@@ -145,7 +144,7 @@ class HadoopCollected(Following):
         }
 
     def _error(self, application: Application) -> TaskError:
-        """Why an application has failed, in one line."""
+        """Why an application failed, in one line."""
         reports = self.run.at("reports")
         attempts = [name for name in _names(self._storage, reports) if name.startswith("attempt_")]
 
@@ -159,7 +158,7 @@ class HadoopCollected(Following):
         return TaskError(f"the job {ended}: {application.said or 'YARN does not say why'}; {self._where_logs}")
 
     def _check_submitted(self) -> None:
-        """Forget a run that YARN never had."""
+        """Forget a run that YARN never received."""
         begun = self._storage.exists(self.run.outputs[0]) or self._publishing()
         if begun or self._yarn.applications(tag_of(self.run.key)):
             return
@@ -181,7 +180,7 @@ def _number_of(part: str) -> int:
 
 
 def in_order(left: list[str], moved: dict[int, str]) -> list[str]:
-    """All parts of an output, of which some were moved to their place, by number; the others keep their order."""
+    """All parts of an output, some of them moved to their place, by number; the others keep their order."""
     rest = iter(left)
     return [moved[number] if number in moved else next(rest) for number in range(len(left) + len(moved))]
 

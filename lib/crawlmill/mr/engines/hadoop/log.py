@@ -1,8 +1,8 @@
-"""Reads the log of Hadoop's client (`hadoop jar`) about the job that it has submitted.
+"""Reads the log of Hadoop's client (`hadoop jar`) about the job that it submitted.
 
-It logs to stderr. These messages are understood, whatever comes before them on the line:
+It logs to stderr. These messages are recognised, whatever precedes them on the line:
 
-    Submitted application application_N_N          the job is YARN's from now on
+    Submitted application application_N_N          YARN has the job from now on
     Running job: job_N_N
     The url to track the job: URL
     map 33% reduce 0%
@@ -41,7 +41,7 @@ _COUNTER: Final = re.compile(r"^\t\t(.+)=(-?\d+)$")
 
 @dataclass(frozen=True, slots=True)
 class FailedAttempt:
-    """An attempt at a task that failed; `said` is Hadoop's reason, which knows nothing of Python."""
+    """A failed attempt at a task; `said` is Hadoop's reason, which does not include Python errors."""
 
     attempt: str
     said: str = ""
@@ -54,15 +54,15 @@ class FailedAttempt:
 
     @property
     def name(self) -> str:
-        """The task's name, as the other runners write it."""
+        """The task's name, as written by other runners."""
         found = _ATTEMPT.fullmatch(self.attempt)
         return f"{'map' if found[2] == 'm' else 'reduce'}-{int(found[3]):05}" if found else self.attempt
 
 
 def failure_of_task(attempts: list[str], report: Callable[[str], tuple[str, str]], logs: str) -> TaskError | None:
-    """The error of the task that failed most often in the last job, which is why a job fails; None without any.
+    """The error for the task that failed most often in the last job, which is why the job failed; None if none failed.
 
-    `report` returns what an attempt has said of its failure, and its traceback; `logs` tells where the logs are.
+    `report` returns an attempt's own report of its failure and its traceback; `logs` says where the logs are.
     """
     failures = [FailedAttempt(attempt) for attempt in attempts]
     if not failures:
@@ -76,7 +76,7 @@ def failure_of_task(attempts: list[str], report: Callable[[str], tuple[str, str]
 
 
 class HadoopLog(ClientLog[FailedAttempt]):
-    """What the lines have said so far; `feed` them one by one."""
+    """What the lines have reported so far; pass them to `feed` one by one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -115,18 +115,18 @@ class HadoopLog(ClientLog[FailedAttempt]):
         return failure
 
     def complaint(self) -> str:
-        """What seems to be the reason why the client gave up without reporting on the job."""
+        """The likely reason why the client gave up without reporting on the job."""
         telling = (line for line in self.complaints if "Streaming Command Failed" not in line)
         return self._said(next(telling, None)).removeprefix("Error Launching job : ")
 
     @property
     def culprit(self) -> str | None:
-        """Hadoop's number of the task that was the end of the job."""
+        """Hadoop's number of the task that made the job fail."""
         found = _CULPRIT.search(self.ended or "")
         return found[1] if found else None
 
     def _why(self, text: str) -> FailedAttempt | None:
-        """The failed attempt of the line before, if there was one, now that Hadoop has given its reason."""
+        """The failed attempt of the previous line, if there was one, with the reason that Hadoop has now logged."""
         attempt, self._failed = self._failed, None
         if attempt is None:
             return None
@@ -136,7 +136,7 @@ class HadoopLog(ClientLog[FailedAttempt]):
         return failure
 
     def _is_data(self, line: str, record: re.Match[str] | None) -> bool:
-        """Whether the line is empty, or one of the counters, which end at the next record of the log."""
+        """Whether the line is empty, or one of the counters, which end at the next log record."""
         if self._group is None or record:
             self._group = None
             return not line

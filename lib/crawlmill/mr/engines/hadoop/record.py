@@ -1,4 +1,4 @@
-"""The record of a run on Hadoop (`engines/record.py`), on HDFS beside the task list."""
+"""The record of a run on Hadoop (`engines/record.py`), on HDFS next to the task list."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["HadoopRun"]
 
 @dataclass(frozen=True)
 class HadoopRun(RunRecord):
-    """A run. `outputs`: the folder that each step writes.
+    """A run. `outputs`: the output folder of each step.
 
-    `work`: the folder within the output folder in the making that the last step writes, if the output is on HDFS.
+    `work`: the folder within the unpublished output folder that the last step writes to, if the output is on HDFS.
     `scratch`: the launcher's own local folder, on the machine `host`; `yarn`: addresses of the ResourceManagers.
     """
 
@@ -33,5 +33,5 @@ class HadoopRun(RunRecord):
 
     @property
     def launcher_runs(self) -> bool | None:
-        """Whether the launcher is alive; None if that cannot be known on this machine."""
+        """Whether the launcher is alive; None if this machine cannot tell."""
         return has_owner(Path(self.scratch)) if self.host == socket.gethostname() else None

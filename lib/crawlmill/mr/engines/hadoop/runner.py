@@ -1,12 +1,12 @@
-"""mrjob's Hadoop runner, which here only writes the command of a step; `work.py` runs it.
+"""mrjob's Hadoop runner, used here only to write the command of a step; `work.py` runs it.
 
 Differences from mrjob, and their reasons:
 
-* the task list goes to HDFS through our storage, and what a task's folder needs goes there with the job itself
-  (`-files` takes local paths): mrjob starts a Java machine for every single file;
-* Hadoop's own `_SUCCESS` is always on: it tells whoever finishes the run that a step's output is whole. It is in a
-  folder that only the run sees;
-* what `streaming.py` says.
+* the task list goes to HDFS through our storage, and the files of a task's folder are sent with the job itself
+  (`-files` takes local paths): mrjob starts a Java VM for every single file;
+* Hadoop's own `_SUCCESS` is always on: it tells `ledger --collect` that a step's output is complete. It is in a folder
+  that only the run sees;
+* the differences listed in `streaming.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MRJobHadoopRunner: Any = engine_runner("hadoop")
 
 
 class HadoopRunner(StreamingTasks, _MRJobHadoopRunner):  # type: ignore[misc]
-    """Writes commands. `storage` reaches HDFS, `output` is where the last step writes: a folder that is not there."""
+    """Writes commands. `storage` opens HDFS; `output` is a new folder that the last step writes to."""
 
     storage: Storage
     tasks: str
@@ -42,7 +42,7 @@ class HadoopRunner(StreamingTasks, _MRJobHadoopRunner):  # type: ignore[misc]
     def _fix_opt(self, opt_key: str, opt_value: Any, source: str) -> Any:
         value = super()._fix_opt(opt_key, opt_value, source)
         if opt_key == "hadoop_tmp_dir" and "://" not in value and not value.startswith("/"):
-            return f"hdfs:///user/{hdfs_user()}/{value}"  # mrjob's knows the login name only
+            return f"hdfs:///user/{hdfs_user()}/{value}"  # mrjob's own default uses the login name
         return value
 
     def find_programs(self) -> None:
@@ -53,7 +53,7 @@ class HadoopRunner(StreamingTasks, _MRJobHadoopRunner):  # type: ignore[misc]
             raise UsageError(f"-r hadoop: no {binary} was found (is it on the PATH, or HADOOP_HOME set?)")
         conf = Path(found).resolve().parent.parent / "etc" / "hadoop"
         if conf.is_dir() and not {"HADOOP_CONF_DIR", "HADOOP_HOME"} & set(os.environ):
-            os.environ["HADOOP_CONF_DIR"] = str(conf)  # what the program itself would read, for our storage
+            os.environ["HADOOP_CONF_DIR"] = str(conf)  # the configuration that the program would read, for our storage
         jar = self.get_hadoop_streaming_jar()
         if jar is None:
             raise UsageError(
@@ -69,11 +69,11 @@ class HadoopRunner(StreamingTasks, _MRJobHadoopRunner):  # type: ignore[misc]
         return str(self._hadoop_tmp_dir)
 
     def write_to(self, output: str) -> None:
-        """Have the last step write to this folder, which is not there yet."""
+        """Set the folder that the last step writes to; it must not exist yet."""
         self._output_dir = output
 
     def prepare(self) -> None:
-        """Put the task list where Hadoop reads it. Raises: SourceError."""
+        """Upload the task list to HDFS. Raises: SourceError."""
         self._create_dir_archives()
         self._create_setup_wrapper_scripts()
         for path in self._get_input_paths():
@@ -83,28 +83,28 @@ class HadoopRunner(StreamingTasks, _MRJobHadoopRunner):  # type: ignore[misc]
 
     @property
     def steps(self) -> int:
-        """How many steps there are."""
+        """The number of steps."""
         return int(self._num_steps())
 
     def command(self, step: int) -> list[str]:
-        """The command that runs a step, and returns when it has ended."""
+        """The command that runs a step and returns when it has ended."""
         return list(self._args_for_step(step))
 
     def output_of(self, step: int) -> str:
-        """The folder that a step writes."""
+        """The output folder of a step."""
         return str(self._step_output_uri(step))
 
     @property
     def binary(self) -> list[str]:
-        """`hadoop`, with arguments that it always has."""
+        """`hadoop`, with the arguments that it always gets."""
         return list(self.get_hadoop_bin())
 
     def _wd_mirror(self) -> None:
-        """No copy of the tasks' files on HDFS: the job's submission makes one."""
+        """Do nothing: job submission copies the tasks' files to HDFS."""
 
     def _jobconf_for_step(self, step_num: int) -> dict[str, Any]:
         ours = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "true"}
         return {**super()._jobconf_for_step(step_num), **ours}
 
     def _cleanup_hadoop_tmp(self) -> None:
-        """Ours to remove, with our storage."""
+        """Do nothing: we remove it, with our storage."""

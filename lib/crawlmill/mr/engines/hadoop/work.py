@@ -2,12 +2,12 @@
 
     RUN/run.json          what `ledger --collect` needs to finish the run if the launcher dies (`record.py`)
     RUN/tasks.jsonl       the task list; one line is one map task
-    RUN/step-output/0000  what a step writes that is not the last one
-    RUN/output            what the last step writes (beside the user's folder, if that is on HDFS)
-    RUN/reports/attempt_… why an attempt failed, in its own words (`task_report`)
+    RUN/step-output/0000  the output of a step that is not the last one
+    RUN/output            the output of the last step (next to the user's folder, if that is on HDFS)
+    RUN/reports/attempt_… why an attempt failed, as reported by itself (`failure_report`)
 
-RUN is a folder on HDFS that is gone when the run has ended. Tasks write their files, ledger rows among them, beside
-their output, so that Hadoop takes or throws away both together: failed, killed and speculative attempts leave nothing.
+RUN is a folder on HDFS that is removed at the end of the run. Tasks write their files, including ledger rows, next to
+their output, so that Hadoop keeps or discards both together: failed, killed and speculative attempts leave nothing.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ _KILL_S: Final = 60.0
 
 
 class HadoopWork(ClusterWork):
-    """A run on a cluster. In the end `parts` are the files of its output, on HDFS, and `rows` local ones of rows.
+    """A run on a cluster. At the end, `parts` are the output files, on HDFS, and `rows` local files of ledger rows.
 
     Raises:
-        UsageError: There is no hadoop, no streaming jar, no NameNode that answers.
+        UsageError: There is no `hadoop`, no streaming jar, or no NameNode responds.
     """
 
     def __init__(self, setup: RunSetup) -> None:
@@ -89,7 +89,7 @@ class HadoopWork(ClusterWork):
         )
 
     def write_to(self, output: OutputFolder | None) -> None:
-        """Have the output made within this folder, if that is on HDFS; else it is fetched."""
+        """Have tasks write the output into this folder, if it is on HDFS; else it is fetched."""
         if output is not None and output.remote_work is not None:
             self._work = output.remote_work
             self._runner.write_to(output.remote_work)
@@ -98,8 +98,8 @@ class HadoopWork(ClusterWork):
         """Run the job and fetch its rows.
 
         Raises:
-            TaskError: Hadoop could not run it to its end.
-            SourceError: HDFS is not to be reached any more.
+            TaskError: The run failed on Hadoop.
+            SourceError: HDFS can no longer be reached.
         """
         self._runner.give(replace(self._settings, files_folder=COMMITTED))
         self._runner.prepare()
@@ -122,7 +122,7 @@ class HadoopWork(ClusterWork):
         return self._counters
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """End and remove everything."""
         try:
             with Storage(self._quick) as storage:
                 if self._record is not None:
@@ -148,7 +148,7 @@ class HadoopWork(ClusterWork):
         code: int | None = None
         try:
             for line in client.lines(tick):
-                if not line.startswith("\t"):  # counters come again in the end, and traces of Java help nobody
+                if not line.startswith("\t"):  # counters are reported at the end, and Java traces are not helpful
                     _LOGGER.info("%s", line)
                 if failure := log.feed(line):
                     self._note(failure, log)
@@ -168,11 +168,11 @@ class HadoopWork(ClusterWork):
         self._watch.note(f"task {failure.name} failed: {failure.said}")
 
     def _error(self, log: HadoopLog) -> TaskError:
-        """What the driver's failure means, in one line."""
+        """The meaning of the client's failure, in one line."""
         if log.application is None:
             return TaskError(f"Hadoop did not take the job: {log.complaint()}")
         where = f"logs: yarn logs -applicationId {log.application}"
-        # The driver has often gone before it hears of the last failures; their reports are there.
+        # The client often ends before it hears of the last failures; their reports are there.
         known = {failure.attempt: failure for failure in (*self._reported(), *log.failures)}
         failures = [known[attempt] for attempt in sorted(known) if known[attempt].task == log.culprit]
         if not failures:
@@ -189,11 +189,11 @@ class HadoopWork(ClusterWork):
             return []
 
     def _report_of(self, failure: FailedAttempt) -> tuple[str, str]:
-        """What the attempt itself has said, and its traceback; under Kerberos it could not."""
+        """The attempt's own report and its traceback; empty under Kerberos, where it cannot report."""
         return report_of(self._storage, self._reports(failure.attempt)) if self._namenodes else ("", "")
 
     def _kill(self, log: HadoopLog) -> None:
-        """Have the cluster end the job, which does not end with its driver."""
+        """Have the cluster end the job, which continues without its client."""
         if log.job is None:
             return
         command = [*self._runner.binary, "job", "-kill", log.job]
@@ -203,19 +203,19 @@ class HadoopWork(ClusterWork):
             killed = done.returncode == 0
         except (OSError, subprocess.TimeoutExpired):
             killed = False
-        if not killed and log.application:  # without one, the cluster has not taken the job
+        if not killed and log.application:  # without one, the cluster has not accepted the job
             self._watch.note(f"could not tell the cluster to end the job: hadoop job -kill {log.job}")
 
     def _reports(self, name: str = "") -> str:
         return posixpath.join(self._runner.folder, "reports", name)
 
     def _report_folders(self) -> str:
-        """Where attempts may report, for `task_report`: a URL per NameNode."""
+        """Where attempts may report, for `failure_report`: a URL per NameNode."""
         path = self._reports().removeprefix("hdfs://").partition("/")[2].rstrip("/")
         return ",".join(f"{url}/webhdfs/v1/{path}?user.name={hdfs_user()}" for url in self._namenodes)
 
     def _find_namenodes(self) -> list[str]:
-        """The addresses of those who listen to whoever gives a name; none if a ticket is wanted."""
+        """The addresses of the NameNodes that accept a plain user name; empty if Kerberos is required."""
         if given := self._storage.options.webhdfs:
             return [given.rstrip("/").removesuffix("/webhdfs/v1")]
         conf = read_hadoop_conf()
@@ -235,7 +235,7 @@ class HadoopWork(ClusterWork):
 
 
 class _Gauge:
-    """Asks the application now and then how much its tasks have read, for the line of progress."""
+    """Asks the application from time to time how much its tasks have read, for the progress line."""
 
     def __init__(self, tracking_url: str, job: str, watch: Progress) -> None:
         self._url = f"{tracking_url.rstrip('/')}/ws/v1/mapreduce/jobs/{job}/counters"
@@ -243,7 +243,7 @@ class _Gauge:
         self._due, self._failures = time.monotonic(), 0
 
     def look(self) -> None:
-        """Ask, if it is time. Where nobody answers (a cluster may not let us), the phases are all that is shown."""
+        """Ask, if it is time. If nothing responds (clusters may forbid it), only the phases are shown."""
         if time.monotonic() < self._due or self._failures >= _PATIENCE:
             return
         try:

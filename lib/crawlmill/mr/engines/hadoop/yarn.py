@@ -1,4 +1,4 @@
-"""Asks YARN's ResourceManager for the applications of a run, by their tag.
+"""Queries YARN's ResourceManager for the applications of a run, by their tag.
 
 Without Kerberos this uses the REST interface; with Kerberos the program `yarn`, which has the user's ticket. YARN
 compares tags in lower case, of at most 100 ASCII characters. A ResourceManager forgets ended applications after a
@@ -33,13 +33,13 @@ _ROW: Final = re.compile(r"^\s*(application_\d+_\d+)\t")
 
 
 def tag_of(key: str) -> str:
-    """The tag of a run's applications in YARN; the end of a run's key is what no other run has."""
+    """The YARN tag of a run's applications: the end of the run's key, which is unique."""
     return key[-_MAX_TAG:].lower()
 
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """An application. `state`: SUCCEEDED, FAILED or KILLED when it has ended, else how far it is (ACCEPTED, …)."""
+    """An application. `state`: SUCCEEDED, FAILED or KILLED if it has ended, else its progress (ACCEPTED, …)."""
 
     id: str
     state: str
@@ -52,7 +52,7 @@ class Application:
 
 
 def resource_managers(conf: Mapping[str, str]) -> tuple[str, ...]:
-    """The HTTP addresses of a cluster's ResourceManagers, as `yarn-site.xml` gives them; none if it does not."""
+    """The HTTP addresses of a cluster's ResourceManagers according to `yarn-site.xml`; empty if not given."""
     scheme = "https" if conf.get("yarn.http.policy", "").upper() == "HTTPS_ONLY" else "http"
     key = f"yarn.resourcemanager.webapp.{'https.' if scheme == 'https' else ''}address"
     ids = [f".{each.strip()}" for each in conf.get("yarn.resourcemanager.ha.rm-ids", "").split(",") if each.strip()]
@@ -70,17 +70,17 @@ def resource_managers(conf: Mapping[str, str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Yarn:
-    """The ResourceManagers at these addresses, one of which is active; `program`: ask the program `yarn` instead."""
+    """The ResourceManagers at these addresses, one of which is active; `program`: use the program `yarn` instead."""
 
     urls: tuple[str, ...]
     user: str
     program: bool = False
 
     def applications(self, tag: str) -> list[Application]:
-        """The applications with this tag, in the order in which they were submitted.
+        """The applications with this tag, in the order of submission.
 
         Raises:
-            SourceError: No ResourceManager answers.
+            SourceError: No ResourceManager responds.
         """
         found = self._ask_program(tag) if self.program else self._ask(tag)
         return sorted(found, key=lambda each: [int(number) for number in re.findall(r"\d+", each.id)])
@@ -96,7 +96,7 @@ class Yarn:
                 with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310
                     found = (json.load(answer)["apps"] or {}).get("app") or []
                 return [_application(each) for each in found]
-            except (OSError, ValueError, LookupError, TypeError) as error:  # perhaps one that stands by
+            except (OSError, ValueError, LookupError, TypeError) as error:  # may be a standby
                 said = f"{url}: {getattr(error, 'reason', None) or error}"
         raise SourceError(f"YARN's ResourceManager does not answer: {said}", reason="unavailable")
 
@@ -126,7 +126,7 @@ class Yarn:
 
 
 def _application(found: Mapping[str, str]) -> Application:
-    """An application as the REST interface describes it. A job may fail in an application that is FINISHED."""
+    """Parse an application from the REST interface. An application may be FINISHED although its job failed."""
     final, state = found["finalStatus"].upper(), found["state"].upper()
     over = state in ("FINISHED", "FAILED", "KILLED")
     said = " ".join(found.get("diagnostics", "").split())

@@ -1,1 +1,1 @@
-"""inline and local."""
+"""The runners of one machine: `inline` and `local`."""

@@ -1,7 +1,7 @@
 """The channel between the launcher and one of its workers: messages in both directions, over a socket pair.
 
-A message is its length in four bytes, then `kind` and `body`, any objects that can be pickled. Both ends run the same
-version of this code, and no message comes from anywhere else.
+A message is its length in four bytes, then `kind` and `body`, which can be any objects that can be pickled. Both ends
+run the same version of this code, and messages come from nowhere else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LENGTH: Final = struct.Struct(">I")
 
 
 class Channel:
-    """One end of the line."""
+    """One end of the channel."""
 
     def __init__(self, end: socket.socket) -> None:
         self._end = end
@@ -33,13 +33,13 @@ class Channel:
         """Send a message.
 
         Raises:
-            OSError: Nobody is at the other end.
+            OSError: The other end is closed.
         """
         message = pickle.dumps((kind, body))
         self._end.sendall(_LENGTH.pack(len(message)) + message)
 
     def receive(self) -> list[Message] | None:
-        """The messages that have come in, after waiting for some bytes; None when the other end is gone."""
+        """Wait for data and return the complete messages; None when the other end is closed."""
         try:
             data = self._end.recv(1 << 16)
         except ConnectionError:
@@ -57,5 +57,5 @@ class Channel:
         return messages
 
     def close(self) -> None:
-        """Hang up."""
+        """Close this end."""
         self._end.close()

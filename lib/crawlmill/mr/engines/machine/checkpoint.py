@@ -1,13 +1,13 @@
-"""`--checkpoint DIR`: keeps the results of finished map tasks, so that a later run need not read their inputs again.
+"""`--checkpoint DIR`: keeps the results of finished map tasks, so that a later run does not read their inputs again.
 
-What is kept of a task is in a folder that is named by what its output depends on: all that is shipped to tasks (the
-job's script, what it uploads, the package), their options, properties and environment as the user gave them, the
-version of Unicode, the number of partitions, the task's inputs, and of local inputs size and time of change. So
-nothing has to be compared, and runs of any kind can share one DIR. Only tasks whose inputs are all ok are kept; the
-others are done again, and the reduce always is. So is a task of which not all is there that was kept.
+The results of a task are kept in a folder named by everything that its output depends on: all files shipped to tasks
+(the job's script, uploads, the package), their options, properties and environment as given by the user, the Unicode
+version, the number of partitions, the task's inputs, and the size and modification time of local inputs. So nothing has
+to be compared, and runs of any kind can share one DIR. Only tasks whose inputs are all ok are kept; the others run
+again, and so do reduce tasks and tasks whose kept files are incomplete.
 
-Taken to be what they were are inputs on remote storage, and what tasks find without its being shipped: installed
-packages, and modules beside the script, which `inline` sees. The core and the decoders change no result.
+Changes are not detected in inputs on remote storage, and in what tasks use without its being shipped: installed
+packages, and modules next to the script, which `inline` can import. The core and the decoders do not affect results.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ _RESULT = "result"
 
 
 class Checkpoint:
-    """The kept tasks of runs that ship these files and folders, by their names in tasks, and have these settings.
+    """The kept tasks of runs with the same shipped files and folders (by their names in tasks) and the same settings.
 
-    `numbered`: a task's number is in the names of what it writes, so that it can only be taken for one of that number.
+    `numbered`: file names in the output contain the task's number, so results can only be reused for the same number.
     """
 
     def __init__(
         self, folder: Path, shipped: Mapping[str, Path], settings: Mapping[str, Any], *, numbered: bool = False
     ) -> None:
-        """Raises: UsageError if the folder cannot be made."""
+        """Raises: UsageError: The folder cannot be created."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -58,7 +58,7 @@ class Checkpoint:
         self._run = json.dumps([digests, package, unidata_version, settings], sort_keys=True, default=str)
 
     def place_of(self, attempt: Attempt) -> Path:
-        """Where a map task is kept, as its inputs are now."""
+        """The folder for a map task's results, according to the present state of its inputs."""
         inputs = [_identity(item) for _, item in decode_task(attempt.line or "")]
         survey = attempt.environment.get(SURVEY)
         found = _digest(Path(survey)) if survey else None
@@ -69,9 +69,9 @@ class Checkpoint:
         return self._folder / hashlib.sha256(name).hexdigest()
 
     def keep(self, attempt: Attempt, place: Path, result: Result) -> None:
-        """Keep a finished map task at the place that it had when it began.
+        """Keep a finished map task, in the folder determined before it started.
 
-        Not if something of its inputs was lost, or one has changed since.
+        Does nothing if some of its input was lost, or if an input has changed since.
 
         Raises: OSError.
         """
@@ -91,11 +91,11 @@ class Checkpoint:
             raise
         try:
             making.rename(place)
-        except OSError:  # another run was quicker
+        except OSError:  # another run was faster
             shutil.rmtree(making)
 
     def restore(self, attempt: Attempt, place: Path) -> Result | None:
-        """Put what is kept of a map task where the attempt would have written it; None if it is not all there."""
+        """Put kept results of a map task where the attempt would have written them; None if they are incomplete."""
         folder = Path(attempt.folder)
         try:
             result = _kept(place)
@@ -105,7 +105,7 @@ class Checkpoint:
                     self._copy_rows(path, folder / "_rows", attempt, to_places=False)
                 elif path.name != _RESULT:
                     _put(path, folder / path.name)
-        except (OSError, ValueError, TypeError, LookupError):  # nothing is there, or not what was kept
+        except (OSError, ValueError, TypeError, LookupError):  # nothing is kept, or it is not valid
             shutil.rmtree(folder, ignore_errors=True)
             self._discard(place)
             return None
@@ -123,7 +123,7 @@ class Checkpoint:
         shutil.rmtree(aside, ignore_errors=True)
 
     def _copy_rows(self, source: Path, target: Path, attempt: Attempt, *, to_places: bool) -> None:
-        """Rows are kept under their inputs' places in the task: ranks are those of one run."""
+        """Copy rows, replacing ranks, which are those of one run, by the inputs' places in the task, or back."""
         ranks = [rank for rank, _ in decode_task(attempt.line or "")]
         places = {rank: place for place, rank in enumerate(ranks)}
         with source.open("rb") as lines, target.open("wb") as file:
@@ -132,7 +132,7 @@ class Checkpoint:
 
 
 def _has_lost(attempt: Attempt) -> bool:
-    """Whether something of a task's inputs was lost; of most units the totals do not say."""
+    """Whether part of a task's inputs was lost; for most units the totals do not show this."""
     path = Path(attempt.folder) / "_rows"
     if not any(item.unit for _, item in decode_task(attempt.line or "")) or not path.exists():
         return False
@@ -141,7 +141,7 @@ def _has_lost(attempt: Attempt) -> bool:
 
 
 def _kept(place: Path) -> Result:
-    """The result of a kept task. Raises: OSError, ValueError, TypeError, LookupError if there is none, or not all."""
+    """The result of a kept task. Raises: OSError, ValueError, TypeError, LookupError: it is missing or incomplete."""
     sizes, result = json.loads((place / _RESULT).read_bytes())
     if sizes != _sizes(place):
         raise ValueError("something is missing")
@@ -166,7 +166,7 @@ def _identity(item: Input) -> list[Any]:
 
 
 def _digest(path: Path) -> Any:
-    """The digest of a file; of a folder, those of its files by their names."""
+    """The digest of a file; for a folder, the digests of its files by name."""
     if path.is_dir():
         return {str(each.relative_to(path)): _digest(each) for each in path.rglob("*") if each.is_file()}
     with path.open("rb") as file:
@@ -174,7 +174,7 @@ def _digest(path: Path) -> Any:
 
 
 def _put(source: Path, target: Path) -> None:
-    """Copy a file; a spill, which nobody outside of runs gets to see and change, by a link."""
+    """Copy a file; a spill, which is never published or changed, is hard-linked."""
     if source.name.startswith("spill-"):
         try:
             os.link(source, target)

@@ -1,4 +1,4 @@
-"""The local runner's worker processes: the launcher starts them, hands out attempts, and replaces dead ones.
+"""The worker processes of the local runner: the launcher starts them, hands out attempts, and replaces dead ones.
 
 A worker runs one attempt after another and is discarded when one fails; the others continue meanwhile. An attempt
 counts once its result has arrived, so nothing counts twice.
@@ -31,24 +31,24 @@ _MAX_CAUSE: Final = 1000
 
 
 class Watch(Protocol):
-    """Who wants to know how a run is going."""
+    """Receives reports about a run."""
 
     def progress(self, task: str, totals: Totals | None) -> None:
-        """A task has done so much by now; None: all of it was lost and will be done again."""
+        """Report a task's totals so far; None: its work was lost and will be redone."""
 
     def done(self, attempt: Attempt, result: Result) -> None:
-        """A task's output counts from now on."""
+        """Report that a task's output counts from now on."""
 
     def note(self, text: str) -> None:
-        """Something that the user should know."""
+        """Report a message for the user."""
 
     def tick(self) -> None:
-        """About a second has gone by."""
+        """Called about once a second."""
 
 
 @dataclass(frozen=True)
 class Launchpad:
-    """How a worker is started: `prepare` fills its new folder and gives the command but for its arguments."""
+    """How to start a worker: `prepare` fills its new folder and returns the command without its arguments."""
 
     folder: Path
     prepare: Callable[[Path], list[str]]
@@ -59,7 +59,7 @@ class Launchpad:
 
 
 class _Worker:
-    """A worker process, the line to it, and the attempt it works on."""
+    """A worker process, the channel to it, and its current attempt."""
 
     def __init__(self, pad: Launchpad, number: int) -> None:
         folder = pad.folder / f"worker-{number}"
@@ -67,7 +67,7 @@ class _Worker:
         command = pad.prepare(folder)
         near, far = socket.socketpair()
         with far:
-            # A session of its own: Ctrl-C does not reach it, and its end takes along whatever it started.
+            # In a session of its own: Ctrl-C does not reach it, and killing the session ends all its children.
             self.process = subprocess.Popen(
                 [*command, f"--worker={far.fileno()}", *pad.arguments], cwd=folder, env=pad.environment,
                 stdin=subprocess.DEVNULL, stdout=2, pass_fds=[far.fileno()], start_new_session=True,
@@ -81,10 +81,10 @@ class _Worker:
         try:
             self.channel.send("attempt", attempt)
         except OSError:
-            pass  # it is dead, as the broken line will tell in a moment
+            pass  # it is dead, which the broken channel will soon show
 
     def end(self, *, dying: bool = False) -> str:
-        """Kill it and all that it started; returns how it ended, after a moment's wait if it is ending by itself."""
+        """Kill it and its children; returns how it ended, after a short wait if it is ending by itself."""
         code = None
         if dying:
             try:
@@ -94,7 +94,7 @@ class _Worker:
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
-            pass  # nothing is left of its session (macOS says EPERM to that)
+            pass  # the session is empty (macOS reports EPERM)
         self.channel.close()
         self.process.wait()
         if code is None or code >= 0:
@@ -103,7 +103,7 @@ class _Worker:
 
 
 class Pool:
-    """Up to `size` workers. A task may fail `retries` times before it fails the run."""
+    """Up to `size` workers. The run fails if a task fails more than `retries` times."""
 
     def __init__(self, pad: Launchpad, size: int, retries: int, watch: Watch) -> None:
         self._pad, self._size, self._retries, self._watch = pad, size, retries, watch
@@ -112,12 +112,12 @@ class Pool:
         self._started = self._failed_starts = 0
 
     def warm_up(self, count: int) -> None:
-        """Start so many workers now, in the background; they will wait for work."""
+        """Start this many workers in the background; they wait for work."""
         while len(self._workers) < min(count, self._size):
             self._start()
 
     def run(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Result]]:
-        """The attempts that succeeded, with their results, as they come.
+        """Yield the successful attempts with their results, as they finish.
 
         Raises:
             TaskError: A task failed too often, or no worker starts.
@@ -135,14 +135,14 @@ class Pool:
             self._watch.tick()
 
     def close(self) -> None:
-        """End all workers, whatever they do."""
+        """Kill all workers."""
         for worker in self._workers:
             worker.end()
         self._workers.clear()
         self._selector.close()
 
     def _start(self) -> _Worker:
-        with undisturbed():  # a process that nobody knows of would outlive this one
+        with undisturbed():  # otherwise a process could be started that nobody knows, and outlive this one
             worker = _Worker(self._pad, self._started)
             self._started += 1
             self._workers.append(worker)
@@ -160,13 +160,13 @@ class Pool:
             (idle or self._start()).hand(attempt)
 
     def _wait(self) -> list[tuple[_Worker, list[Message] | None]]:
-        """What workers have said, for at most a second; None for one that is dead and has no more to say."""
-        # In this order: all that the dead have said has come by the time we listen.
+        """Wait at most a second for messages of workers; None for one that is dead and has no more messages."""
+        # In this order: messages of workers found dead have all arrived when we read.
         dead = [worker for worker in self._workers if worker.process.poll() is not None]
         heard: dict[_Worker, list[Message] | None] = {
             key.data: key.data.channel.receive() for key, _ in self._selector.select(0 if dead else _TICK_S)
         }
-        # A process that a dead worker left behind may hold its line open, which then stays silent.
+        # A child of a dead worker may hold its channel open, which then stays silent.
         return [*heard.items(), *((worker, None) for worker in dead if worker not in heard)]
 
     def _hear(
@@ -193,7 +193,7 @@ class Pool:
         return finished
 
     def _retire(self, worker: _Worker, again: deque[Attempt], said: str = "", trace: str = "") -> None:
-        """A worker is dead, or its attempt has failed, as it has said: see to it that the task is done again."""
+        """Handle a dead worker, or an attempt that it reported as failed: schedule the task again."""
         self._selector.unregister(worker.channel)
         self._workers.remove(worker)
         how = worker.end(dying=not said)

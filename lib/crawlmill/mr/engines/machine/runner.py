@@ -1,12 +1,12 @@
 """The runners of one machine, `inline` and `local`: one pipeline, two ways of executing a task.
 
-Each line of the task list is a map task; the shuffle comes between map and reduce; the output and rows of a task
-count once its folder has its final name. `inline` runs the tasks one after another in the launcher's own process,
-which suits a debugger, and lets any exception of the job through. `local` runs them in worker processes that have only
-what was shipped to them.
+Each line of the task list is a map task; the shuffle comes between map and reduce; the output and the rows of a task
+count once its folder has its final name. `inline` runs the tasks one after another in the launcher's own process, which
+suits a debugger, and does not catch exceptions of the job. `local` runs them in worker processes, which have only what
+was shipped to them.
 
-mrjob's simulated runners, in contrast, cut their input by bytes, do not retry a failed task, sort everything in
-memory, and take half a second before anything happens.
+mrjob's simulated runners, in contrast, split their input by bytes, do not retry failed tasks, sort everything in
+memory, and take half a second to start.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _MAX_MEMORY: Final = 256 << 20
 
 
 class Silent:
-    """A watch that does not care."""
+    """A watch that ignores all reports."""
 
     def progress(self, task: str, totals: Totals | None) -> None:
         """Ignore it."""
@@ -62,11 +62,11 @@ class Silent:
 
 
 class MachineRunner(MRJobRunner):  # type: ignore[misc]
-    """What both runners share.
+    """The common part of both runners.
 
-    `scratch` is a folder of the run's own; what the last step writes is in `output`, if that is given, so that it can
-    be published by rename. In the end `parts` are the files of the output, in order, `rows` those of ledger rows, and
-    `files` those that tasks have written under names of their own.
+    `scratch` is a folder of the run's own; the last step writes to `output`, if given, so that its files can be
+    published by rename. At the end, `parts` are the output files in order, `rows` the files of ledger rows, and `files`
+    the named files written by tasks.
     """
 
     OPT_NAMES: ClassVar[set[str]] = MRJobRunner.OPT_NAMES | {"num_cores"}
@@ -101,22 +101,22 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
 
     @property
     def workers(self) -> int:
-        """Tasks that run at a time."""
+        """The number of tasks that run at a time."""
         return 1
 
     def keep_in(self, folder: Path, *, numbered: bool = False) -> None:
-        """Keep finished tasks in this folder, and take from there what an earlier run has kept.
+        """Keep finished tasks in this folder, and reuse those that an earlier run has kept there.
 
-        `numbered`: what tasks write has their numbers in its names.
+        `numbered`: names of files written by tasks contain the tasks' numbers.
 
-        To be called before `give`: how bytes are fetched changes nothing that is counted.
+        Must be called before `give`, whose settings do not affect results.
         """
         arguments = self._mr_job_extra_args()
         settings = {"arguments": arguments, "properties": self._jobconf_for_step(0), "environment": self._cmdenv()}
         self.checkpoint = Checkpoint(folder, self._shipped(), settings, numbered=numbered)
 
     def give(self, settings: TaskSettings) -> None:
-        """Give every task these settings."""
+        """Pass these settings to every task."""
         self._extra_args.append(settings.argument())
 
     def write_to(self, output: OutputFolder | None) -> None:
@@ -124,20 +124,20 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         self.output = output.work if output is not None else None
 
     def warm_up(self) -> None:
-        """Begin what can begin before the inputs are known."""
+        """Begin work that does not need the inputs."""
 
     def limit_tasks(self, most: int, settings: TaskSettings) -> None:
-        """Tasks of one machine share its limits; no more of them run than it has cores."""
+        """Do nothing: the tasks of one machine share its limits, and run on at most as many workers as cores."""
 
     def close(self) -> None:
-        """End whatever runs."""
+        """End everything that runs."""
 
     def counters(self) -> list[dict[str, int]]:
         """Counters of each step, by `group: name`."""
         return [dict(step) for step in self._counters]
 
     def _make_unique_job_key(self, label: str | None = None, owner: str | None = None) -> str:  # noqa: ARG002
-        # mrjob's own asks for a time in a way that Python has deprecated. The scratch folder is unique already.
+        # mrjob's own version uses a deprecated function. The scratch folder is unique already.
         return run_key(self._label())
 
     def _execute(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Result]]:
@@ -149,10 +149,10 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
             self._run_step(number, step)
 
     def _run_step(self, number: int, step: dict[str, Any]) -> None:
-        """Map, and reduce if the step does: from the task list, or the parts of the step before, to new `parts`."""
+        """Run a step: map, and reduce if it has a reducer; from the task list or the previous parts to new `parts`."""
         last = number + 1 == self._num_steps()
         maps_to_do = sum(1 for _ in self._sources(number))
-        # No more than there are map tasks, unless the job wants them.
+        # At most as many as map tasks, unless the job sets it.
         reducers = self._reducers[number] or max(min(self.workers, maps_to_do), 1)
         partitions = reducers if "reducer" in step else 0
         make = partial(
@@ -197,7 +197,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
             yield attempt, home, result
 
     def _unless_kept(self, attempts: Iterable[Attempt]) -> Iterator[tuple[Attempt, Result]]:
-        """Execute attempts, but for the map tasks of the first step that a checkpoint holds."""
+        """Execute attempts, except map tasks of the first step that a checkpoint has kept."""
         checkpoint = self.checkpoint
         if checkpoint is None:
             yield from self._execute(attempts)
@@ -234,7 +234,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         return str(folder / name)
 
     def _sources(self, step: int) -> Iterator[tuple[str | None, str | None]]:
-        """What the map tasks of a step read: each a line of the task list, or a part of the step before."""
+        """The inputs of a step's map tasks: each is a line of the task list, or a part of the previous step."""
         if not reads_task_list(step, surveys=self._job_class.surveys):
             yield from ((None, str(part)) for part in self.parts)
             return
@@ -244,12 +244,12 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
                     yield line.decode().strip(), None
 
     def _memory(self) -> int:
-        """What one task may hold for sorting: an eighth of the machine's memory, shared by all workers."""
+        """The memory a task may use for sorting, in bytes: an eighth of the machine's, divided among the workers."""
         machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         return min(max(machine // 8 // self.workers, _MIN_MEMORY), _MAX_MEMORY)
 
     def _variables(self, step: int, maps: int) -> dict[str, str]:
-        """The environment of the step's tasks, but for what is each task's own."""
+        """The environment of the step's tasks, except variables that differ between tasks."""
         return {
             **task_variables(self._jobconf_for_step(step), self.get_job_key()),
             **self._wanted_environment(),
@@ -258,13 +258,13 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         }
 
     def _wanted_environment(self) -> dict[str, str]:
-        """The variables that the user wants tasks to have; paths are put before what there is."""
+        """The environment variables that the user sets for tasks; paths are prepended to existing ones."""
         wanted = self._cmdenv()
         combined = combine_environments(os.environ, wanted)
         return {name: combined[name] for name in wanted if name in combined}
 
     def _shipped(self) -> dict[str, Path]:
-        """What tasks find in their folder and among their modules: files, archives, folders that become archives."""
+        """What tasks find in their folder and on their import path: files, archives, folders that become archives."""
         folders = {archive: folder for folder, archive in self._dir_to_archive_path.items()}
         manager = self._working_dir_mgr
         named = {**manager.name_to_path("file"), **manager.name_to_path("archive")}
@@ -272,7 +272,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         return {name: Path(folders.get(path, path)) for name, path in named.items()}
 
     def _fill(self, folder: Path) -> None:
-        """Put into a task's folder what the job uploads."""
+        """Put the files that the job uploads into a task's folder."""
         self._create_dir_archives()
         for name, path in self._working_dir_mgr.name_to_path("file").items():
             shutil.copy2(path, folder / name)
@@ -281,7 +281,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
 
 
 def machine_work(setup: RunSetup) -> MachineRunner:
-    """A run of a job on this machine. Raises: UsageError."""
+    """Create a run of a job on this machine. Raises: UsageError."""
     runner: MachineRunner = setup.make_runner()
     runner.watch, runner.task_retries = setup.watch, setup.options.task_retries
     if (folder := setup.options.checkpoint) is not None:
@@ -312,13 +312,13 @@ class InlineRunner(MachineRunner):
                         attempt,
                         lambda totals, task=attempt.task: self.watch.progress(task, totals),  # type: ignore[misc]
                     )
-            except SystemExit as error:  # of the job's own code: no end of this run, least of all a good one
+            except SystemExit as error:  # from the job's own code; it must not end this run, least of all well
                 raise TaskError(f"task {attempt.task} failed: it ended the process, exit code {error.code}") from error
             yield attempt, result
 
 
 class LocalRunner(MachineRunner):
-    """Runs tasks in worker processes, as many as there are cores or the user says."""
+    """Runs tasks in worker processes: as many as there are cores, or as the user says."""
 
     alias = "local"
 
@@ -332,11 +332,11 @@ class LocalRunner(MachineRunner):
 
     @property
     def workers(self) -> int:
-        """Worker processes."""
+        """The number of worker processes."""
         return self._cores
 
     def warm_up(self) -> None:
-        """Start two workers; more of them once there is work."""
+        """Start two workers; others start when there is work."""
         self._started_pool().warm_up(2)
 
     def close(self) -> None:
@@ -369,7 +369,7 @@ def _python_path() -> list[str]:
 
 @contextmanager
 def _stdout_as_stderr() -> Iterator[None]:
-    """What user code prints, in Python or below it, must not get among the results."""
+    """Keep what user code prints, in Python or below it, out of the results."""
     sys.stdout.flush()
     try:
         before = os.dup(1)

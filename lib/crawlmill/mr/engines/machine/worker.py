@@ -1,8 +1,8 @@
-"""A worker of the local runner: a separate process that runs attempts as the launcher hands them out.
+"""A worker of the local runner: a separate process that runs attempts handed out by the launcher.
 
-It is the job's script, run by a fresh interpreter in a folder of its own, and has only the files that were shipped
-there. If an attempt fails, its worker reports the reason and ends, and the launcher tries again with a new worker. If
-the launcher dies, even by kill -9, the channel to it breaks and the worker ends at once.
+It is the job's script, run by a new interpreter in a folder of its own, and has only the files that were shipped there.
+If an attempt fails, the worker reports the reason and ends, and the launcher retries with a new worker. If the launcher
+dies, even by kill -9, the channel to it breaks and the worker ends at once.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ __all__ = ["serve"]
 
 
 def serve(job_class: type[Job], line: int, arguments: list[str]) -> NoReturn:
-    """Run attempts of the job until the line, a file descriptor, breaks. `arguments` go to each of its tasks."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the launcher to handle
-    os.dup2(2, 1)  # what user code prints must not get among the launcher's results
+    """Run attempts of the job until the channel at file descriptor `line` breaks. Each task gets `arguments`."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the launcher
+    os.dup2(2, 1)  # what user code prints must not end up in the launcher's results
     channel = Channel(socket.socket(fileno=line))
     attempts: queue.SimpleQueue[Attempt] = queue.SimpleQueue()
     sys.excepthook = _reporter(channel)
@@ -48,7 +48,7 @@ def serve(job_class: type[Job], line: int, arguments: list[str]) -> NoReturn:
             else:
                 raise
             sys.exit(1)
-        sys.stdout.flush()  # what user code printed: this process will be killed, not ended
+        sys.stdout.flush()  # what user code printed: this process will be killed, not exited
         channel.send("done", result)
 
 
@@ -56,11 +56,11 @@ def _listen(channel: Channel, attempts: queue.SimpleQueue[Attempt]) -> None:
     while (messages := channel.receive()) is not None:
         for _, attempt in messages:
             attempts.put(attempt)
-    os._exit(1)  # in the midst of whatever the main thread does
+    os._exit(1)  # whatever the main thread is doing
 
 
 def _reporter(channel: Channel) -> Any:
-    """An excepthook: the launcher hears why this worker ends, if it is still there."""
+    """An excepthook that reports to the launcher, if it is still there, why this worker ends."""
 
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         said = " ".join("".join(traceback.format_exception_only(kind, error)).split())

@@ -1,14 +1,14 @@
 """The driver of `-r spark`, run by spark-submit: submits the tasks to Spark, and reports to the launcher in a file.
 
     tasks      each line of the task list is a partition of its own, and so a task (mrjob's harness makes two of all)
-    shuffle    pieces go to the partition that the map task has chosen for them (a CRC of the key, as on one machine):
-               nothing depends on how some process hashes
-    steps      each is a job of Spark's; what it writes is what the next one reads
-    rows       ledger rows and counters come by an accumulator, by task: Spark merges those of attempts that have
-               succeeded, and of a task that it had to run again the last report counts, as it does for its output
+    shuffle    pieces go to the partition that the map task has chosen for them (a CRC of the key, as on one machine),
+    so the result does not depend on any process' hashing
+    steps      each is a Spark job; its output is the input of the next one
+    rows       ledger rows and counters come through an accumulator, by task: Spark merges those of successful attempts;
+               if Spark reran a task, its last report counts, as does its last output
 
 Lines of the file are JSON objects: {"application"}, {"stage", "kind", "tasks", "done"}, {"task": a `Done`},
-{"parts": [[number, name], …]} at the end of a step, {"failed": Spark's words}. Needs pyspark 3.5 or newer.
+{"parts": [[number, name], …]} at the end of a step, {"failed": Spark's message}. Needs pyspark 3.5 or newer.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _MAX_SAID: Final = 200_000
 
 
 def main() -> None:
-    """Run the plan that the command line names."""
+    """Run the plan named on the command line."""
     plan = json.loads(Path(sys.argv[1]).read_bytes())
     job, steps = Shipped(**plan["job"]), [Step(**step) for step in plan["steps"]]
     lines = Path(plan["tasks"]).read_text(encoding="ascii").splitlines()
@@ -92,7 +92,7 @@ def _run(context: SparkContext, make: _Maker, sources: list[Source]) -> list[tup
 
 
 class _Maker:
-    """What becomes a `Task` where it runs."""
+    """Creates a `Task` where it runs."""
 
     def __init__(self, job: Shipped, step: Step, reports: Accumulator[list[dict[str, Any]]]) -> None:
         self.job, self.step, self.reports = job, step, reports
@@ -105,7 +105,7 @@ class _Maker:
         self.reports.add([asdict(done)])
 
 
-# Functions of this module, not closures: Spark sends their names, and the code comes with the package.
+# Functions of this module, not closures: Spark sends only their names, and the code comes with the package.
 
 
 def _map_to_pieces(make: _Maker, partitions: int, sources: Iterable[Source]) -> Iterator[tuple[int, bytes]]:
@@ -125,9 +125,9 @@ def _chosen(partition: int) -> int:
 
 
 class _Gathering(AccumulatorParam):  # type: ignore[misc]
-    """Lists that grow."""
+    """An accumulator that appends lists."""
 
-    def zero(self, value: list[Any]) -> list[Any]:  # noqa: ARG002 - as pyspark calls it
+    def zero(self, value: list[Any]) -> list[Any]:  # noqa: ARG002 - pyspark's interface
         return []
 
     def addInPlace(self, value1: list[Any], value2: list[Any]) -> list[Any]:  # noqa: N802
@@ -136,7 +136,7 @@ class _Gathering(AccumulatorParam):  # type: ignore[misc]
 
 
 class _News:
-    """Tells the launcher what there is to tell, twice a second; ends everything if nobody is left to be told."""
+    """Reports news to the launcher twice a second; ends everything if the launcher is gone."""
 
     def __init__(self, path: Path, context: SparkContext, reports: Accumulator[list[Any]], launcher: int) -> None:
         self._file = path.open("a", encoding="ascii")
@@ -148,12 +148,12 @@ class _News:
         self._map_stage: int | None = None
 
     def begin(self, step: Step) -> None:
-        """What is seen from now on belongs to this step."""
+        """Attribute what is seen from now on to this step."""
         with self._lock:
             self._step, self._map_stage = step, None
 
     def say(self, **event: Any) -> None:
-        """Write a line."""
+        """Write an event as a line."""
         with self._lock:
             self._file.write(json.dumps(event) + "\n")
             self._file.flush()
@@ -166,11 +166,11 @@ class _News:
         self._thread.join()
 
     def look(self) -> None:
-        """Tell what is new."""
+        """Report what is new."""
         with self._lock:
             reports = self._reports.value
             new = reports[:]
-            del reports[: len(new)]  # by now there may be more after them, from another thread
+            del reports[: len(new)]  # another thread may have appended more
             for done in new:
                 self.say(task=done)
             for number in sorted(self._tracker.getActiveStageIds()):
@@ -181,7 +181,7 @@ class _News:
         if stage is None or self._step is None:
             return
         if self._map_stage is None:
-            self._map_stage = number  # the first of a job to begin
+            self._map_stage = number  # the stage of a job that begins first
         kind = "map" if number == self._map_stage else "reduce"
         event = {"stage": number, "step": self._step.number, "kind": kind,
                  "tasks": stage.numTasks, "done": stage.numCompletedTasks}  # fmt: skip
@@ -195,6 +195,6 @@ class _News:
                 os.kill(self._launcher, 0)
                 self.look()
             except ProcessLookupError:
-                os._exit(1)  # spark-submit ends with its driver, and all of the application with it
+                os._exit(1)  # spark-submit ends with its driver, and the whole application with it
             except Py4JError:
-                return  # Spark is ending
+                return  # Spark is shutting down

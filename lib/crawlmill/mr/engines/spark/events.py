@@ -1,6 +1,6 @@
-"""Reads what the driver of `-r spark` reports in its file (`driver.py`), on the launcher's side.
+"""Reads, for the launcher, the file in which the driver of `-r spark` reports (`driver.py`).
 
-Ledger rows stay in that file until they are needed at the end, since a list may have a million inputs.
+Ledger rows stay in that file until they are needed at the end, since a run may have a million inputs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["SparkEvents"]
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """The line that tells of a finished task, in bytes of the file, and the task's counters."""
+    """The line about a finished task, as a span of the file in bytes, and the task's counters."""
 
     offset: int
     length: int
@@ -28,10 +28,10 @@ class _Told:
 
 
 class SparkEvents:
-    """Reads the file as it grows, and shows how far the run is.
+    """Reads the file as it grows, and shows the progress of the run.
 
     `application` is Spark's name of the run, `parts` the numbers and names of each finished step's parts, `failed`
-    Spark's words on why it gave up, `kinds` the kind of task of each of Spark's stages.
+    Spark's message when it gave up, `kinds` the kind of task in each of Spark's stages.
     """
 
     def __init__(self, path: Path, steps: int, watch: Progress) -> None:
@@ -45,7 +45,7 @@ class SparkEvents:
         self.kinds: dict[int, str] = {}
 
     def hear(self) -> None:
-        """Take in what the driver has written since, and show it; a line that is not whole yet is read again."""
+        """Read what the driver has written since, and show it; an incomplete line is read again later."""
         with self._path.open("rb") as file:
             file.seek(self._place)
             for line in file:
@@ -63,9 +63,9 @@ class SparkEvents:
         return [dict(each) for each in counters]
 
     def write_rows(self, target: Path) -> list[tuple[str, str]]:
-        """Write the rows of the tasks that are done, also of a run that has not come to its end.
+        """Write the rows of finished tasks, even if the run has not ended.
 
-        Returns the names of the other files of these tasks, and where they are.
+        Returns the names and the locations of these tasks' other files.
         """
         files: list[tuple[str, str]] = []
         with self._path.open("rb") as events, target.open("w", encoding="utf-8") as file:
@@ -79,7 +79,7 @@ class SparkEvents:
     def _take(self, event: dict[str, Any], length: int) -> None:
         if "task" in event:
             done = Done(**event["task"])
-            if (done.step, done.task) not in self._tasks:  # a task that Spark runs again has been told of
+            if (done.step, done.task) not in self._tasks:  # a task that Spark reran was reported before
                 self._totals = self._totals.plus(Totals(*done.totals))
             self._tasks[done.step, done.task] = _Told(self._place, length, done.counters)
         elif "stage" in event:

@@ -1,4 +1,4 @@
-"""Reads what Spark says about failed tasks, in the log of spark-submit and when it gives up.
+"""Parses Spark's messages about failed tasks, in the log of spark-submit and when it gives up.
 
     … WARN TaskSetManager: Lost task 3.0 in stage 0.0 (TID 3) (HOST executor 1): CLASS: Traceback (most recent …
       File …
@@ -7,10 +7,10 @@
 
     Job aborted due to stage failure: Task 3 in stage 0.0 failed 4 times, most recent failure: Lost task 3.3 in …
 
-In place of the latter, Spark 4 often gives the task's own exception.
+Instead of the latter, Spark 4 often reports the task's own exception.
 
-The last line of a traceback is of our own making (`spark_tasks`). It is missing where a task had no time to say
-anything (killed), or no package to say it with: then Spark's words stand, or the traceback's.
+The last line of a traceback is added by us (`spark/tasks.py`). It is missing if a task had no time to write it
+(killed), or no package to do so: then Spark's message is used, or the traceback's.
 
 Spec: the sources of `TaskSetManager` and `DAGScheduler` (Spark 3.5 to 4.3); there is no other documentation.
 """
@@ -42,9 +42,9 @@ _CLASS: Final = re.compile(r"^(?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error|Failure)
 
 @dataclass(frozen=True, slots=True)
 class FailedTask:
-    """An attempt that failed: the task's name, Spark's numbers for it, what was wrong, the trace, which try it was.
+    """A failed attempt: the task's name, Spark's numbers for it, the error, the traceback, the number of the attempt.
 
-    A task that had no time to say its name has only the numbers; and what Spark 4 says in the end is without them.
+    A task that had no time to write its name has only the numbers; the final message of Spark 4 lacks them.
     """
 
     task: str | None
@@ -56,7 +56,7 @@ class FailedTask:
 
 
 def what_failed(text: str) -> FailedTask | None:
-    """The failure that Spark speaks of; None if it is none of a task."""
+    """Parse Spark's message about a failed task; None if it is about something else."""
     lost, gave_up, found = _LOST.search(text), _GAVE_UP.search(text), _TRACE.search(text)
     if lost is None and found is None:
         return None
@@ -77,13 +77,13 @@ def what_failed(text: str) -> FailedTask | None:
 
 
 def _last_words(lines: list[str]) -> str:
-    """The exception that a traceback ends with."""
+    """The exception at the end of a traceback."""
     frames = [number for number, line in enumerate(lines) if line.startswith("  ")]
     return next((line for line in lines[frames[-1] + 1 :] if line), "") if frames else ""
 
 
 class SparkLog(ClientLog[FailedTask]):
-    """Takes in the log line by line."""
+    """Parses the log line by line."""
 
     complains_with = ("Error",)
 
@@ -103,11 +103,11 @@ class SparkLog(ClientLog[FailedTask]):
 
     @staticmethod
     def is_news(line: str) -> bool:
-        """Whether it may interest whoever wants to know more: Spark's small talk and traces of Java do not."""
+        """Whether a line is worth showing to the user: routine messages of Spark and Java traces are not."""
         record = _timed(RECORD.match(line))
         return record["level"] in ("WARN", "ERROR", "FATAL") if record else not STACK.match(line)
 
 
 def _timed(record: re.Match[str] | None) -> re.Match[str] | None:
-    """A record that has a time; without one, the line may be a part of a job's own error."""
+    """A record with a time; a line without one may be part of a job's own error."""
     return record if record and record["time"] else None

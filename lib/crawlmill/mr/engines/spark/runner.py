@@ -1,12 +1,12 @@
-"""mrjob's Spark runner, which here only holds options and knows what the job uploads; `work.py` runs it.
+"""mrjob's Spark runner, used here only for its options and for what the job uploads; `work.py` runs the job.
 
 Differences from mrjob, and their reasons:
 
-* all steps run in one application with a driver of our own (`driver.py`): mrjob's cuts every input in two, and counts
-  again whatever Spark computes again;
-* the folder that tasks work in travels as a zip among the Python files, which Spark brings to tasks of every master;
-* without a master, `local[CORES,TRIES]`: in `local[*]` a task that fails once is the end of the run;
-* without PYSPARK_PYTHON, tasks of this machine run by the launcher's own interpreter, as the driver always does.
+* all steps run in one application with our own driver (`driver.py`): mrjob's splits every input in two, and counts
+again whatever Spark recomputes;
+* the tasks' working folder is shipped as a zip among the Python files, which Spark sends to tasks with every master;
+* without a master, `local[CORES,TRIES]` is used: in `local[*]`, a task that fails once ends the run;
+* without PYSPARK_PYTHON, tasks on this machine use the launcher's interpreter, as the driver always does.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ _CORES: Final = "spark.executor.cores"
 _EXECUTORS: Final = "spark.executor.instances"
 _CORE_JAR: Final = re.compile(r"spark-core_[\d.]+-(\d+)\.(\d+)")
 _FIRST_FOR_ALL_PYTHONS: Final = (4, 0)
-_LAST_PYTHON_BEFORE: Final = (3, 13)  # tried
+_LAST_PYTHON_BEFORE: Final = (3, 13)  # as tested
 
 
 def on_this_machine(master: str | None) -> bool:
-    """Whether the tasks of a master run on this machine (no master is `local`)."""
+    """Whether the tasks of a master run on this machine (no master means `local`)."""
     return master is None or master.startswith("local") or _LOOPBACK.match(master) is not None
 
 
 class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
-    """Holds options and writes the command."""
+    """Holds the options and writes the command."""
 
     alias = "spark"
     OPT_NAMES: ClassVar[set[str]] = _MRJobSparkRunner.OPT_NAMES | {"num_cores"}
@@ -81,11 +81,11 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
         check_step(self.alias, step, step_num)
 
     def give(self, settings: TaskSettings) -> None:
-        """Give every task these settings."""
+        """Pass these settings to every task."""
         self._extra_args.append(settings.argument())
 
     def limit_tasks(self, most: int) -> None:
-        """Let no more tasks run at a time."""
+        """Set the most tasks that may run at a time."""
         self.most_tasks = most
 
     def find_programs(self) -> None:
@@ -115,7 +115,7 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
 
     @property
     def master(self) -> str:
-        """Where Spark runs."""
+        """The URL of Spark's master."""
         if given := self._opts["spark_master"]:
             return str(given)
         workers = min(filter(None, (self._opts["num_cores"] or usable_cores(), self.most_tasks)))
@@ -127,7 +127,7 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
         return on_this_machine(self._opts["spark_master"])
 
     def folder(self, scratch: Path) -> str:
-        """The run's own folder, which all tasks can reach; it is not there yet. Raises: UsageError."""
+        """The run's own folder, which all tasks can reach; does not exist yet. Raises: UsageError."""
         given = self._opts["spark_tmp_dir"]
         if given:
             return join(absolute(given, os.getcwd()), self.get_job_key())  # noqa: PTH109
@@ -141,7 +141,7 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
         return join(f"hdfs:///user/{hdfs_user()}/.crawlmill", self.get_job_key())
 
     def pack(self, scratch: Path) -> tuple[Path, Shipped]:
-        """Make the zip of the folder that tasks work in: the script, and what the job uploads."""
+        """Write the zip of the tasks' working folder: the script, and what the job uploads."""
         home, name = scratch / "job", f"crawlmill_job_{secrets.token_hex(4)}.zip"
         home.mkdir()
         self._create_dir_archives()
@@ -159,7 +159,7 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
 
     @property
     def steps(self) -> int:
-        """How many steps there are."""
+        """The number of steps."""
         return int(self._num_steps())
 
     def plan(self, folder: str, output: str) -> list[Step]:
@@ -178,11 +178,11 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
         ]
 
     def command(self, script: Path, plan: Path, py_files: list[Path], folder: str) -> list[str]:
-        """The command that runs the whole job, and returns when it has ended."""
+        """The command that runs the whole job and returns when it has ended."""
         settings = {
             "spark.app.name": f"crawlmill {self._label()}",
             "spark.ui.showConsoleProgress": "false",
-            "spark.driver.maxResultSize": "0",  # the rows of all inputs come with what tasks have to say
+            "spark.driver.maxResultSize": "0",  # the rows of all inputs are part of the tasks' reports
             **self._settings_of_this_machine(),
             **{f"spark.executorEnv.{name}": value for name, value in {**_user(folder), **self._cmdenv()}.items()},
             **{name: value for name, value in self._jobconf_for_step(0).items() if name.startswith("spark.")},
@@ -200,11 +200,11 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
         ]  # fmt: skip
 
     def environment(self, disk: Path, folder: str) -> dict[str, str]:
-        """The environment of spark-submit; what Spark keeps for a while on this machine is kept below `disk`."""
+        """The environment of spark-submit; Spark's temporary files on this machine are below `disk`."""
         submit = f"{os.environ.get('SPARK_SUBMIT_OPTS', '')} -Djava.io.tmpdir={disk} -XX:-UsePerfData".strip()
         ours = {"PYSPARK_DRIVER_PYTHON": sys.executable, "SPARK_SUBMIT_OPTS": submit}
         if self._home:
-            ours["SPARK_HOME"] = str(self._home)  # spark-submit would look for it with the interpreters above
+            ours["SPARK_HOME"] = str(self._home)  # otherwise spark-submit searches for it with the interpreters above
         wanted = self._opts["task_python_bin"] or self._opts["python_bin"]
         if wanted:
             ours["PYSPARK_PYTHON"] = wanted[0]
@@ -212,7 +212,7 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
             ours["PYSPARK_PYTHON"] = sys.executable if self.here else "python3"
         defaults = {"SPARK_LOCAL_DIRS": str(disk)}
         if self.master.startswith("local"):
-            defaults["SPARK_LOCAL_IP"] = "127.0.0.1"  # nobody else is to be spoken to
+            defaults["SPARK_LOCAL_IP"] = "127.0.0.1"  # do not listen on the network
         return {**defaults, **os.environ, **_user(folder), **ours}
 
     def _settings_of_this_machine(self) -> dict[str, str]:
@@ -225,7 +225,7 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
         return {}
 
     def _limits(self) -> dict[str, str]:
-        """So few cores that no more tasks run at a time than may; as local[N] has it already."""
+        """Limit the cores so that at most the allowed number of tasks run at a time; local[N] does so already."""
         if not self.most_tasks or self.master.startswith("local"):
             return {}
         if self.master.startswith("spark:"):
@@ -246,22 +246,22 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
         return run_key(self._label())
 
     def _check_spark_tmp_dir_opt(self) -> None:
-        """Ours to judge."""
+        """Do nothing: we check it."""
 
     def _pick_spark_tmp_dir(self) -> str:
-        return os.path.join(self._opts["local_tmp_dir"], "unused")  # noqa: PTH118 - mrjob's own is not asked for
+        return os.path.join(self._opts["local_tmp_dir"], "unused")  # noqa: PTH118 - mrjob's own is not used
 
     def _has_streaming_steps(self) -> bool:
-        return False  # else the script would be zipped once more
+        return False  # otherwise the script would be zipped once more
 
 
 def _user(folder: str) -> dict[str, str]:
-    """Who writes to a folder on HDFS: not whoever runs the executors."""
+    """The user who writes to a folder on HDFS: not the user of the executors."""
     return {"HADOOP_USER_NAME": hdfs_user()} if scheme_of(folder) == "hdfs" else {}
 
 
 def _home(submit: str) -> Path | None:
-    """The folder of the Spark that a spark-submit starts: above it, in the environment it lies in, or SPARK_HOME."""
+    """The Spark folder of a spark-submit: above it, in its Python environment, or SPARK_HOME."""
     path = Path(submit)
     packages = path.absolute().parent.parent.glob("lib/python3*/site-packages/pyspark")
     named = [Path(os.environ["SPARK_HOME"])] if os.environ.get("SPARK_HOME") else []

@@ -1,8 +1,9 @@
-"""What a task on Spark does: it runs an attempt as the local runners do (`attempt`), and sends its files through Spark.
+"""A task on Spark: it runs an attempt like the local runners (`attempt`), and sends its files through Spark.
 
-    map       the sorted runs of its spills, as pieces of whole lines, each with the number of its partition
-    reduce    takes the pieces of its partition, which come in no order, into a file, and sorts that again
-    output    a file in the step's folder, of a name that no other attempt has; the driver says which of them count
+    map       yields the sorted runs of its spills, as pieces of whole lines, each with the number of its partition
+    reduce    writes the pieces of its partition, which come in no particular order, to a file, and sorts them again
+    output    a file in the step's folder, with a name that is unique to the attempt; the driver reports which ones
+    count
 
 So neither side holds more in memory than one piece, plus what the attempt needs for sorting. Does not import pyspark.
 """
@@ -38,7 +39,7 @@ FAILURE: Final = "crawlmill-failure "
 """What the last line of a failed attempt's traceback begins with; after it, JSON: {"task", "attempt", "error"}."""
 
 _PIECE: Final = 1 << 16
-_MEMORY: Final = 64 << 20  # beside a Java machine, in a container that is not sized for much Python
+_MEMORY: Final = 64 << 20  # next to a Java VM, in a container sized for little Python memory
 
 Source = tuple[int, str | None, str | None]
 """What a map task reads: its number, and a line of the task list or, in later steps, the location of a part."""
@@ -46,7 +47,7 @@ Source = tuple[int, str | None, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """The job, as tasks get it: a zip of their working folder among Spark's Python files, and how to make the job."""
+    """The job as tasks get it: a zip of the working folder among Spark's Python files, and how to create the job."""
 
     archive: str
     script: str
@@ -60,7 +61,7 @@ class Shipped:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step: its number, which of mapper, combiner and reducer it has, its tasks' environment, where they write."""
+    """A step: its number, whether it has a mapper, combiner and reducer, its tasks' environment, its output folder."""
 
     number: int
     substeps: list[str]
@@ -78,7 +79,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What must be known of a finished task besides its output; of a task that ran twice, the last report counts."""
+    """What the launcher must know of a finished task besides its output; if it ran twice, the last report counts."""
 
     task: str
     step: int
@@ -90,7 +91,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """An attempt at one of the tasks of a step. `unique` is a number that no other attempt of the run has."""
+    """An attempt at a task of a step. `unique` is a number that no other attempt of the run has."""
 
     job: Shipped
     step: Step
@@ -100,7 +101,7 @@ class Task:
 
     @contextmanager
     def attempt(self, kind: str, number: int) -> Iterator[tuple[Path, Callable[..., tuple[Path, list[list[Run]]]]]]:
-        """A folder for the attempt, and what runs it there; `number` is the task's."""
+        """A folder for the attempt, and a function that runs it there; `number` is the task's."""
         with _Named(f"{kind}-{number:05}", self.number_of_try), _folder() as folder:
 
             def run(**more: Any) -> tuple[Path, list[list[Run]]]:
@@ -124,18 +125,18 @@ class Task:
             yield folder, run
 
     def storage(self) -> Storage:
-        """What the job's tasks reach locations with."""
+        """The storage of the job's tasks."""
         job_class, _ = self.job.load()
         return job_class(["--mapper", f"--step-num={self.step.number}", *self.job.arguments]).storage
 
     def deliver(self, part: Path, number: int) -> tuple[int, str]:
-        """Put a part into the step's folder, whole or not at all; returns its number and its name there."""
+        """Copy a part to the step's folder, whole or not at all; returns its number and its name there."""
         name = f"part-{number:05}-{self.unique}"
         self._copy(part, join(self.step.output, name))
         return number, name
 
     def _deliver_file(self, task: str, file: TaskFile) -> str:
-        """Put a named file of a task into the step's folder; returns where it is."""
+        """Copy a named file of a task to the step's folder; returns its location."""
         place = join(self.step.output, f"_of-{task}-{self.unique}.{Path(file.place).name}")
         self._copy(Path(file.place), place)
         return place
@@ -146,7 +147,7 @@ class Task:
 
 
 def map_to_pieces(task: Task, sources: Iterable[Source], partitions: int) -> Iterator[tuple[int, bytes]]:
-    """Run map tasks, of which the partition usually holds one; returns (partition, lines) pairs."""
+    """Run map tasks (a partition usually has only one); yields (partition, lines) pairs."""
     for number, line, part in sources:
         with task.attempt("map", number) as (folder, run):
             _, spills = run(line=line, source=_fetched(task, part, folder), partitions=partitions)
@@ -157,7 +158,7 @@ def map_to_pieces(task: Task, sources: Iterable[Source], partitions: int) -> Ite
 
 
 def map_to_part(task: Task, sources: Iterable[Source]) -> Iterator[tuple[int, str]]:
-    """Run map tasks that no reducer follows; returns the number and name of each part."""
+    """Run map tasks without a reducer; yields the number and name of each part."""
     for number, line, part in sources:
         with task.attempt("map", number) as (folder, run):
             made, _ = run(line=line, source=_fetched(task, part, folder))
@@ -165,7 +166,7 @@ def map_to_part(task: Task, sources: Iterable[Source]) -> Iterator[tuple[int, st
 
 
 def reduce_to_part(task: Task, number: int, pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, str]]:
-    """Run a reduce task; returns the number and name of its part."""
+    """Run a reduce task; yields the number and name of its part."""
     with task.attempt("reduce", number) as (folder, run):
         shuffled = folder / "shuffled"
         with shuffled.open("wb") as file:
@@ -176,7 +177,7 @@ def reduce_to_part(task: Task, number: int, pieces: Iterable[tuple[int, bytes]])
 
 
 def _pieces(run: Run) -> Iterator[bytes]:
-    """The lines of a run, many at once; a piece ends where a line does, since Spark may mix the pieces."""
+    """The lines of a run in large pieces; each ends at the end of a line, since Spark may reorder the pieces."""
     left = run.length
     with open(run.path, "rb") as file:  # noqa: PTH123
         file.seek(run.offset)
@@ -188,7 +189,7 @@ def _pieces(run: Run) -> Iterator[bytes]:
 
 
 def _fetched(task: Task, part: str | None, folder: Path) -> str | None:
-    """A part of the step before as a local file."""
+    """A part of the previous step as a local file."""
     if part is None:
         return None
     if not is_remote(part):
@@ -201,7 +202,7 @@ def _fetched(task: Task, part: str | None, folder: Path) -> str | None:
 
 @cache
 def _load(archive: str, script: str, job_class: str) -> tuple[type[Job], Path]:
-    """Once per process: unpack the working folder, import the script from there."""
+    """Once per process: unpack the working folder, and import the script from it."""
     _import_from_anywhere()
     packed = next(path for path in sys.path if Path(path).name == archive)
     home = Path(tempfile.mkdtemp(prefix="crawlmill-job-", dir=_disk()))
@@ -210,7 +211,7 @@ def _load(archive: str, script: str, job_class: str) -> tuple[type[Job], Path]:
             made = Path(files.extract(entry, home))
             if mode := entry.external_attr >> 16 & 0o777:
                 made.chmod(mode)
-    name = Path(archive).stem  # the script's own could be that of another module
+    name = Path(archive).stem  # the script's own name could clash with another module
     spec = importlib.util.spec_from_file_location(name, home / script)
     if spec is None or spec.loader is None:
         raise ImportError(f"no Python script: {script}")
@@ -220,7 +221,7 @@ def _load(archive: str, script: str, job_class: str) -> tuple[type[Job], Path]:
 
 
 def _import_from_anywhere() -> None:
-    """On YARN, Python's path is relative to the folder of the container, which tasks leave."""
+    """Make the import path absolute: on YARN it is relative to the container's folder, which tasks leave."""
     sys.path[:] = map(os.path.abspath, sys.path)
     for module in list(sys.modules.values()):
         path = getattr(module, "__path__", None)
@@ -229,7 +230,7 @@ def _import_from_anywhere() -> None:
 
 
 def _disk() -> str | None:
-    """The folder that Spark gives its tasks, and empties when it ends."""
+    """The folder that Spark provides for its tasks, and empties when it ends."""
     for folder in os.environ.get("SPARK_LOCAL_DIRS", "").split(","):
         if os.access(folder, os.W_OK):
             return folder
@@ -243,7 +244,7 @@ def _folder() -> Iterator[Path]:
 
 
 class _Named:
-    """Adds to whatever is raised within the block a last line for the launcher: which task it was, and why."""
+    """Adds a last line for the launcher to any exception in the block: which task it was, and why it failed."""
 
     def __init__(self, task: str, number_of_try: int) -> None:
         self._names = {"task": task, "attempt": number_of_try - 1}

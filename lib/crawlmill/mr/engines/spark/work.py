@@ -1,13 +1,13 @@
 """`-r spark`: a run on Spark, with the same interface to the launcher as `MachineRunner`.
 
     SCRATCH/tasks.jsonl      the task list, which the driver reads; one line is one map task
-    SCRATCH/plan.json        what the driver is to do (`spark_harness`)
-    SCRATCH/events.jsonl     what it tells
-    RUN/step-output/0000     what a step writes that is not the last one
-    RUN/output               what the last step writes (in or beside the user's folder, if tasks can reach that)
+    SCRATCH/plan.json        what the driver should do (`driver.py`)
+    SCRATCH/events.jsonl     what it reports
+    RUN/step-output/0000     the output of a step that is not the last one
+    RUN/output               the output of the last step (in or next to the user's folder, if tasks can reach that)
 
-SCRATCH is the launcher's own folder, RUN one that all tasks reach: below SCRATCH if they run on this machine. Attempts
-write files of different names there, and the driver says which of them count; whatever else is there goes with RUN.
+SCRATCH is the launcher's own folder, RUN one that all tasks can reach: below SCRATCH if they run on this machine.
+Attempts write files with different names there, and the driver reports which ones count; the rest is removed with RUN.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _HARNESS: Final = "from crawlmill.mr.engines.spark.driver import main\n\nmain()\
 
 
 class SparkWork(ClusterWork):
-    """A run on Spark. In the end `parts` are the files of its output, and `rows` local ones of rows.
+    """A run on Spark. At the end, `parts` are the output files, and `rows` local files of ledger rows.
 
     Raises:
-        UsageError: There is no spark-submit, no Java, no folder that all tasks reach.
+        UsageError: There is no spark-submit, no Java, or no folder that all tasks can reach.
     """
 
     def __init__(self, setup: RunSetup) -> None:
@@ -61,28 +61,28 @@ class SparkWork(ClusterWork):
         self._quick = storage.options.impatient(retries=0)
         self._folder = self._runner.folder(scratch)
         self._check_folder()
-        if self._runner.here:  # then tasks keep to the limits of hosts as those of the local runner do
+        if self._runner.here:  # then tasks share the limits of hosts, as in the local runner
             self._settings = TaskSettings(storage.options)
         self._output, self._output_here = join(self._folder, "output"), False
         self._events = SparkEvents(scratch / "events.jsonl", self._runner.steps, watch)
         self._failures: list[FailedTask] = []
 
     def write_to(self, output: OutputFolder | None) -> None:
-        """Have the output made within this folder, if tasks reach it; else it is fetched."""
+        """Have tasks write the output into this folder, if they can reach it; else it is fetched."""
         if output is not None and output.remote_work is not None:
             self._output = output.remote_work
         elif output is not None and output.work is not None and self._runner.here:
             self._output, self._output_here = str(output.work / "work"), True
 
     def limit_tasks(self, most: int, settings: TaskSettings) -> None:
-        """Let no more tasks run at a time, and give them these settings, if they run on other machines."""
+        """Set the most tasks that may run at a time, and pass these settings to them, if they run on other machines."""
         super().limit_tasks(most, self._settings if self._runner.here else settings)
 
     def run(self) -> None:
         """Run the job.
 
         Raises:
-            TaskError: Spark could not run it to its end.
+            TaskError: The run failed on Spark.
         """
         scratch, disk = self._scratch, self._scratch / "disk"
         disk.mkdir()
@@ -113,7 +113,7 @@ class SparkWork(ClusterWork):
                     self._note(failure)
             code = client.wait()
         finally:
-            client.end(_GRACE_S)  # with a driver, executors and tasks of this machine
+            client.end(_GRACE_S)  # with the driver, executors and tasks on this machine
             told.hear()
             named = told.write_rows(rows)
             self.rows = [rows]
@@ -128,7 +128,7 @@ class SparkWork(ClusterWork):
         return self._events.counters()
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """End and remove everything."""
         try:
             with Storage(self._quick) as storage:
                 storage.remove(self._folder)
@@ -146,7 +146,7 @@ class SparkWork(ClusterWork):
         self._watch.note(f"task {self._name(failure)} failed: {failure.said}")
 
     def _error(self, log: SparkLog) -> TaskError:
-        """What the driver's failure means, in one line."""
+        """The meaning of the driver's failure, in one line."""
         application, failed = self._events.application, self._events.failed
         yarn = self._runner.master.startswith("yarn")
         logs = f"logs: yarn logs -applicationId {application}" if yarn and application else ""

@@ -1,1 +1,1 @@
-"""Bases of jobs whose result is sorted files: lines are labelled with their file, and the shuffle sorts them."""
+"""Base classes of jobs that write sorted files: lines are labelled with their file, and the shuffle sorts them."""

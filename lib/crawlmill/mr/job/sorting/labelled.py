@@ -1,6 +1,6 @@
-"""The base of jobs whose map tasks label lines for the shuffle: `LabelledJob`.
+"""`LabelledJob`: the base class of jobs whose map tasks label lines for the shuffle.
 
-The label says which reducer a line goes to, and the shuffle sorts the lines of a label by their bytes.
+The label selects the reducer of a line; the shuffle sorts the lines of a label by their bytes.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = ["LabelledJob", "LabelledLines"]
 
 
 class LabelledLines:
-    """The protocol of lines that begin with a label, which begins with a digit; rows of the ledger are JSON as ever."""
+    """The protocol of lines `label TAB line`. A label begins with a digit; ledger rows are JSON, as elsewhere."""
 
     @staticmethod
     def read(line: bytes) -> Pair:
-        """Label and line."""
+        """Split a line into label and line."""
         if not line[:1].isdigit():
             return JsonPairs.read(line)
         label, _, text = line.partition(b"\t")
@@ -30,12 +30,12 @@ class LabelledLines:
 
     @staticmethod
     def write(key: Any, value: Any) -> bytes:
-        """The line of a pair."""
+        """Join label and line."""
         return JsonPairs.write(key, value)
 
 
 class LabelledJob(CrawlJob):
-    """The base of jobs that write files of labelled lines, which `reduce_lines` takes sorted."""
+    """The base class of jobs that write files from labelled lines, which `reduce_lines` gets in order."""
 
     columns: Columns | None = None
     writes_files = True
@@ -44,7 +44,7 @@ class LabelledJob(CrawlJob):
     INTERNAL_PROTOCOL = LabelledLines
     OUTPUT_PROTOCOL = LabelledLines
 
-    # The label and a line are the key together; the label alone says which reducer it goes to.
+    # Label and line together are the sort key; the label alone selects the reducer.
     PARTITIONER = "org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner"
     JOBCONF: ClassVar[dict[str, Any]] = {
         **CrawlJob.JOBCONF,
@@ -54,11 +54,11 @@ class LabelledJob(CrawlJob):
     }
 
     def require_output_dir(self) -> None:
-        """Refuse a launch without the folder that the job needs. Raises: UsageError."""
+        """Check that an output folder is given. Raises: UsageError."""
         launches = not self.is_task() and self.options.worker is None
         if launches and self.needs_output_dir() and not self.options.output_dir:
             raise UsageError("--output-dir is needed: what this job writes is a folder of files")
 
     def reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
-        """Never called: `reduce_lines` takes its place."""
+        """Never called: `reduce_lines` replaces it."""
         raise NotImplementedError

@@ -1,14 +1,14 @@
-"""Bases of jobs that sort captures into files: `SortingJob`, and `ShardedJob`, whose files are of about the same size.
+"""`SortingJob` and `ShardedJob`: base classes of jobs that sort captures into files, the latter of similar size.
 
-`SortingJob` labels lines with the number of their file, and lets the shuffle sort them. `ShardedJob` finds out first
-where files begin, so that they are balanced whatever the inputs are:
+`SortingJob` labels lines with the number of their file and lets the shuffle sort them. `ShardedJob` first finds where
+each file begins, so that files are balanced whatever the inputs are:
 
-    survey    counts the lines of each group of files, and samples them
-    conclude  where each file begins: groups in the order of their names, each cut where its sample says
-    map       lines labelled with the number of their file (`indexes.cluster.sharding`)
-    reduce    the job's own: writes the files of its labels, from sorted lines
+    survey    count the lines of each group of files, and sample them
+    conclude  decide where each file begins: groups in the order of their names, each cut according to its sample
+    map       label lines with the number of their file (`indexes.cluster.sharding`)
+    reduce    write the files from sorted lines: the job's own code
 
-A job says which group a line belongs to (`grouped`). A group is cut for itself, and no file holds lines of two.
+A job decides which group a line belongs to (`grouped`). Groups are cut separately; no file holds lines of two groups.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = ["FileGroup", "ShardedJob", "SortingJob", "number_of_files"]
 
 @dataclass(frozen=True, slots=True)
 class FileGroup:
-    """The files of a group: the number of the first one, and the first lines of all others, escaped, in order."""
+    """The files of a group: the number of the first file, and the first lines of the others, escaped and in order."""
 
     name: bytes
     first: int
@@ -44,7 +44,7 @@ class FileGroup:
 
 
 class SortingJob(LabelledJob, CapturesJob):
-    """The base of jobs that label lines with the number of their file, and write the files in `reduce_lines`."""
+    """The base class of jobs that label lines with the number of their file, and write the files in `reduce_lines`."""
 
     def load_args(self, args: list[str]) -> None:
         """Parse the command line."""
@@ -53,7 +53,7 @@ class SortingJob(LabelledJob, CapturesJob):
 
 
 class ShardedJob(SortingJob):
-    """The base of jobs that sort captures into files of about the same size."""
+    """The base class of jobs that sort captures into files of similar size."""
 
     lines_per_file: ClassVar[int]
     """Lines of a file where the user does not say how many files there are to be."""
@@ -61,20 +61,21 @@ class ShardedJob(SortingJob):
     surveys = True
 
     def grouped(self, reading: Any, *, survey: bool) -> Iterator[tuple[bytes, bytes]]:
-        """The lines of an input, as they are sorted, in pieces of whole lines of one group each, with its name.
+        """Yield (group, lines): the lines of an input in the form that sorts, in chunks of whole lines of one group.
 
         Args:
             reading: The input.
-            survey: They are counted only: every group must be named, lines may be more than will be written.
+            survey: Whether the lines are only counted: every group must occur, but there may be more lines than in the
+            end.
         """
         raise NotImplementedError(f"{type(self).__name__} has no grouped()")
 
     def files_wanted(self) -> int | None:
-        """How many files each group is to have, if the user says so."""
+        """The number of files per group, if the user has set it."""
         raise NotImplementedError(f"{type(self).__name__} has no files_wanted()")
 
     def survey(self, reading: Any) -> Iterator[Pair]:
-        """A sample of an input's lines, by group."""
+        """Yield a sample of an input's lines, by group."""
         inputs = int(os.environ.get("mapreduce_job_maps", "1"))  # noqa: SIM112 - Hadoop's name
         most = sample_size(self.files_wanted(), inputs)
         samplers: defaultdict[bytes, Sampler] = defaultdict(lambda: Sampler(most))
@@ -85,11 +86,11 @@ class ShardedJob(SortingJob):
             counted = {"lines": sampler.lines, "weight": sum(stands_for for _, stands_for in sample)}
             yield ENCODED, b"0\t%s\t%s\n" % (group, json.dumps(counted).encode())
             for line, stands_for in sample:
-                # The first two fields are what engines sort by: the group and the line are one of them.
+                # Engines sort by the first two fields, so the group and the line are joined to one.
                 yield ENCODED, b"1\t%s\0%s\t%d\n" % (group, line, stands_for)
 
     def conclude(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
-        """All groups, and after each of them the first lines of its files but the first."""
+        """Yield each group, followed by the first lines of its files except the first file."""
         if key == b"0":
             self._counted: dict[bytes, tuple[int, int]] = {}
             for value in values:
@@ -111,7 +112,7 @@ class ShardedJob(SortingJob):
 
     @cached_property
     def file_groups(self) -> dict[bytes, FileGroup]:
-        """The groups and their files, by name, in order."""
+        """The groups and their files by name, in order."""
         points: defaultdict[bytes, list[bytes]] = defaultdict(list)
         for _, found in self.findings:
             name, tab, point = found.partition(b"\t")
@@ -124,10 +125,10 @@ class ShardedJob(SortingJob):
         return groups
 
     def read(self, reading: Any) -> Iterator[Pair]:
-        """The lines of an input, labelled with their files."""
+        """Yield the lines of an input, labelled with their files."""
         for name, lines in self.grouped(reading, survey=False):
             group = self.file_groups.get(name) or (None if name else FileGroup(name, 0, []))
-            if group is None:  # the survey could not read what can be read now, so that there is no file for it
+            if group is None:  # the survey could not read what can be read now, so there is no file for it
                 reading.row.records -= lines.count(b"\n") - 1
                 reading.drop(FormatError("captures that the survey could not read", reason="truncated"))
                 continue
@@ -135,7 +136,7 @@ class ShardedJob(SortingJob):
 
 
 def number_of_files(text: str) -> int:
-    """The value of an option that says how many files are wanted. Raises: ValueError."""
+    """Parse the value of an option for a number of files. Raises: ValueError."""
     number = whole_number(1)(text)
     if number > MAX_SHARDS:
         raise ValueError(text)

@@ -1,4 +1,4 @@
-"""The base of jobs that write tables of Parquet files: a folder for each group of lines, with parts of equal size."""
+"""`TableJob`: the base class of jobs that write Parquet tables: a folder for each group, with parts of equal size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["TableJob", "ignore"]
 
 
 class TableJob(ShardedJob):
-    """A job says how lines become groups (`grouped`), and writes the parts (`write_part`)."""
+    """A subclass assigns lines to groups (`grouped`) and writes the parts (`write_part`)."""
 
     group: ClassVar[str] = "crawl"
     """What the groups are, for the help."""
@@ -30,7 +30,7 @@ class TableJob(ShardedJob):
     """What ends the key of a line: no key is in two parts. Empty if that may be."""
 
     def configure_args(self) -> None:
-        """Declare what all tables are like."""
+        """Declare the options that all tables share."""
         super().configure_args()
         add = self.add_passthru_arg
         add("--parts", type=number_of_files, metavar="N",
@@ -40,12 +40,12 @@ class TableJob(ShardedJob):
             help="the crawl of WARC files whose names are not Common Crawl's (default local)")  # fmt: skip
 
     def files_wanted(self) -> int | None:
-        """The parts that the user wants of each group."""
+        """The number of parts per group that the user asked for."""
         wanted: int | None = self.options.parts
         return wanted
 
     def write_part(self, folder: str, number: int, pieces: Iterator[list[bytes]]) -> None:
-        """Write a part of a group's folder, from pieces of its sorted lines. What imports pyarrow is imported here."""
+        """Write a part of a group's folder from chunks of its sorted lines. Import pyarrow only in here."""
         raise NotImplementedError(f"{type(self).__name__} has no write_part()")
 
     @cached_property
@@ -62,7 +62,7 @@ class TableJob(ShardedJob):
         return groups
 
     def reduce_lines(self, chunks: Iterator[bytes]) -> Iterator[Pair]:
-        """Write the parts of a reduce task; there are no pairs."""
+        """Write the parts of a reduce task; yields no pairs."""
         for label, pieces in groupby(shards_of(chunks), itemgetter(0)):
             number = int(label)
             group = next(each for each in reversed(self.file_groups.values()) if each.first <= number)
@@ -76,4 +76,4 @@ class TableJob(ShardedJob):
 
 
 def ignore(_: FormatError) -> None:
-    """What the survey is told is told again."""
+    """Ignore an error found by the survey: it is reported when the input is processed."""

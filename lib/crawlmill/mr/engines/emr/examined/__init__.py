@@ -1,1 +1,1 @@
-"""What `crawlmill doctor emr` examines besides the configuration: the network, the recipe, the rights."""
+"""What `crawlmill doctor emr` checks besides the configuration: network, machines, permissions."""

@@ -1,4 +1,4 @@
-"""The network of a cluster: subnets and their zones, the way to the internet and to S3, the tags that EMR asks for.
+"""The network of a cluster: subnets and their zones, routes to the internet and to S3, the tags that EMR requires.
 
 Spec: Amazon EC2 API, DescribeSubnets, DescribeRouteTables, DescribeVpcEndpoints and DescribeSecurityGroups; Amazon EMR
 Management Guide, "Tagging resources to use managed policies" and "Working with Amazon EMR-managed security groups".
@@ -17,7 +17,7 @@ Found = tuple[str, str | None]
 
 TAG: Final = "for-use-with-amazon-emr-managed-policies"
 _NAT_DOLLARS_A_GB: Final = 0.045
-# What EMR calls the groups that it makes, in public subnets and in private ones.
+# The names of the security groups that EMR creates, in public and in private subnets.
 _OF_EMR: Final = (
     *("ElasticMapReduce-master", "ElasticMapReduce-slave"),
     *("ElasticMapReduce-Master-Private", "ElasticMapReduce-Slave-Private", "ElasticMapReduce-ServiceAccess"),
@@ -28,7 +28,7 @@ _MORE_GROUPS: Final = ("AdditionalMasterSecurityGroups", "AdditionalSlaveSecurit
 
 
 def subnets_of(aws: Aws, named: Any) -> list[dict[str, Any]]:
-    """The subnets that are named, or those of the default VPC. Raises: AwsError."""
+    """The named subnets, or those of the default VPC. Raises: AwsError."""
     if named:
         return list(
             aws.ask("ec2", "describe_subnets", SubnetIds=[named] if isinstance(named, str) else list(named))["Subnets"]
@@ -38,7 +38,7 @@ def subnets_of(aws: Aws, named: Any) -> list[dict[str, Any]]:
 
 
 def examine_routes(aws: Aws, subnets: list[dict[str, Any]], *, needs_internet: bool) -> Iterator[Found]:
-    """Whether nodes reach what they need, and what that costs. `needs_internet`: nodes install packages with pip."""
+    """Whether nodes can reach what they need, and at what cost. `needs_internet`: nodes install packages with pip."""
     try:
         for subnet in subnets:
             yield _route(aws, subnet, needs_internet)
@@ -80,13 +80,13 @@ def _route(aws: Aws, subnet: dict[str, Any], needs_internet: bool) -> Found:
 
 
 def groups_of(instances: dict[str, Any]) -> list[str]:
-    """The security groups that a request for a cluster names (in its `Instances`)."""
+    """The security groups named in a request for a cluster (in its `Instances`)."""
     named = {instances[name] for name in _ONE_GROUP if instances.get(name)}
     return sorted(named.union(*(instances.get(name, ()) for name in _MORE_GROUPS)))
 
 
 def _groups(aws: Aws, vpcs: list[str], named: list[str]) -> list[dict[str, Any]]:
-    """Security groups as EC2 describes them: those named, else EMR's own in these VPCs. Raises: AwsError."""
+    """Descriptions of security groups from EC2: the named ones, else EMR's own in these VPCs. Raises: AwsError."""
     if not named and not vpcs:
         return []
     filters = [{"Name": "vpc-id", "Values": vpcs}, {"Name": "group-name", "Values": list(_OF_EMR)}]
@@ -108,10 +108,10 @@ def _table(aws: Aws, subnet: str, vpc: str) -> dict[str, Any]:
 def examine_tags(
     aws: Aws, subnets: list[dict[str, Any]], cluster_tags: dict[str, Any], groups: Iterable[str] = ()
 ) -> Iterator[Found]:
-    """What the policy AmazonEMRServicePolicy_v2 asks of the cluster, the subnets, their VPCs and the security groups.
+    """Check the tags that the policy AmazonEMRServicePolicy_v2 requires of cluster, subnets, VPCs and security groups.
 
-    `groups` are the ids of security groups that are named. Where none are, EMR uses its own, if an earlier cluster has
-    left them in the VPC, or makes them.
+    `groups` are the ids of the named security groups. Without any, EMR uses its own, if an earlier cluster has left
+    them in the VPC, or creates them.
     """
     if str(cluster_tags.get(TAG)).lower() != "true":
         yield (

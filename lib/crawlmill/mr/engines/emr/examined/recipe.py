@@ -1,4 +1,4 @@
-"""Compares what the recipe asks for with what the account and the zones have: vCPUs, machine types, the native core.
+"""Compares what the configuration asks for with the account and the zones: vCPUs, machine types, the native core.
 
 Spec: Amazon EC2 API, DescribeInstanceTypes and DescribeInstanceTypeOfferings; Service Quotas API, GetServiceQuota
 ("Running On-Demand Standard instances" and "All Standard Spot Instance Requests", both in vCPUs).
@@ -14,20 +14,20 @@ from typing import Any, Final
 from crawlmill.mr.engines.emr.aws import Aws, AwsError
 from crawlmill.mr.engines.emr.native import native_modules
 
-__all__ = ["Fleet", "examine_machines", "examine_native", "fleets_of"]
+__all__ = ["Fleet", "examine_machines", "examine_native", "fleets_of", "unseen"]
 
 Found = tuple[str, str | None]
 
-# The two quotas on vCPUs of the standard families, which are A, C, D, H, I, M, R, T and Z, by the codes under which
-# `aws service-quotas list-service-quotas --service-code ec2` lists them.
+# The quotas on vCPUs of the standard families (A, C, D, H, I, M, R, T and Z), by their codes in
+# `aws service-quotas list-service-quotas --service-code ec2`.
 _QUOTAS: Final = {"on demand": "L-1216C47A", "spot": "L-34B43A08"}
-_STANDARD: Final = re.compile(r"[acdhimrtz]\d")  # families that the two quotas are about
+_STANDARD: Final = re.compile(r"[acdhimrtz]\d")  # families covered by the two quotas
 _CORES_OF_KINDS: Final = {"x86_64": "x86_64", "arm64": "aarch64"}
 
 
 @dataclass(frozen=True)
 class Fleet:
-    """Machines of one role: how many on each market, of any of these types."""
+    """The machines of one role: how many on each market, of any of these types."""
 
     role: str
     types: tuple[str, ...]
@@ -35,7 +35,7 @@ class Fleet:
 
 
 def fleets_of(instances: dict[str, Any]) -> list[Fleet]:
-    """The machines that a request for a cluster asks for (its `Instances`)."""
+    """The machines in a request for a cluster (in its `Instances`)."""
     found = []
     for fleet in instances.get("InstanceFleets") or ():
         types = tuple(each["InstanceType"] for each in fleet.get("InstanceTypeConfigs", ()))
@@ -48,7 +48,7 @@ def fleets_of(instances: dict[str, Any]) -> list[Fleet]:
 
 
 def examine_machines(aws: Aws, fleets: list[Fleet], zones: list[str]) -> Iterator[Found]:
-    """Whether the account may have so many vCPUs, and the zones have the types."""
+    """Whether the account's quotas allow so many vCPUs, and the zones offer the types."""
     types = sorted({name for fleet in fleets for name in fleet.types})
     try:
         described = list(aws.pages("ec2", "describe_instance_types", "InstanceTypes", InstanceTypes=types))
@@ -56,7 +56,7 @@ def examine_machines(aws: Aws, fleets: list[Fleet], zones: list[str]) -> Iterato
         if error.code == "InvalidInstanceType":
             yield str(error), "change the types of machines in mrjob.conf"
         else:
-            yield _unseen("types of machines", error)
+            yield unseen("types of machines", error)
         return
     vcpus = {each["InstanceType"]: int(each["VCpuInfo"]["DefaultVCpus"]) for each in described}
     for market, code in _QUOTAS.items():
@@ -76,7 +76,7 @@ def _quota(aws: Aws, fleets: list[Fleet], vcpus: dict[str, int], market: str, co
     try:
         answer = aws.ask("service-quotas", "get_service_quota", ServiceCode="ec2", QuotaCode=code)
     except AwsError as error:
-        yield _unseen(f"quota of vCPUs {market}", error)
+        yield unseen(f"quota of vCPUs {market}", error)
         return
     allowed = int(answer["Quota"]["Value"])
     what = f"vCPUs {market}: the recipe needs {needed}, the account may have {allowed}"
@@ -99,7 +99,7 @@ def _offered(aws: Aws, fleets: list[Fleet], types: list[str], zones: list[str]) 
             )
         )
     except AwsError as error:
-        yield _unseen(f"types of machines in {', '.join(zones)}", error)
+        yield unseen(f"types of machines in {', '.join(zones)}", error)
         return
     by_zone = {zone: {each["InstanceType"] for each in found if each["Location"] == zone} for zone in zones}
     for fleet in fleets:
@@ -114,7 +114,7 @@ def _offered(aws: Aws, fleets: list[Fleet], types: list[str], zones: list[str]) 
 
 
 def examine_native(aws: Aws, fleets: list[Fleet], installed: bool) -> Found:
-    """Whether tasks get the native core; `installed`: the user's bootstrap or PEX brings it."""
+    """Whether tasks get the native core; `installed`: the user's bootstrap or PEX installs it."""
     if installed:
         return "native core: by bootstrap", None
     have = sorted(native_modules())
@@ -137,7 +137,8 @@ def examine_native(aws: Aws, fleets: list[Fleet], installed: bool) -> Found:
     return f"native core for {', '.join(have)} goes along", None
 
 
-def _unseen(what: str, error: AwsError) -> Found:
+def unseen(what: str, error: AwsError) -> Found:
+    """What to tell about a thing that could not be asked for."""
     if error.denied:
         return f"{what} (not checked: not allowed)", None
     return f"{what}: {error}", "try again"

@@ -1,4 +1,4 @@
-"""What the launcher and the nodes are allowed to do, asked of IAM's policy simulator; and roles that EMR needs.
+"""The permissions of the launcher and the nodes, by IAM's policy simulator; and roles that EMR needs.
 
 Spec: IAM API, SimulatePrincipalPolicy; Amazon EMR Management Guide, "Using service-linked roles"; Amazon S3 API,
 GetBucketEncryption.
@@ -22,7 +22,7 @@ _POLICIES: Final = "see docs/policies/"
 
 
 def is_v2(aws: Aws, service_role: str) -> bool:
-    """Whether the role of EMR has the policy that asks for tags."""
+    """Whether the EMR role has the policy that requires tags."""
     try:
         attached = aws.ask("iam", "list_attached_role_policies", RoleName=service_role)["AttachedPolicies"]
     except AwsError:
@@ -33,7 +33,7 @@ def is_v2(aws: Aws, service_role: str) -> bool:
 def examine_rights(
     aws: Aws, caller: str, service_role: str, profile: str, bucket: str, key: str | None = None
 ) -> Iterator[Found]:
-    """What would be refused later. `caller`: who launches, as STS knows them; `key`: the KMS key that is asked for."""
+    """Check for missing permissions. `caller`: the launching identity from STS; `key`: the requested KMS key."""
     yield from _linked_roles(aws)
     try:
         roles = {role: aws.ask("iam", "get_role", RoleName=role)["Role"]["Arn"] for role in (service_role,)}
@@ -41,7 +41,7 @@ def examine_rights(
             "Arn"
         ]
     except (AwsError, IndexError):
-        return  # reported already
+        return  # already reported
     who = re.sub(r"^arn:(aws[\w-]*):sts::(\d+):assumed-role/([^/]+)/.*$", r"arn:\1:iam::\2:role/\3", caller)
     if not who.endswith(":root"):
         for arn, service in ((roles[service_role], "elasticmapreduce"), (of_nodes, "ec2")):
@@ -55,7 +55,7 @@ def examine_rights(
         key = key or _key(aws, bucket)
     if key and key.startswith("arn:"):
         for arn, name in ((of_nodes, "nodes"), (who, "you")):
-            if not arn.endswith(":root"):  # nobody may simulate the account itself, which may do anything
+            if not arn.endswith(":root"):  # the account itself cannot be simulated, and may do anything
                 yield from _may(aws, arn, name, ["kms:GenerateDataKey", "kms:Decrypt"], [key])
 
 
@@ -72,7 +72,7 @@ def _linked_roles(aws: Aws) -> Iterator[Found]:
 def _may(
     aws: Aws, who: str, name: str, actions: list[str], resources: list[str], context: list[dict[str, Any]] | None = None
 ) -> Iterator[Found]:
-    """Whether all of the actions on all of the resources are allowed."""
+    """Whether all of the actions are allowed on all of the resources."""
     what = f"{name} may {', '.join(actions)} on {', '.join(resources)}"
     try:
         results = list(
@@ -92,7 +92,7 @@ def _may(
 
 
 def _key(aws: Aws, bucket: str) -> str | None:
-    """The ARN of the KMS key that encrypts the objects of a bucket, if it is one that somebody has to allow."""
+    """The ARN of the KMS key that encrypts the objects of a bucket, if its use needs permission."""
     try:
         rules = aws.ask("s3", "get_bucket_encryption", Bucket=bucket)["ServerSideEncryptionConfiguration"]["Rules"]
     except AwsError:
