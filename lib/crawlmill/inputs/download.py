@@ -16,7 +16,7 @@ import re
 import stat
 import threading
 import zlib
-from collections.abc import Callable, Collection, Generator, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from queue import SimpleQueue
@@ -118,17 +118,21 @@ def download(
     *,
     connections: int,
     check: bool,
+    on_row: Callable[[LedgerRow], None],
     on_bytes: Callable[[int], None] = lambda _: None,
-) -> Generator[LedgerRow]:
-    """Download the files, several at a time; yields the row of each as it finishes.
+) -> None:
+    """Download the files, several at a time; returns when all are there, or have failed.
 
-    The caller may stop early: it does not have to wait for the threads of files still on their way.
+    An exception in the caller's thread, such as that of a signal, ends this at once: it does not wait for the threads
+    of files still on their way.
 
     Args:
         plan: The result of `plan_downloads`.
         storage: Reads the locations.
         connections: How many files to fetch at a time.
         check: Whether to read every member and record of each file afterwards.
+        on_row: Called with the row of each file as it ends, by the thread that brought it and before that thread
+            begins another: a run that is stopped knows of every file that is done.
         on_bytes: Called with the number of bytes received, from any thread.
 
     Raises:
@@ -136,27 +140,28 @@ def download(
     """
     stop, lock = threading.Event(), threading.Lock()
     waiting = iter(plan)
-    done: SimpleQueue[LedgerRow | BaseException] = SimpleQueue()
+    ended: SimpleQueue[BaseException | None] = SimpleQueue()  # of each thread: what it failed with, if it did
 
     def work() -> None:
-        while not stop.is_set():
-            with lock:
-                each = next(waiting, None)
-            if each is None:
-                return
-            try:
-                done.put(_bring(each, storage, check, on_bytes, stop))
-            except BaseException as error:  # noqa: BLE001 (raised again where the rows are yielded)
-                done.put(error)
+        try:
+            while not stop.is_set():
+                with lock:
+                    each = next(waiting, None)
+                if each is None:
+                    break
+                on_row(_bring(each, storage, check, on_bytes, stop))
+        except BaseException as error:  # noqa: BLE001 (raised again in the caller's thread)
+            ended.put(error)
+        else:
+            ended.put(None)
 
-    for number in range(min(connections, len(plan))):
+    threads = min(connections, len(plan))
+    for number in range(threads):
         threading.Thread(target=work, name=f"download-{number}", daemon=True).start()
     try:
-        for _ in plan:
-            ended = done.get()
-            if isinstance(ended, BaseException):
-                raise ended
-            yield ended
+        for _ in range(threads):
+            if (error := ended.get()) is not None:
+                raise error
     finally:
         stop.set()
 

@@ -104,7 +104,7 @@ class _Account:
         self._began = time.monotonic()
 
     def add(self, row: LedgerRow) -> None:
-        """Add the row of a finished file."""
+        """Add the row of a finished file; called from all threads."""
         self._rows[row.location] = row
 
     def close(self, ledger: str) -> int:
@@ -175,12 +175,14 @@ def _to_the_end(
     most, host = most_tasks((each.item.location for each in plan), options.connections, storage.options)
     if host is not None:
         tell(f"{most} files at a time, for {host} allows no more connections")
-    rows = download(plan, storage, connections=most or 1, check=options.check, on_bytes=watch.bytes)
+
+    def end(row: LedgerRow) -> None:
+        account.add(row)
+        watch.file()
+
     try:
-        with closing(rows), closing(watch):
-            for row in rows:
-                account.add(row)
-                watch.file()
+        with closing(watch):
+            download(plan, storage, connections=most or 1, check=options.check, on_row=end, on_bytes=watch.bytes)
     except (OSError, CrawlmillError):  # a full disk, a missing package: reported by `main`
         account.close(ledger)
         raise
