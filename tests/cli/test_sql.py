@@ -104,6 +104,29 @@ def test_published_queries_run_verbatim():
         assert found == sorted(json.dumps([row[n] for n in exact], sort_keys=True) for row in answer["rows"]), path.stem
 
 
+def test_queries_mean_the_same_after_a_declaration():
+    """A parser that takes the query for Hive, as the declaration before it is, counts groups and elements otherwise."""
+    known, folder = shared("columnar/known"), shared("columnar/sql")
+    declared = (folder / "cc-index-create-table-flat.sql").read_text() + "\nMSCK REPAIR TABLE ccindex;\n"
+    query = (folder / "get-language-translations-url-path.sql").read_text()
+    rows, _ = ask(declared + query, known)
+    assert rows == ask(query, known)[0]
+    assert rows
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("MSCK REPAIR TABLE ccindex; SELECT regexp_extract('/en/', '(?<=/)[a-z]{2}'), split('a.b', '.')[1]", [["en", "a"]]),
+        ("CREATE DATABASE x; -- don't; stop\nSELECT 'a;b', 'it''s;', \"x;y\" /* ; */ FROM (VALUES 1) AS t (\"x;y\") ; -- end;",
+         [["a;b", "it's;", 1]]),
+        (";;SELECT 6 / 2 - 1;", [[2]]),
+    ],
+)  # fmt: skip
+def test_statements_end_at_semicolons_that_are_not_in_names_texts_or_comments(table, text, rows):
+    assert ask(text, table)[0] == rows
+
+
 @pytest.mark.parametrize(
     ("expression", "value"),
     [
@@ -188,7 +211,7 @@ def test_what_does_not_only_read_the_table_is_refused(run, table, tmp_path, stat
     ("statement", "said"),
     [
         ("SELEC 1", "only statements that read"), ("SELECT (1", "line 1"), ("SELECT\n  nonsense FROM ccindex", "line 2, column 3"),
-        ("SELECT regexp_extract(url, '(?<=h)t', 5) FROM ccindex", "no such group"), ("SELECT 1 / 0", "Division by zero"),
+        ("SELECT regexp_extract(url, '(?<=h)t', 5) FROM ccindex", "Pattern has 0 groups. Cannot access group 5"), ("SELECT 1 / 0", "Division by zero"),
         ("SELECT url + 1 FROM ccindex", "url"), ("SELECT no_such(url) FROM ccindex", "no_such"), ("SELECT 1 FROM nowhere", "nowhere"),
     ],
 )  # fmt: skip

@@ -24,7 +24,7 @@ from crawlmill.formats.record import HEAD_BYTES, Record
 from crawlmill.formats.sequencefile.streamed_codings import MAX_RATIO, FormDigests
 from crawlmill.formats.warc.record import WarcRecord
 
-__all__ = ["check_digests", "parse_digest"]
+__all__ = ["check_digests", "parse_digest", "payload_start"]
 
 _EMPTY_LINE = re.compile(rb"\n\r*\n")
 _SIZES = {"md5": 16, "sha1": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha512": 64}
@@ -74,7 +74,7 @@ def check_digests(record: Record) -> Iterator[FormatError]:
             wanted[what] = digest
     if not wanted:
         return
-    start = _payload_start(record)
+    start = payload_start(record)
     hashers = {what: hashlib.new(name, usedforsecurity=False) for what, (name, _) in wanted.items()}
     block, payload = ([hashers[what]] if what in hashers else [] for what in ("Block", "Payload"))
     forms = _forms(record, wanted) if record.block.streamed else None
@@ -105,7 +105,7 @@ def check_digests(record: Record) -> Iterator[FormatError]:
         )
 
 
-def _payload_start(record: WarcRecord) -> int:
+def payload_start(record: WarcRecord) -> int:
     """The offset of the payload in the block: after the header of an HTTP message."""
     if not (record.content_type or "").lower().startswith("application/http"):
         return 0

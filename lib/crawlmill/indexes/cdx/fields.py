@@ -25,8 +25,9 @@ from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from crawlmill.errors import FormatError
+from crawlmill.formats.digests import payload_start
 from crawlmill.formats.payload.http import HttpMessage
-from crawlmill.formats.record import HEAD_BYTES, Record
+from crawlmill.formats.record import Record
 from crawlmill.formats.warc.record import WarcRecord
 
 __all__ = ["EXTRA_FIELDS", "capture_fields", "extra_fields", "stored_length"]
@@ -35,7 +36,6 @@ EXTRA_FIELDS: Final = ("recordid", "last-modified")
 """Fields that a line has on request, after the usual ones."""
 
 _MEDIA_TYPE: Final = re.compile(r"[^;\s]*")
-_EMPTY_LINE: Final = re.compile(rb"\n\r*\n")
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _NOT_MODIFIED: Final = 304
 _ARC_TRUNCATED: Final = "x-commoncrawl-ContentTruncated"
@@ -128,13 +128,9 @@ def _digest(record: Record) -> str | None:
 def _payload_start(record: Record) -> int:
     """The offset of the payload: after the header of an HTTP message, request or response."""
     if isinstance(record, WarcRecord):
-        if not (record.content_type or "").lower().startswith("application/http"):
-            return 0
-    elif _http(record) is None:
-        return 0
-    head = record.block.head(HEAD_BYTES)
-    end = _EMPTY_LINE.search(head)
-    return end.end() if end else len(head)
+        return payload_start(record)
+    message = _http(record)
+    return 0 if message is None else message.body_offset
 
 
 def _redirect(url: str, message: HttpMessage) -> str | None:

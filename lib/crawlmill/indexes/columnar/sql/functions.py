@@ -31,13 +31,20 @@ def _extract(text: str | None, pattern: str | None, group: int | None) -> str | 
     if text is None or pattern is None or group is None:
         return None
     found = _compiled(pattern).search(text)
-    return None if found is None else found[group]
+    return None if found is None else _group(found, group)
 
 
 def _extract_all(text: str | None, pattern: str | None, group: int | None) -> list[str | None] | None:
     if text is None or pattern is None or group is None:
         return None
-    return [found[group] for found in _compiled(pattern).finditer(text)]
+    return [_group(found, group) for found in _compiled(pattern).finditer(text)]
+
+
+def _group(found: re.Match[str], number: int) -> str | None:
+    if not 0 <= number <= found.re.groups:
+        raise ValueError(f"Pattern has {found.re.groups} groups. Cannot access group {number}")  # DuckDB's words
+    text: str | None = found[number]
+    return text
 
 
 def _uri(text: str | None) -> tuple[str | None, ...] | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,6 +28,10 @@ DIALECT: Final = "athena"
 
 _MSCK: Final = re.compile(r"\s*MSCK\s+REPAIR\s+TABLE\s+([\w.`\"]+)\s*", re.IGNORECASE)
 _COMMENT: Final = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_UP_TO_SEMICOLON: Final = re.compile(
+    r"""(?:[^;'"`/-]|--[^\n]*|/\*.*?(?:\*/|\Z)|'[^']*(?:'|\Z)|"[^"]*(?:"|\Z)|`[^`]*(?:`|\Z)|[/-])*+""", re.DOTALL
+)
+_NO_LINE_END: Final = re.compile(r"[^\n]")
 _DATABASES: Final = ("DATABASE", "SCHEMA")
 _SHOWN: Final = 60
 
@@ -64,7 +68,7 @@ def parse(text: str) -> list[Statement]:
         UsageError: It cannot be parsed, or a statement does more than read.
     """
     try:
-        trees = sqlglot.parse(text, read=DIALECT)
+        trees = [tree for each in _apart(text) for tree in sqlglot.parse(each, read=DIALECT)]
     except SqlglotError as error:
         raise UsageError(_syntax(error)) from None
     except RecursionError:
@@ -75,10 +79,24 @@ def parse(text: str) -> list[Statement]:
     return found
 
 
+def _apart(text: str) -> Iterator[str]:
+    """The statements one by one, at the line and column where they are in the text.
+
+    Athena reads some statements as Hive and all others as Trino. The parser decides which by the first of those it is
+    given, so it gets them one at a time.
+    """
+    at = 0
+    while at < len(text):
+        found = _UP_TO_SEMICOLON.match(text, at)
+        end = found.end() if found else len(text)
+        yield _NO_LINE_END.sub(" ", text[:at]) + text[at:end]
+        at = end + 1
+
+
 def _syntax(error: SqlglotError) -> str:
     for each in getattr(error, "errors", None) or ():
         word = f" near {each['highlight']!r}" if each.get("highlight") else ""
-        what = str(each.get("description") or "syntax error").strip().rstrip(".")
+        what = str(each.get("description") or "syntax error").partition(" but got <Token")[0].strip().rstrip(".")
         return f"the SQL cannot be read: {what}{word} (line {each.get('line')}, column {each.get('col')})"
     return f"the SQL cannot be read: {' '.join(str(error).split())}"
 
