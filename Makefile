@@ -6,6 +6,8 @@ SETTINGS := setup.cfg pyproject.toml
 # Processes that run tests: those of engines wait for daemons most of the time, and leave their cores to the others.
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 WITH_ENGINES = -n $(shell expr $(CORES) + 2)
+# Tests start Python a thousand times: without its cache of compiled modules each start would compile them again.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 NATIVE := native/Cargo.toml native/Cargo.lock native/pyproject.toml $(shell find native/src -name "*.rs")
 HAS_CARGO := command -v cargo >/dev/null 2>&1
 
@@ -17,11 +19,11 @@ demo: $(VENV)/.native $(VENV)/.serve
 # Engines that are not installed (Java, Maven, Spark) are named skips, or failures with CRAWLMILL_REQUIRE_ENGINES=1.
 test: $(VENV)/.tested $(VENV)/.native $(VENV)/.serve
 	@echo "== running all tests: a few minutes, or a quarter of an hour with Java and Maven, on real engines; now and then a line says what is running"
-	@$(BIN)/python -m pytest -m "" $(WITH_ENGINES) --durations 40 --durations-min 5 $(TESTS)
+	@$(PYTEST) -m "" $(WITH_ENGINES) --durations 40 --durations-min 5 $(TESTS)
 
 test-quick: $(VENV)/.tested $(VENV)/.native $(VENV)/.serve
 	@echo "== running the tests that need no Hadoop and no Spark"
-	@$(BIN)/python -m pytest -n $(CORES) $(TESTS)
+	@$(PYTEST) -n $(CORES) $(TESTS)
 
 pythons:
 	@bash tools/pythons.sh

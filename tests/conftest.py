@@ -40,20 +40,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """With pytest-xdist: the tests of an engine share one process, and so its daemons; others go anywhere.
+    from tests.scheduling import EngineScheduling  # noqa: PLC0415 - pytest-xdist need not be there
 
-    The cases of a test stay together: what they share is made once, and handing out thousands of cases one by one
-    takes the scheduler longer than most of them take.
-    """
-    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415 - it need not be there
+    return EngineScheduling(config, log)
 
-    class ByEngine(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            if not nodeid.startswith("tests/engines/"):
-                return nodeid.partition("[")[0]
-            return next((engine for engine in ("emr", "spark") if engine in nodeid), "hadoop")
 
-    return ByEngine(config, log)
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):  # in a worker process of pytest-xdist
+        from tests.scheduling import order_and_name_engines  # noqa: PLC0415
+
+        order_and_name_engines(items)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

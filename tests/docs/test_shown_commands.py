@@ -23,6 +23,7 @@ from pathlib import Path
 
 import pytest
 from tests.docs.pages import KINDS, PAGES, PROJECT, REASONS, blocks, matches, vague
+from tests.sharing import made_once
 
 # The set-up is what the running tests stand on already.
 _INSTEAD = {"make demo": "bash tools/demo.sh"}
@@ -43,10 +44,10 @@ usual_zlib = pytest.mark.skipif(
 
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sample") / "sample-crawl"
-    command = [sys.executable, "-m", "crawlmill", "sample", str(folder)]
-    subprocess.run(command, check=True, capture_output=True)
-    return folder
+    def make(folder):
+        subprocess.run([sys.executable, "-m", "crawlmill", "sample", str(folder)], check=True, capture_output=True)
+
+    return made_once(tmp_path_factory, "sample-crawl", make)
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def environment(tmp_path):
 def run(command, project, environment):
     return subprocess.run(
         command, cwd=project, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, encoding="utf-8", timeout=120, check=False,
+        stderr=subprocess.STDOUT, encoding="utf-8", timeout=600, check=False,
     )  # fmt: skip
 
 

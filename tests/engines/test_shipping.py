@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests import builders
 from tests.mr.helpers import PROJECT, environment, run
+from tests.sharing import alone
 
 TAGS = PROJECT / "jobs" / "tag_count.py"
 VERSION = "python{}.{}".format(*sys.version_info)
@@ -21,14 +23,18 @@ ONCE = ("-D", "mapreduce.map.maxattempts=1", "-D", "mapreduce.reduce.maxattempts
 
 @pytest.fixture(scope="session")
 def pex() -> Path:
-    """What `make pex` makes, made again if it is older than what it is made of."""
+    """What `make pex` makes, made again if what it is made of has changed."""
     path = PROJECT / ".cache" / "pex" / f"tests-{VERSION}.pex"
-    if not path.exists() or path.stat().st_mtime < max((PROJECT / each).stat().st_mtime for each in SOURCES):
-        command = [sys.executable, str(PROJECT / "tools/pex.py"), "--output", str(path)]
-        done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
-        if done.returncode and os.environ.get("CRAWLMILL_REQUIRE_ENGINES") != "1":
-            pytest.skip(f"no PEX: {done.stderr.splitlines()[-1]}")
-        assert done.returncode == 0, done.stderr
+    made_of = path.with_suffix(".made-of")
+    sources = hashlib.sha256(b"".join((PROJECT / each).read_bytes() for each in sorted(SOURCES))).hexdigest()
+    with alone(path.with_suffix(".lock")):
+        if not (path.exists() and made_of.exists() and made_of.read_text() == sources):
+            command = [sys.executable, str(PROJECT / "tools/pex.py"), "--output", str(path)]
+            done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+            if done.returncode and os.environ.get("CRAWLMILL_REQUIRE_ENGINES") != "1":
+                pytest.skip(f"no PEX: {done.stderr.splitlines()[-1]}")
+            assert done.returncode == 0, done.stderr
+            made_of.write_text(sources)
     return path
 
 

@@ -19,6 +19,7 @@ from tests.engines.conftest import ended, wait_for
 from tests.engines.jobs import counters, started, unlucky, warc
 from tests.mr.helpers import PROJECT, Ended, rows, run
 from tests.mr.task.test_files import SHARDS, URLS, published
+from tests.sharing import alone
 
 pytestmark = pytest.mark.spark
 
@@ -58,7 +59,8 @@ def _spark(line: str) -> Spark:
         pytest.skip("Spark 3.5 does not know this Python")
     spark = Spark(line)
     if required:
-        subprocess.run([sys.executable, TOOLS / "environments.py", line], check=True, stdout=subprocess.DEVNULL)
+        with alone(PROJECT / ".cache" / "spark" / f"{line}.lock"):
+            subprocess.run([sys.executable, TOOLS / "environments.py", line], check=True, stdout=subprocess.DEVNULL)
     elif not spark.submit.exists():
         pytest.skip(f"no Spark {line}: `make spark` installs it")
     return spark
