@@ -38,6 +38,7 @@ mod tokenizer;
 #[cfg(feature = "python")]
 mod tree_block;
 mod tree_items;
+mod tree_keys;
 mod tree_lines;
 mod warc;
 mod wat;
@@ -102,6 +103,33 @@ mod crawlmill_native {
             super::surt::urlkey(plain.then_some(text)?.as_bytes())
         };
         texts.iter().map(|text| key_of(&text).map(|key| PyBytes::new(texts.py(), &key))).collect()
+    }
+
+    /// A range `low <= key < high`, and a number.
+    type Asked<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, usize);
+
+    /// tree_ranges(texts) -> (the ranges of prefix trees' keys that these URLs select, in order, each with the number
+    /// of its URL; the numbers of texts that are not usual)
+    #[pyfunction]
+    fn tree_ranges<'py>(texts: &Bound<'py, PyList>) -> (Vec<Asked<'py>>, Vec<usize>) {
+        let (mut lows, mut others) = (Vec::with_capacity(2 * texts.len()), Vec::new());
+        for (number, text) in texts.iter().enumerate() {
+            let found = text.cast::<PyString>().ok().and_then(|text| text.to_str().ok());
+            match found.and_then(|text| super::tree_keys::bare_key(text.as_bytes())) {
+                Some((bare, scheme)) => {
+                    lows.push(([&bare, &b":"[..], scheme].concat(), number));
+                    lows.push((bare, number));
+                }
+                None => others.push(number),
+            }
+        }
+        lows.sort_unstable();
+        let range_of = |(mut low, number): (Vec<u8>, usize)| {
+            let first = PyBytes::new(texts.py(), &low);
+            low.push(0); // no key contains a NUL
+            (first, PyBytes::new(texts.py(), &low), number)
+        };
+        (lows.into_iter().map(range_of).collect(), others)
     }
 
     /// The keys whose lines may still come in sorted chunks.

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::str::from_utf8;
 
 use crate::surt::urlkey;
+use crate::tree_keys::push_reversed;
 
 const SCHEMES: [&[u8]; 3] = [b"http", b"https", b"ftp"];
 const MAX_MS: u64 = 253_402_300_799_999; // the last millisecond of the year 9999
@@ -51,12 +52,7 @@ fn url_of(key: &[u8]) -> Vec<u8> {
     let is_port = |(_, last): &(&[u8], &[u8])| !last.is_empty() && last.iter().all(u8::is_ascii_digit);
     let (rest, port) = cut_last(tail).filter(is_port).unwrap_or((tail, b""));
     let mut url = [scheme, b"://"].concat();
-    for (number, label) in host.rsplit(|&byte| byte == b'.').enumerate() {
-        if number > 0 {
-            url.push(b'.');
-        }
-        url.extend_from_slice(label);
-    }
+    push_reversed(host, &mut url);
     if !port.is_empty() {
         url.push(b':');
         url.extend_from_slice(port);

@@ -102,6 +102,15 @@ def test_patterns_come_from_stdin(run, index, monkeypatch):
     assert (code, out) == (0, text([*expected(LINES, "example.org"), *expected(LINES, "*.example.com")]))
 
 
+def test_many_patterns_are_parsed_together(run, index, monkeypatch):
+    monkeypatch.setattr("crawlmill.mr.run.lookup._AT_ONCE", 3)
+    urls = [f"http://{pattern}" for pattern in ("example.com/a", "example.org/", "a.example.com/b", "example.com/")]
+    patterns = ["example.org", urls[0], "*.example.com", *urls[1:], "example.com/*", *urls]
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO("\n".join(patterns).encode())))
+    code, out, _ = run("lookup", "-", "--index", index)
+    assert (code, out) == (0, b"".join(text(expected(LINES, pattern)) for pattern in patterns))
+
+
 def test_keys_are_patterns(run, index):
     key = LINES[77].split(" ")[0]
     assert run("lookup", "--key", key, "--index", index)[1] == text(

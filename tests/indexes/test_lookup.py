@@ -101,7 +101,9 @@ def test_ranges_hold_what_a_pattern_means_and_nothing_else(data, host, match):
             assert (held and pattern.accepts(line.split(b" ")[0])) == meant, (other, path)
 
 
-def test_several_patterns_are_answered_in_their_order_and_repeated_ones_again(tmp_path):
+@pytest.mark.parametrize("held_bytes", [0, 2000, 1 << 24])
+def test_several_patterns_are_answered_in_their_order_and_repeated_ones_again(tmp_path, monkeypatch, held_bytes):
+    monkeypatch.setattr("crawlmill.indexes.lookup._HELD_BYTES", held_bytes)
     make_cluster(tmp_path / "c", LINES, per=20)
     patterns = ["*.org", "example.com/a", "*.com", "example.com/a", "zz.example", "*.com", "10.0.0.1/*"]
     assert ask([tmp_path / "c"], map(query, patterns)) == [expected(LINES, pattern) for pattern in patterns]

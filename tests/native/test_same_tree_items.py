@@ -1,13 +1,16 @@
-"""Data blocks of prefix trees are cut into the same items by both cores."""
+"""Data blocks of prefix trees are cut into the same items, and searched for the same keys, by both cores."""
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.native.cores import using
 
 from crawlmill.indexes.prefix_tree.items import LONG, SHORT, DataBlock, Place, _Items, pack
+from crawlmill.indexes.prefix_tree.keys import asked_ranges
 from crawlmill.indexes.prefix_tree.lines import line_of
+from crawlmill.urls.patterns import Pattern
 
 native = pytest.importorskip("crawlmill_native")
 
@@ -83,3 +86,24 @@ def test_lines_of_usual_keys_are_made_natively():
     end, found = native.TreeBlock(data, 32).lines([(key, key + b"\0", 0) for key in keys], 0)
     assert end == 3
     assert [lines for _, lines in found] == [line_of(item) for item in DataBlock(data, LONG).within(b"", b"zz")]
+
+
+PARTS = ("http://", "https://", "HTTP://", "ftp://", "e.org", "www.", "*.", "a", "/", "//", ":", ":80", "?", "q=1", "#",
+         "*", " ", "\t", "\x1f", "\n", "\0", "\xa0", "\xe9", "\udce9")  # fmt: skip
+
+
+@given(st.lists(st.lists(st.sampled_from(PARTS), max_size=6).map("".join), max_size=6))
+def test_ranges_of_urls(texts):
+    patterns = [Pattern(text, "exact", b"", (), is_key=text.endswith("a")) for text in ["http://e.org/b?c", *texts]]
+    with using("python"):
+        expected = asked_ranges(patterns)
+    with using("native"):
+        assert asked_ranges(patterns) == expected
+
+
+def test_ranges_of_usual_urls_are_made_natively():
+    usual = ["http://www.e.org/a?b=c", "https://a.B", "http://e.org/%C3"]
+    asked, others = native.tree_ranges([*usual, "", "http://e.org:80/", "http://e.org/\udce9"])
+    assert others == [3, 4, 5]
+    with using("python"):
+        assert asked == asked_ranges([Pattern(text, "exact", b"", ()) for text in usual])[0]

@@ -25,12 +25,14 @@ _PIECE: Final = 1 << 20
 _WIDTH: Final = 16  # digits of a distance, and of a line number
 
 
-def arrange(chunks: Iterable[Chunk], query: Query) -> Iterator[Chunk]:
+def arrange(chunks: Iterator[Chunk], query: Query) -> Iterator[Chunk]:
     """The selected captures as a query wants them: newest or distinct, ordered, limited."""
-    if not (query.newest or query.distinct or query.sort != "key"):
-        yield from chunks if query.limit is None else _first(chunks, query.limit)
-        return
-    lines = lines_of(chunks)
+    if query.newest or query.distinct or query.sort != "key":
+        return _arranged(lines_of(chunks), query)
+    return chunks if query.limit is None else _first(chunks, query.limit)
+
+
+def _arranged(lines: Iterator[bytes], query: Query) -> Iterator[Chunk]:
     if query.newest:
         lines = _newest(lines)
     if query.distinct:
@@ -40,7 +42,7 @@ def arrange(chunks: Iterable[Chunk], query: Query) -> Iterator[Chunk]:
     elif query.sort == "closest":
         lines = _closest(lines, query.closest or "", query.limit)
     joined = _joined(lines)
-    yield from joined if query.limit is None else _first(joined, query.limit)
+    return joined if query.limit is None else _first(joined, query.limit)
 
 
 def lines_of(chunks: Iterable[Chunk]) -> Iterator[bytes]:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from os import SEEK_END
 from pathlib import Path
-from tempfile import SpooledTemporaryFile, TemporaryDirectory
-from typing import Final, Self
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import IO, Final, Self
 
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.indexes.arrange import arrange, merge
 from crawlmill.indexes.index import Index, OnProblem
-from crawlmill.indexes.lines import Chunk
+from crawlmill.indexes.lines import Chunk, sound_lines
 from crawlmill.indexes.query import Query
 from crawlmill.indexes.select import Selector
 from crawlmill.sorting import sort_lines
@@ -28,6 +29,9 @@ _FEW_BLOCKS: Final = 8
 _FEW_BYTES: Final = 4 << 20
 _HELD_BYTES: Final = 16 << 20
 _SORT_BYTES: Final = 64 << 20
+
+_Span = tuple[int, int]
+"""The offset and the size of lines in a file."""
 
 
 def look_up(
@@ -93,37 +97,51 @@ class _Together:
 
     def __init__(self, indexes: Sequence[Index], on_problem: OnProblem, queries: list[Query]) -> None:
         self._indexes, self._on_problem, self._queries = indexes, on_problem, queries
-        self._file = SpooledTemporaryFile(max_size=_HELD_BYTES)  # noqa: SIM115 - closed by __exit__
-        self._found: list[dict[int, list[tuple[int, int]]]] = [{} for _ in indexes]  # offsets and sizes in the file
+        self._found: list[dict[int, list[Chunk | _Span]]] = [{} for _ in indexes]
+        self._held = 0  # bytes of lines in memory
+        self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
     def answer(self) -> None:
         """Read what the small queries want."""
         small = [number for number, query in enumerate(self._queries) if _is_small(query, self._indexes)]
         queries = [self._queries[number] for number in small]
-        size = 0
         for index, found in zip(self._indexes, self._found, strict=True):
             if not (queries and index.shares_blocks):
                 continue
             found.update((number, []) for number in small)
-            select = [Selector(query, index.name, self._on_problem) for query in queries]
             for place, chunk in index.captures(queries):
-                if taken := select[place](chunk):
-                    self._file.write(taken)
-                    found[small[place]].append((size, len(taken)))
-                    size += len(taken)
+                query = queries[place]
+                if query.wants_all and sound_lines(chunk) == len(chunk):
+                    found[small[place]].append(self._kept(chunk))
+                elif taken := Selector(query, index.name, self._on_problem)(chunk):
+                    found[small[place]].append(self._kept(taken))
 
     def stream(self, number: int, place: int) -> Iterator[Chunk] | None:
         """The lines of a query in the index at this place; None if they are not read yet."""
         found = self._found[place].get(number)
-        return None if found is None else self._read(found)
+        return None if found is None else map(self._chunk, found)
 
-    def _read(self, spans: list[tuple[int, int]]) -> Iterator[Chunk]:
-        for offset, length in spans:
-            self._file.seek(offset)
-            yield self._file.read(length)
+    def _kept(self, lines: Chunk) -> Chunk | _Span:
+        """Lines that are kept in memory, or their place in the file."""
+        if self._held < _HELD_BYTES:
+            self._held += len(lines)
+            return bytes(lines)
+        if self._file is None:
+            self._file = TemporaryFile()  # noqa: SIM115 - closed by __exit__
+        offset = self._file.seek(0, SEEK_END)
+        self._file.write(lines)
+        return offset, len(lines)
+
+    def _chunk(self, kept: Chunk | _Span) -> Chunk:
+        if not isinstance(kept, tuple):
+            return kept
+        assert self._file is not None  # there are no spans without it
+        self._file.seek(kept[0])
+        return self._file.read(kept[1])

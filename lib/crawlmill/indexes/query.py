@@ -112,6 +112,15 @@ class Query:
         if self.limit is not None and self.limit < 0:
             raise UsageError("limit", expected="a whole number of 0 or more", actual=self.limit)
 
+    def __hash__(self) -> int:
+        """The hash of the pattern's text: queries that are compared rarely differ in anything else."""
+        return hash(self.pattern.text)
+
+    @property
+    def wants_all(self) -> bool:
+        """Whether all captures within its ranges are wanted, in any number and order."""
+        return not (self.start or self.end or self.filters or self.distinct or self.pattern.port is not None)
+
     @property
     def ranges(self) -> tuple[KeyRange, ...]:
         """The index lines that may be wanted; for a single key, only those in the time range."""

@@ -20,7 +20,7 @@ class Selector:
         self._query, self._source, self._on_problem = query, source, on_problem
         self._start, self._end = (query.start or "").encode(), (query.end or "").encode()
         self._ported = query.pattern.port is not None
-        self._whole = not (self._start or self._end or self._ported or query.filters or query.distinct)
+        self._whole = query.wants_all
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """The wanted lines of a chunk."""

@@ -12,12 +12,15 @@ Source: `reversehost` of Common Crawl's index writer of 2012 (trivio/common_craw
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from crawlmill import core
+from crawlmill.indexes.prefix_tree.items import Asked
 from crawlmill.urls.patterns import KeyRange, Pattern
 
-__all__ = ["Wanted", "tree_key", "url_of", "wanted"]
+__all__ = ["Wanted", "asked_ranges", "tree_key", "url_of", "wanted"]
 
 _URL: Final = re.compile(rb"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?", re.DOTALL)
 _KEY: Final = re.compile(rb"([^/?:]*)(.*?)(?::([0-9]+))?(?::(https?|ftp))?", re.DOTALL)
@@ -105,6 +108,24 @@ def wanted(pattern: Pattern) -> Wanted:
         return Wanted(_of_host(name), port or None)
     below = [_beginning(name + b".")] if pattern.match == "domain" else []
     return Wanted(tuple(sorted([*below, *_of_host(name)])), port or None)
+
+
+def asked_ranges(patterns: Sequence[Pattern]) -> tuple[list[Asked], dict[int, Wanted]]:
+    """The ranges of keys that patterns select, in order, and those patterns that select only some keys within theirs.
+
+    Patterns are known by their numbers.
+    """
+    native = core.native()
+    plain = [each.text if each.match == "exact" and not each.is_key else "" for each in patterns]
+    asked, others = ([], range(len(plain))) if native is None else native.tree_ranges(plain)
+    partial: dict[int, Wanted] = {}
+    for number in others:
+        selected = wanted(patterns[number])
+        asked += [(low, high, number) for low, high in selected.ranges]
+        if selected.port is not None:
+            partial[number] = selected
+    asked.sort()
+    return asked, partial
 
 
 def _of_key(key: bytes, match: str) -> Wanted:

@@ -12,7 +12,7 @@ from crawlmill.urls.surt import urlkey_bytes
 
 __all__ = ["line_of", "without_keys"]
 
-_KEY_FIELD: Final = re.compile(rb', "key": "(?:[^"\\]|\\.)*+"\}\n')
+_KEY_FIELD: Final = re.compile(rb', "key": "[^"\\]*+(?:\\.[^"\\]*+)*+"\}\n')
 
 
 def line_of(item: Item) -> bytes:

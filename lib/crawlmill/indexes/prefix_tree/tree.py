@@ -22,7 +22,7 @@ from crawlmill.indexes.index import Found, Losses, OnProblem
 from crawlmill.indexes.plan import Part, Plan
 from crawlmill.indexes.prefix_tree.index_blocks import HEADER, parse_index_block
 from crawlmill.indexes.prefix_tree.items import LONG, SHORT, DataBlock, Item, first_key, is_of_short_values
-from crawlmill.indexes.prefix_tree.keys import Wanted, wanted
+from crawlmill.indexes.prefix_tree.keys import Wanted, asked_ranges, wanted
 from crawlmill.indexes.prefix_tree.lines import line_of
 from crawlmill.indexes.prefix_tree.recent import Recent
 from crawlmill.indexes.query import Query
@@ -125,16 +125,21 @@ class PrefixTree:
 
     def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:
         """See `Index.captures`; in the order of the tree's keys."""
-        meant = [wanted(query.pattern) for query in queries]
-        asked = sorted((low, high, number) for number, some in enumerate(meant) for low, high in some.ranges)
+        asked, partial = asked_ranges([query.pattern for query in queries])
         allowed = None if plan is None else _numbers(plan, self.block_bytes)
-        simple = all(each.port is None for each in meant)
         place = 0
         while place < len(asked):
             low, high, number = asked[place]
-            block = self._block_of(low, high, allowed) if simple else None
+            try:
+                first = self._block_for(low)
+            except (FormatError, SourceError) as error:
+                self._losses.add(error, self._source.name)
+                place += 1
+                continue
+            block = None if partial else self._block_holding(first, high, allowed)
             if block is None:
-                yield from ((number, chunk) for chunk in self._lines(low, high, meant[number], allowed))
+                items = self._items(first, low, high, allowed)
+                yield from ((number, chunk) for chunk in _lines(items, partial.get(number)))
                 place += 1
                 continue
             end, found = block.lines(asked, place)
@@ -146,34 +151,17 @@ class PrefixTree:
                     yield number, lines
             place = end
 
-    def _lines(self, low: bytes, high: bytes, meant: Wanted, allowed: set[int] | None) -> Iterator[bytes]:
-        held: list[bytes] = []
-        for item in self._items(low, high, allowed):
-            if meant.accepts(item.key):
-                held.append(line_of(item))
-                if len(held) >= _CHUNK_LINES:
-                    yield b"".join(held)
-                    held.clear()
-        if held:
-            yield b"".join(held)
-
-    def _block_of(self, low: bytes, high: bytes, allowed: set[int] | None) -> DataBlock | None:
-        """The block found last, if it holds all keys of a range: mostly keys are asked for in order."""
-        if self._near is None or low < self._near[1] or self._near[2] < high:
+    def _block_holding(self, number: int, high: bytes, allowed: set[int] | None) -> DataBlock | None:
+        """The block just found for the beginning of a range, if it holds the whole range."""
+        if self._near is None or self._near[0] != number or self._near[2] < high:
             return None
-        number = self._near[0]
         return self._data.get(number) if allowed is None or number in allowed else None
 
-    def _items(self, low: bytes, high: bytes, allowed: set[int] | None) -> Iterator[Item]:
-        """The items with keys in a range. A lost or damaged block is reported, and the next one is read."""
-        try:
-            number = self._block_for(low)
-        except (FormatError, SourceError) as error:
-            self._losses.add(error, self._source.name)
-            return
+    def _items(self, first: int, low: bytes, high: bytes, allowed: set[int] | None) -> Iterator[Item]:
+        """The items with keys in a range, from a block on. A lost or damaged block is reported and passed over."""
         end = self.blocks if allowed is None else max(allowed, default=-1) + 1
         before = b""
-        for each in range(number, end):
+        for each in range(first, end):
             if allowed is not None and each not in allowed:
                 continue
             try:
@@ -265,6 +253,19 @@ class PrefixTree:
 
     def _offset(self, number: int) -> int:
         return HEADER.size + number * self.block_bytes
+
+
+def _lines(items: Iterator[Item], partial: Wanted | None) -> Iterator[bytes]:
+    """The lines of items in chunks; only of those that are selected, if that is not all of them."""
+    held: list[bytes] = []
+    for item in items:
+        if partial is None or partial.accepts(item.key):
+            held.append(line_of(item))
+            if len(held) >= _CHUNK_LINES:
+                yield b"".join(held)
+                held.clear()
+    if held:
+        yield b"".join(held)
 
 
 def _numbers_of(head: bytes) -> tuple[int, int]:

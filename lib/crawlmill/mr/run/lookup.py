@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from itertools import chain
+from itertools import chain, islice, repeat
 from typing import BinaryIO, Final
 
 from crawlmill.errors import CrawlmillError, FormatError, UsageError
@@ -21,11 +21,13 @@ from crawlmill.inputs.indexes import find_indexes, open_indexes
 from crawlmill.inputs.list_lines import Entry, place_of
 from crawlmill.inputs.lists import Inputs, read_captures
 from crawlmill.ledger.input_lines import as_line, is_cdxj
+from crawlmill.mr.run.pattern_lists import single_keys
 from crawlmill.storage import Storage, redact
-from crawlmill.urls.patterns import parse_pattern
+from crawlmill.urls.patterns import Pattern, parse_pattern, pattern_of_key
 
 __all__ = ["Losses", "queries_of", "read_captures_of"]
 
+_AT_ONCE: Final = 1000
 _MAX_LINES: Final = 100
 _MAX_PATTERN: Final = 1 << 20
 _PLACE: Final = ("filename", "offset", "length")
@@ -63,11 +65,19 @@ def queries_of(options: argparse.Namespace, patterns: list[str], stdin: BinaryIO
     """
     filters = tuple(map(parse_filter, options.filter))
     sort, closest = getattr(options, "sort", "key"), getattr(options, "closest", None)
-    for text in _texts(patterns, stdin):
-        yield Query(
-            parse_pattern(text, options.match, is_key=options.key), options.start, options.end, filters,
-            options.newest, options.distinct, sort, closest, options.limit,
-        )  # fmt: skip
+    for pattern in _patterns(_texts(patterns, stdin), options.match, is_key=options.key):
+        yield Query(pattern, options.start, options.end, filters, options.newest, options.distinct, sort, closest,
+                    options.limit)  # fmt: skip
+
+
+def _patterns(texts: Iterator[str], match: str | None, *, is_key: bool) -> Iterator[Pattern]:
+    """Parse patterns: the first one at once, so that a mistake in it is found early, and the others many at a time."""
+    for number in chain([1], repeat(_AT_ONCE)):
+        if not (some := list(islice(texts, number))):
+            return
+        keys = single_keys(some, is_key=is_key, match=match) or [None] * len(some)
+        for text, key in zip(some, keys, strict=True):
+            yield parse_pattern(text, match, is_key=is_key) if key is None else pattern_of_key(text, key)
 
 
 def _texts(patterns: list[str], stdin: BinaryIO | None) -> Iterator[str]:
