@@ -24,6 +24,7 @@ mod markup;
 mod member;
 mod page;
 mod pairs;
+mod places;
 #[cfg(feature = "python")]
 mod reader;
 mod records;

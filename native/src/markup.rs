@@ -1,10 +1,9 @@
 //! Which formats of structured data a page may hold: the twin of `crawlmill.analysis.structured.markup`.
 
-use memchr::memchr_iter;
-
 use crate::body::Bodies;
 use crate::http::Response;
 use crate::page::{kind, Kind};
+use crate::places::{find, STEP};
 use crate::records::{Counter, Record, Taken};
 use crate::warc::RESPONSE;
 
@@ -28,44 +27,97 @@ const ROOTS: [&[u8]; 11] = [
     b"hreview-aggregate",
 ];
 
+/// The last two letters of the names that are looked for.
+const ENDS: [[u8; 2]; 8] = [*b"ss", *b"op", *b"ty", *b"of", *b"ab", *b"pe", *b"el", *b"ev"];
+const BLANKS: [u8; 5] = *b"\t\n\x0c\r ";
+const BLANK: u16 = 1 << ENDS.len();
+
+/// For the last byte before a `=` and for the one before that, the names they may belong to: both have to agree.
+static LAST: [u16; 256] = ends(1);
+static LAST_BUT_ONE: [u16; 256] = ends(0);
+
+const fn ends(place: usize) -> [u16; 256] {
+    let mut names = [if place == 0 { BLANK } else { 0 }; 256];
+    let mut number = 0;
+    while number < ENDS.len() {
+        let letter = ENDS[number][place];
+        names[letter as usize] |= 1 << number;
+        names[letter.to_ascii_uppercase() as usize] |= 1 << number;
+        number += 1;
+    }
+    let mut number = 0;
+    while place == 1 && number < BLANKS.len() {
+        names[BLANKS[number] as usize] = BLANK;
+        number += 1;
+    }
+    names
+}
+
 /// The formats that a page, in an encoding that keeps ASCII, may hold.
 pub fn formats(page: &[u8]) -> u8 {
     let mut found = 0;
-    for at in memchr_iter(b'=', page) {
-        let mut end = at;
-        while end > 0 && is_blank(page[end - 1]) {
-            end -= 1;
+    let mut places = [0; STEP];
+    for (number, step) in page.chunks(STEP).enumerate() {
+        let start = number * STEP;
+        let mut count = 0;
+        for each in 0..find(step, b'=', &mut places) {
+            let place = places[each];
+            places[count] = place;
+            count += usize::from(names(&page[..start + usize::from(place)]) != 0);
         }
-        let Some(&last) = page[..end].last() else {
-            continue;
-        };
-        let named = |name: &[u8]| is_named(&page[..end], name);
-        match last | 0x20 {
-            b'p' if named(b"itemprop") => found |= MICRODATA,
-            b'y' if named(b"property") => found |= RDFA,
-            b'f' if named(b"typeof") => found |= RDFA,
-            b'b' if named(b"vocab") => found |= RDFA,
-            b'e' if named(b"itemtype") => found |= MICRODATA,
-            b'e' if found & JSON_LD == 0 && named(b"type") => {
-                let value = value(&page[at + 1..]);
-                if value.contains(&b'&') || contains(value, b"ld+json") {
-                    found |= JSON_LD;
-                }
-            }
-            b'l' | b'v' if found & RDFA == 0 && (named(b"rel") || named(b"rev")) && relates(value(&page[at + 1..])) => {
-                found |= RDFA;
-            }
-            b's' if found & MICROFORMATS == 0 && named(b"class") && begins_item(value(&page[at + 1..])) => {
+        for &place in &places[..count] {
+            let (before, rest) = page.split_at(start + usize::from(place));
+            let rest = &rest[1..];
+            if !is_class(before) {
+                found |= said(before, rest, found);
+            } else if found & MICROFORMATS == 0 && may_begin_item(rest) && begins_item(value(rest)) {
                 found |= MICROFORMATS;
             }
-            _ => {}
         }
     }
     found
 }
 
+/// The names, by their places in `ENDS`, that bytes before a `=` may end with, or `BLANK`.
+fn names(before: &[u8]) -> u16 {
+    let Some(&[last_but_one, last]) = before.last_chunk() else {
+        return 0;
+    };
+    LAST[usize::from(last)] & LAST_BUT_ONE[usize::from(last_but_one)]
+}
+
+/// The formats that an attribute speaks for, of those not found yet, by what stands before its `=` and behind.
+fn said(before: &[u8], rest: &[u8], found: u8) -> u8 {
+    let end = before.iter().rposition(|&byte| !is_blank(byte)).map_or(0, |last| last + 1);
+    let before = &before[..end];
+    let named = |name: &[u8]| is_named(before, name);
+    match before.last().map_or(0, |last| last | 0x20) {
+        b'p' if named(b"itemprop") => MICRODATA,
+        b'y' if named(b"property") => RDFA,
+        b'f' if named(b"typeof") => RDFA,
+        b'b' if named(b"vocab") => RDFA,
+        b'e' if named(b"itemtype") => MICRODATA,
+        b'e' if found & JSON_LD == 0 && named(b"type") => {
+            let value = value(rest);
+            if value.contains(&b'&') || contains(value, b"ld+json") {
+                JSON_LD
+            } else {
+                0
+            }
+        }
+        b'l' | b'v' if found & RDFA == 0 && (named(b"rel") || named(b"rev")) && relates(value(rest)) => RDFA,
+        b's' if found & MICROFORMATS == 0 && named(b"class") && begins_item(value(rest)) => MICROFORMATS,
+        _ => 0,
+    }
+}
+
 fn is_blank(byte: u8) -> bool {
-    matches!(byte, b'\t' | b'\n' | b'\x0c' | b'\r' | b' ')
+    BLANKS.contains(&byte)
+}
+
+/// Whether a byte may stand before an attribute's name.
+fn parts(byte: u8) -> bool {
+    is_blank(byte) || matches!(byte, b'/' | b'"' | b'\'')
 }
 
 /// Whether these bytes end with an attribute's name, of that spelling in lower case, and what stands before one.
@@ -73,8 +125,16 @@ fn is_named(bytes: &[u8], name: &[u8]) -> bool {
     let Some(start) = bytes.len().checked_sub(name.len() + 1) else {
         return false;
     };
-    (is_blank(bytes[start]) || matches!(bytes[start], b'/' | b'"' | b'\''))
-        && bytes[start + 1..].eq_ignore_ascii_case(name)
+    parts(bytes[start]) && bytes[start + 1..].eq_ignore_ascii_case(name)
+}
+
+/// The same of `class`, without a look at each byte.
+fn is_class(bytes: &[u8]) -> bool {
+    let Some(&eight) = bytes.last_chunk() else {
+        return is_named(bytes, b"class");
+    };
+    let eight = u64::from_be_bytes(eight) | 0x20_2020_2020; // in lower case
+    eight << 24 == u64::from_be_bytes(*b"class\0\0\0") && parts((eight >> 40) as u8)
 }
 
 /// The value of an attribute, from what follows its `=`.
@@ -97,13 +157,49 @@ fn relates(value: &[u8]) -> bool {
         || [&b"license"[..], b"describedby", b"role"].iter().any(|word| contains(value, word))
 }
 
+/// What a byte of classes may be: the first of one that begins an item, a blank, or of a character reference.
+static IN_CLASSES: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut number = 0;
+    while number < FIRST.len() {
+        kinds[FIRST[number] as usize] = STARTS;
+        number += 1;
+    }
+    let mut number = 0;
+    while number < BLANKS.len() {
+        kinds[BLANKS[number] as usize] = PARTS;
+        number += 1;
+    }
+    kinds[b'&' as usize] = REFERS;
+    kinds
+};
+const FIRST: [u8; 8] = *b"aghvAGHV";
+const STARTS: u8 = 1;
+const PARTS: u8 = 2;
+const REFERS: u8 = 4;
+
+/// Whether one of the classes may begin an item, by the bytes behind a `=`: what rules nearly all of them out.
+fn may_begin_item(rest: &[u8]) -> bool {
+    let Some((quote @ (b'"' | b'\''), value)) = rest.split_first() else {
+        return true;
+    };
+    let (mut before, mut may) = (PARTS, 0);
+    for &byte in value {
+        if byte == *quote {
+            break;
+        }
+        let kind = IN_CLASSES[usize::from(byte)];
+        may |= kind & (before >> 1 | REFERS);
+        before = kind;
+    }
+    may != 0
+}
+
 /// Whether one of the classes begins an item, or may do so by a character reference.
 fn begins_item(value: &[u8]) -> bool {
     value.split(|&byte| is_blank(byte)).any(|name| match name {
         [b'h' | b'H', b'-', first, ..] => first.is_ascii_alphanumeric(),
-        [first, ..] if matches!(first | 0x20, b'a' | b'g' | b'h' | b'v') => {
-            ROOTS.iter().any(|root| root.eq_ignore_ascii_case(name))
-        }
+        [first, ..] if FIRST.contains(first) => ROOTS.iter().any(|root| root.eq_ignore_ascii_case(name)),
         _ => false,
     }) || memchr::memmem::find(value, b"&#").is_some()
 }
