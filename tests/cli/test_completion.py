@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.mr.helpers import HANG_S
 
 from crawlmill.cli.completion import SHELLS
 from crawlmill.cli.described import Kind, describe
@@ -59,7 +60,7 @@ def needs(shell: str) -> str:
 def in_shell(shell: str, home: Path, code: str, *options: str, cache: str = "cache") -> str:
     done = subprocess.run(
         [needs(shell), *options, "-c", code], env=environment(home, cache), cwd=home / "work", capture_output=True,
-        text=True, timeout=60, check=False,
+        text=True, timeout=HANG_S, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, ""), done
     return done.stdout
@@ -209,7 +210,7 @@ class Terminal:
         """Type, and wait for what the shell writes to the file `said`, up to a |."""
         self._said.unlink(missing_ok=True)
         os.write(self._terminal, text.encode())
-        seen, until = b"", time.monotonic() + 60
+        seen, until = b"", time.monotonic() + HANG_S
         while time.monotonic() < until:
             if select.select([self._terminal], [], [], 0.05)[0]:
                 seen += os.read(self._terminal, 65536)

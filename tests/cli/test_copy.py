@@ -5,14 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 import zlib
 
 import pytest
 from tests.builders import gzip_member, metadata, pack, response, warcinfo
+from tests.mr.helpers import wait_until
 from tests.storage.faults import STALL, Fault, FaultServer, Thing
 
 
@@ -127,11 +126,8 @@ def test_what_kill_has_ended_is_gone_on_with(run, copy):
         stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     journal = copy.out / "_copy" / "00000.journal"
-    deadline = time.monotonic() + 60
-    while not journal.exists() or len(journal.read_bytes().splitlines()) < 13:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    process.send_signal(signal.SIGKILL)
+    wait_until(lambda: journal.exists() and len(journal.read_bytes().splitlines()) >= 13, process)
+    process.kill()
     process.wait()
     assert not list(copy.out.glob("records*"))
     with journal.open("ab") as file:

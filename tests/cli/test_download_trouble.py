@@ -10,12 +10,12 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import brotli
 import pytest
 from tests.builders import pack, pages
+from tests.mr.helpers import wait_until
 from tests.storage.faults import RESET, STALL, Fault, FaultServer, Thing
 
 from crawlmill.cli.commands.crawls.download import _interrupted
@@ -220,9 +220,7 @@ def test_download_that_waits_ends_at_a_signal_and_keeps_the_ledger_so_far(server
     ready = lambda: server.asked("/b") and (trouble != "stalled" or (part.exists() and part.stat().st_size))  # noqa: E731
     with subprocess.Popen([*command, lst, target], stderr=subprocess.PIPE, text=True) as process:
         try:
-            while not ready():
-                assert process.poll() is None
-                time.sleep(0.02)
+            wait_until(ready, process)
             process.send_signal(number)
             _, err = process.communicate(timeout=50)  # before the stalled read is given up
         finally:

@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.parse
 import urllib.request
 import zlib
@@ -17,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests import builders
-from tests.mr.helpers import PROJECT
+from tests.mr.helpers import HANG_S, PROJECT, wait_until
 from tests.mr.helpers import run as run_job
 from tests.pywb import pywb_python
 
@@ -43,7 +42,7 @@ def free_port():
 
 def get(place, /, **query):
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(f"{place}?{urllib.parse.urlencode(query)}" if query else place, timeout=30) as answer:
+    with opener.open(f"{place}?{urllib.parse.urlencode(query)}" if query else place, timeout=HANG_S) as answer:
         return answer.read()
 
 
@@ -74,7 +73,7 @@ class Served:
         children = self.children()
         assert children
         self.process.send_signal(number)
-        _, err = self.process.communicate(timeout=30)
+        _, err = self.process.communicate(timeout=HANG_S)
         assert b"Traceback" not in err
         for child in children:
             with pytest.raises(ProcessLookupError):
@@ -95,7 +94,7 @@ def serve(tmp_path, pywb):
     for each in started:
         if each.process.poll() is None:
             each.process.send_signal(signal.SIGTERM)
-            each.process.communicate(timeout=30)
+            each.process.communicate(timeout=HANG_S)
 
 
 @pytest.fixture
@@ -144,11 +143,8 @@ def test_pywb_ends_with_a_launcher_that_is_killed(serve, folder):
     groups = served.children()
     assert groups
     served.process.kill()
-    served.process.communicate(timeout=30)
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and any(map(is_alive, groups)):
-        time.sleep(0.05)
-    assert not any(map(is_alive, groups))
+    served.process.communicate(timeout=HANG_S)
+    wait_until(lambda: not any(map(is_alive, groups)))
 
 
 def is_alive(group):
@@ -195,7 +191,7 @@ def test_a_page_and_its_script_run_in_a_browser(serve, folder, tmp_path):
         [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server",
          "--hide-scrollbars", "--window-size=400,300", f"--user-data-dir={tmp_path}/profile",
          "--virtual-time-budget=10000", f"--screenshot={picture}", f"{served.root}/{STAMP}/http://e.example/run"],
-        capture_output=True, timeout=120, check=True,
+        capture_output=True, timeout=HANG_S, check=True,
     )  # fmt: skip
     # The page is in a frame of pywb's, below its banner.
     assert pixel(picture.read_bytes(), 200, 280) == bytes([10, 200, 90])

@@ -27,7 +27,7 @@ class Meeting:
         self._barrier = threading.Barrier(2)
 
     def open_stream(self, location, start=0, length=None):
-        self._barrier.wait(timeout=60)
+        self._barrier.wait(timeout=240)
         return io.BytesIO(DATA[start : start + length])
 
 
@@ -55,7 +55,7 @@ def test_ranges_come_in_order_with_their_own_errors_and_no_thread_stays(monkeypa
     del found[2]
     assert found == [(0, DATA[200_000:200_010]), (1, DATA[:10]), (2, DATA[100_000:100_010]), (3, DATA[255_995:])]
     for thread in [each for each in set(threading.enumerate()) - others if each.name == "crawlmill-ahead"]:
-        thread.join(timeout=60)
+        thread.join(timeout=240)
         assert not thread.is_alive()
 
 

@@ -53,7 +53,7 @@ def test_many_inputs_with_faults_count_as_without(tmp_path):
             paths,
         ]
         done = subprocess.run(
-            command, capture_output=True, text=True, check=False, env={**os.environ, "NO_PROXY": "*"}, timeout=280
+            command, capture_output=True, text=True, check=False, env={**os.environ, "NO_PROXY": "*"}, timeout=900
         )
         asked = len(server.seen)
     assert done.returncode == 0, done.stderr

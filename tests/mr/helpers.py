@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +18,8 @@ from crawlmill.mr.job.base import CrawlJob
 
 PROJECT = Path(__file__).parents[2]
 SCRIPTS = Path(__file__).parent / "scripts"
+HANG_S = 240  # a limit that no machine reaches, however busy it is, unless something hangs
+_PROGRESS = re.compile(rb"^\d[\d,]*/\d[\d,]* inputs, .*\n", re.MULTILINE)
 
 
 @dataclass
@@ -65,10 +70,19 @@ def start(script: Path, *args: object, cwd: Path | str = "/", **more: str) -> su
     )  # fmt: skip
 
 
-def finish(process: subprocess.Popen[bytes], timeout: float = 60) -> Ended:
-    """Wait for a job's end."""
-    out, err = process.communicate(timeout=timeout)
-    return Ended(process.returncode, out.decode(), err.decode())
+def finish(process: subprocess.Popen[bytes]) -> Ended:
+    """Wait for a job's end; what it says is without the line that comes every ten seconds."""
+    out, err = process.communicate(timeout=HANG_S)
+    return Ended(process.returncode, out.decode(), _PROGRESS.sub(b"", err).decode())
+
+
+def wait_until(condition: Callable[[], object], process: subprocess.Popen[bytes] | None = None) -> None:
+    """Wait for what will be the case; in vain if the process that is to bring it about has ended."""
+    until = time.monotonic() + HANG_S
+    while not condition():
+        assert process is None or process.poll() is None, f"it ended with {process.returncode}"
+        assert time.monotonic() < until, "it never came true"
+        time.sleep(0.02)
 
 
 def run(script: Path, *args: object, cwd: Path | str = "/", **more: str) -> Ended:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.mr.helpers import HANG_S
 
 import crawlmill
 from crawlmill.mr.compat import LooseVersion
@@ -28,7 +29,11 @@ for name in [name for name in sys.modules if name.split(".")[0] in ("pipes", "di
 
 def python(code: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", BLOCKED + code], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-W", "error", "-c", BLOCKED + code],
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -64,7 +69,7 @@ for name in ("pipes", "distutils", "distutils.version", "distutils.spawn"):
 
 def test_real_distutils_is_untouched_by_our_imports():
     code = "import crawlmill.mr.job.base, sys; print([n for n in sys.modules if n.startswith(('distutils', 'setuptools'))])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG_S, check=False)
     assert done.stdout == "[]\n"
 
 

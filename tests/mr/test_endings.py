@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.mr.helpers import PROJECT, SCRIPTS, environment, rows, run, run_here
+from tests.mr.helpers import HANG_S, PROJECT, SCRIPTS, environment, rows, run, run_here
 
 from crawlmill.mr import CountJob
 from crawlmill.mr.run.signals import stoppable, undisturbed
@@ -25,7 +25,7 @@ def ends(command, **options):
     """Exit code, stdout, lines of stderr; no traceback in them."""
     ended = subprocess.run(
         list(map(str, command)), capture_output=True, cwd="/", env=environment(), check=False,
-        timeout=60, **options,
+        timeout=HANG_S, **options,
     )  # fmt: skip
     err = ended.stderr.decode()
     assert "Traceback" not in err, err

@@ -6,6 +6,7 @@ import os
 import sys
 
 import pytest
+from tests.mr.helpers import HANG_S
 
 from crawlmill.mr.engines.machine.pool import Launchpad, Pool
 from crawlmill.mr.engines.machine.runner import Silent
@@ -35,7 +36,7 @@ def test_last_words_of_a_worker_that_ends_while_nobody_listens_are_heard(tmp_pat
         [worker] = pool._workers
         if worker.ready and too_early:
             too_early.clear()
-            worker.process.wait(20)
+            worker.process.wait(HANG_S)
             return []
         return select(seconds)
 

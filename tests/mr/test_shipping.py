@@ -6,6 +6,8 @@ import subprocess
 import sys
 import zipfile
 
+from tests.mr.helpers import HANG_S
+
 import crawlmill
 import crawlmill.mr.job.counting
 from crawlmill.mr.engines.shipping import zip_package
@@ -19,7 +21,7 @@ def imported(package) -> str:
         capture_output=True,
         text=True,
         cwd="/",
-        timeout=60,
+        timeout=HANG_S,
         env={"PYTHONPATH": str(package)},
         check=False,
     )

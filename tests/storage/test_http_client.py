@@ -285,7 +285,7 @@ def test_chunk_is_given_before_the_next_one_comes():
         with connection:
             connection.recv(1 << 16)
             connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + sent)
-            assert go_on.wait(20)
+            assert go_on.wait(240)
             connection.sendall(b"2\r\nde\r\n0\r\n\r\n")
 
     with socket.create_server(("127.0.0.1", 0)) as listening, closing(HttpClient(20, Limiter())) as client:

@@ -158,6 +158,7 @@ WORKER = """
 import sys, time
 from crawlmill.storage import Storage, StorageOptions
 url, folder, count = sys.argv[1:]
+print(time.monotonic(), flush=True)
 storage = Storage(StorageOptions(max_connections_per_host=2, max_requests_per_second=50, limits_folder=folder))
 for _ in range(int(count)):
     with storage.open_stream(url) as stream:
@@ -182,20 +183,21 @@ def test_limits_hold_for_processes_together_and_killed_ones_give_back(tmp_path: 
 
         web.handle = watch
         command = [sys.executable, "-c", WORKER, f"{web.url}/x", str(tmp_path)]
-        workers = [subprocess.Popen([*command, "100000" if n == 0 else "4"]) for n in range(4)]
+        workers = [subprocess.Popen([*command, "100000" if n == 0 else "4"], stdout=subprocess.PIPE) for n in range(4)]
         try:
+            began = min(float(worker.stdout.readline()) for worker in workers)
             for worker in workers[1:]:
-                assert worker.wait(30) == 0
+                assert worker.wait(240) == 0
             workers[0].kill()
             workers[0].wait()
-            assert subprocess.run([*command, "2"], timeout=30, check=True).returncode == 0
+            assert subprocess.run([*command, "2"], stdout=subprocess.DEVNULL, timeout=240, check=True).returncode == 0
         finally:
             for worker in workers:
                 worker.kill()
-                worker.wait()
+                worker.communicate()
     assert most <= 2
-    # Fifty a second from the first on; one may be underway while the next is counted.
-    assert times[-1] - times[0] >= (len(times) - 2) / 50
+    # Fifty a second from the first on. A busy machine lets requests arrive late, but none before it was allowed.
+    assert times[-1] - began >= (len(times) - 1) / 50
 
 
 def test_what_is_to_be_said_once_is_first_only_once_in_a_run(tmp_path) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 from tests.builders import pack, response, warcinfo
-from tests.mr.helpers import SCRIPTS, run, start
+from tests.mr.helpers import HANG_S, SCRIPTS, run, start, wait_until
 
 from crawlmill.mr.run.owned_folders import OwnedFolder, remove_abandoned
 
@@ -67,11 +66,7 @@ def test_run_that_was_killed_leaves_folders_that_the_next_run_removes_and_living
     def begin(name):
         process = start(FRAGILE, "-r", runner, "--output-dir", outs / name, tmp_path / "l", **settings)
         count = len((marks / "wait").read_text().split()) if (marks / "wait").exists() else 0
-        deadline = time.monotonic() + 30
-        while not (marks / "wait").exists() or len((marks / "wait").read_text().split()) <= count:
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: (marks / "wait").exists() and len((marks / "wait").read_text().split()) > count, process)
         return process
 
     def left():
@@ -79,7 +74,7 @@ def test_run_that_was_killed_leaves_folders_that_the_next_run_removes_and_living
 
     killed, living = begin("killed"), begin("living")
     killed.send_signal(signal.SIGKILL)
-    killed.communicate(timeout=30)
+    killed.communicate()
     assert left() == (2, ["killed", "living"])
     assert run(FRAGILE, "-r", runner, tmp_path / "m", **settings).code == 0
     assert left() == (1, ["killed", "living"])
@@ -90,7 +85,7 @@ def test_run_that_was_killed_leaves_folders_that_the_next_run_removes_and_living
     ]  # fmt: skip
     living.terminate()
     try:
-        living.communicate(timeout=30)
+        living.communicate(timeout=HANG_S)
     except subprocess.TimeoutExpired:
         living.kill()
         raise

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import io
-import os
-import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from tests import builders
-from tests.mr.helpers import SCRIPTS, finish, run, run_here, start
+from tests.mr.helpers import SCRIPTS, finish, run, run_here, start, wait_until
 from tests.mr.scripts.shards import Shards
 from tests.storage.webhdfs import WebHdfs
 
@@ -91,10 +88,8 @@ def test_attempt_that_does_not_count_leaves_no_file(tmp_path, crawl, how):
 def test_launcher_that_is_killed_publishes_nothing(tmp_path, crawl):
     lst = crawl.list(crawl.warc("a", *URLS), crawl.warc("b", "http://wait/"))
     process = start(SHARDS, "--output-dir", tmp_path / "out", lst, MARKS=str(tmp_path))
-    while not (tmp_path / "waiting").exists():
-        assert process.poll() is None
-        time.sleep(0.05)
-    os.kill(process.pid, signal.SIGKILL)
+    wait_until((tmp_path / "waiting").exists, process)
+    process.kill()
     finish(process)
     assert not (tmp_path / "out").exists()
 
