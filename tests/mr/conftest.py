@@ -41,7 +41,7 @@ def crawl(tmp_path: Path) -> Crawl:
 @pytest.fixture
 def s3(monkeypatch, tmp_path):
     """A client of an S3 with an empty bucket of the name `bucket`."""
-    boto3 = pytest.importorskip("boto3")
+    boto3 = pytest.importorskip("tests.aws", exc_type=ImportError).boto3
     moto = pytest.importorskip("moto.server")
     server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()

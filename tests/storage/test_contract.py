@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
 from crawlmill.errors import FormatError, SourceError, UsageError
 from crawlmill.storage import Storage, StorageOptions
+from tests.aws import boto3
 from tests.storage.faults import FaultServer, Thing
 from tests.storage.webhdfs import WebHdfs
 

@@ -6,12 +6,12 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
 from crawlmill.errors import SourceError
 from crawlmill.storage.s3 import copying as s3_copy
+from tests.aws import boto3
 
 DATA = random.Random(5).randbytes(12 << 20)
 

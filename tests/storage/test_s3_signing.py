@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
-import boto3
 import botocore.auth
 import pytest
 from botocore.awsrequest import AWSRequest
@@ -23,6 +22,7 @@ from crawlmill.errors import SourceError
 from crawlmill.storage import StorageOptions
 from crawlmill.storage.s3 import client as s3_client
 from crawlmill.storage.s3.signing import new_signer
+from tests.aws import boto3
 from tests.storage.faults import FaultServer, Thing
 
 DATA = bytes(range(256)) * 40

@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import boto3
 from moto.core.responses import ActionResult
 from moto.emr.exceptions import ValidationException
 from moto.emr.models import Cluster, InstanceGroup, Step, emr_backends
 from moto.emr.responses import ElasticMapReduceResponse
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 from moto.server import ThreadedMotoServer
+from tests.aws import boto3
 from tests.engines.emr.metadata import MetadataService
 from tests.engines.emr.node import Node
 

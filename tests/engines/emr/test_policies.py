@@ -6,10 +6,10 @@ import ast
 import json
 from pathlib import Path
 
-import boto3
 import pytest
 from botocore import xform_name
 from botocore.validate import validate_parameters
+from tests.aws import boto3
 from tests.mr.helpers import PROJECT
 
 from crawlmill.mr.engines.emr.runner import EmrRunner
