@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
 import random
@@ -105,6 +106,18 @@ def make_cluster(folder: Path, lines: list[str], *, per: int = 50, shards: int =
     return members
 
 
+@functools.cache
+def host_and_port(key: str) -> tuple[str, str]:
+    host, _, port = key.partition(")")[0].partition(":")
+    return host, port
+
+
+@functools.cache
+def key_and_time(line: str) -> tuple[str, str]:
+    key, time, _ = line.split(" ", 2)
+    return key, time
+
+
 def meaning(pattern: str, match: str | None) -> Callable[[str], bool]:
     """Whether a pattern means a key; what does not depend on the key is worked out once."""
     if match is None:
@@ -121,7 +134,7 @@ def meaning(pattern: str, match: str | None) -> Callable[[str], bool]:
     name, _, wanted_port = wanted.split(")")[0].partition(":")
 
     def is_meant(key: str) -> bool:
-        bare, _, port = key.split(")", maxsplit=1)[0].partition(":")
+        bare, port = host_and_port(key)
         if wanted_port and port != wanted_port:
             return False
         return bare == name or (match == "domain" and bare.startswith(f"{name},"))
@@ -132,9 +145,14 @@ def meaning(pattern: str, match: str | None) -> Callable[[str], bool]:
 ALIASES = {"original": "url", "mimetype": "mime", "statuscode": "status", "encoding": "charset"}
 
 
-def value(line: str, field: str) -> str:
+@functools.cache
+def values(line: str) -> dict[str, str]:
     key, time, rest = line.split(" ", 2)
-    return {"urlkey": key, "timestamp": time, **json.loads(rest)}.get(ALIASES.get(field, field), "")
+    return {"urlkey": key, "timestamp": time, **json.loads(rest)}
+
+
+def value(line: str, field: str) -> str:
+    return values(line).get(ALIASES.get(field, field), "")
 
 
 def passes(line: str, rule: str) -> bool:
@@ -151,7 +169,7 @@ def expected(lines: list[str], pattern: str, *, match=None, start=None, end=None
     """What a look-up gives."""
     found, is_meant = [], meaning(pattern, match)
     for line in lines:
-        key, time = line.split(" ", 2)[:2]
+        key, time = key_and_time(line)
         if not is_meant(key) or (start and time[: len(start)] < start) or (end and time[: len(end)] > end):
             continue
         if all(passes(line, rule) for rule in filters):
