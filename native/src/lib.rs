@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "python"), allow(dead_code))]
 
+mod api_lines;
 mod awaiting;
 mod body;
 mod captures;
@@ -195,6 +196,12 @@ mod crawlmill_native {
     #[pyo3(signature = (chunk, at = 0))]
     fn usual_lines(chunk: &Bound<'_, PyBytes>, at: usize) -> usize {
         at + super::index_lines::usual(chunk.as_bytes().get(at..).unwrap_or_default())
+    }
+
+    /// api_lines(text) -> lines of a CDX API's response as CDXJ, or None if some of them are not usual
+    #[pyfunction]
+    fn api_lines<'py>(text: &Bound<'py, PyBytes>) -> Option<Bound<'py, PyBytes>> {
+        super::api_lines::canonical(text.as_bytes()).map(|lines| PyBytes::new(text.py(), &lines))
     }
 
     /// label_lines(lines, points, first) -> the lines, escaped, each after the label of its shard

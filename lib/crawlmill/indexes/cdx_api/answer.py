@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from crawlmill.errors import FormatError
-from crawlmill.indexes.cdx_api.lines import canonical_lines, canonical_rows
+from crawlmill.indexes.cdx_api.lines import canonical_lines, canonical_rows, usual_lines
 from crawlmill.indexes.cdx_api.page import Page
 from crawlmill.sorting import batches
 from crawlmill.storage.retry import Failure
@@ -150,12 +150,14 @@ def _take(page: Page, text: bytes, starts: list[bytes]) -> None:
     """Add whole lines; a blank line precedes a resume key, which ends the response."""
     if page.resume is not None and text.strip():
         raise Failure("the answer goes on after its resume key", transient=True)
-    lines, blank, key = (b"", b"\n", text[1:]) if text.startswith(b"\n") else text.partition(b"\n\n")
-    if blank and key.strip():
-        if key.strip().count(b"\n"):
-            raise Failure("the answer goes on after a blank line", transient=True)
-        page.resume, text = key.strip().decode("utf-8", "surrogateescape"), lines and lines + b"\n"
-    taken = canonical_lines(text.replace(b"\r\n", b"\n"))
+    taken = usual_lines(text)
+    if taken is None:
+        lines, blank, key = (b"", b"\n", text[1:]) if text.startswith(b"\n") else text.partition(b"\n\n")
+        if blank and key.strip():
+            if key.strip().count(b"\n"):
+                raise Failure("the answer goes on after a blank line", transient=True)
+            page.resume, text = key.strip().decode("utf-8", "surrogateescape"), lines and lines + b"\n"
+        taken = canonical_lines(text.replace(b"\r\n", b"\n"))
     at = 0
     while starts and (found := _find_start(taken, starts[-1], at)) >= 0:
         at = found

@@ -6,7 +6,8 @@
     com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 4096            Wayback: 7 columns
     com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 - - 4096 1 x    CDX 9 and 11
 
-Most lines need few changes: whole pages are converted and checked by a few regular expressions. Other lines are parsed.
+Most lines need few changes: whole pages are converted and checked by the native core, or by a few regular expressions.
+Other lines are parsed.
 Values `-` and null mean no value; `source`, `source-coll` and `is_fuzzy` are the server's and dropped; other unknown
 keys are kept, at the end. Lines of a fuzzy match are left out: nobody asked for them.
 """
@@ -17,10 +18,11 @@ import json
 import re
 from typing import Any, Final
 
+from crawlmill import core
 from crawlmill.errors import FormatError
 from crawlmill.indexes.capture import ALIASES, FIELDS, parse_capture
 
-__all__ = ["canonical_lines", "canonical_rows"]
+__all__ = ["canonical_lines", "canonical_rows", "usual_lines"]
 
 _VALUE: Final = rb'"(?!-")[ !#-\[\]-~]*+"'
 _ORDER: Final = FIELDS[2:]
@@ -33,6 +35,7 @@ _PLAIN: Final = re.compile(
 """Lines that stand on disk as they are."""
 
 _SERVERS: Final = re.compile(rb', "source(?:-coll)?": "[^"\\\n]*+"')
+_USUAL_SERVERS: Final = 4
 _SWAPPED: Final = re.compile(rb'(, "languages": "[^"\\\n]*+")(, "charset": "[^"\\\n]*+")')
 _ABSENT: Final = re.compile(rb', "[a-z-]+": "-"')
 _WAYBACK: Final = ("url", "mime", "status", "digest", "length")
@@ -41,21 +44,28 @@ _KEY: Final = re.compile(r"[^\x00-\x20\ud800-\udc7f\udd00-\udfff]+")
 _TIMESTAMP: Final = re.compile(r"[0-9]{14}")
 
 
+def usual_lines(text: bytes) -> bytes | None:
+    """Convert whole lines of a response as `canonical_lines` does, if all are as servers write nearly all lines.
+
+    None: some may not be, such as blank ones, or those with values that are not plain texts.
+    """
+    if (native := core.native()) is not None:
+        lines: bytes | None = native.api_lines(text)
+        return lines
+    if _plain(text) == len(text):
+        return text
+    text = _renamed(text)
+    return text if _plain(text) == len(text) else None
+
+
 def canonical_lines(text: bytes) -> bytes:
     """Convert whole lines of a response to lines of CDXJ.
 
     Raises:
         FormatError: `bad-header`, `bad-json`: a line is not a capture.
     """
-    if (end := _plain(text)) == len(text):
-        return text
-    if b'": "' in text:
-        # Unescaped quotes delimit strings, so these match names and values, never parts of a value.
-        text = _SERVERS.sub(b"", text)
-        text = text.replace(b', "encoding": "', b', "charset": "')
-        text = _SWAPPED.sub(rb"\2\1", text)
-        text = _ABSENT.sub(b"", text)
-        end = 0
+    text = _renamed(text)
+    end = 0
     found: list[bytes] = []
     while end < len(text):
         start = end
@@ -83,6 +93,23 @@ def canonical_rows(rows: list[Any]) -> bytes:
             raise _no_capture(repr(row))
         found.append(_of_fields(dict(zip(map(str, names), row, strict=True))))
     return b"".join(found)
+
+
+def _renamed(text: bytes) -> bytes:
+    """The lines with the names and the order of pairs used on disk, less the server's own and those without a value.
+
+    Unescaped quotes delimit strings, so what is searched for is names and values, never part of a value.
+    """
+    for _ in range(_USUAL_SERVERS):
+        if not (server := _SERVERS.search(text)):
+            break
+        text = text.replace(server[0], b"")  # it is nearly always the same on all lines
+    else:
+        text = _SERVERS.sub(b"", text)
+    text = text.replace(b', "encoding": "', b', "charset": "')
+    if b', "languages": "' in text:
+        text = _SWAPPED.sub(rb"\2\1", text)
+    return _ABSENT.sub(b"", text) if b': "-"' in text else text
 
 
 def _plain(text: bytes, start: int = 0) -> int:
