@@ -18,7 +18,7 @@ from crawlmill.analysis.words import WordCounter
 from crawlmill.formats.selection import Selection
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading
-from crawlmill.mr.task.shuffle import Partitioner, Run, merge
+from crawlmill.mr.task.shuffle import Partitioner, SortedRun, merge
 from crawlmill.mr.task.sums import Choice, sum_lines
 from crawlmill.storage import Storage
 
@@ -39,7 +39,7 @@ def counters(paths: list[str]) -> Iterator[WordCounter]:
 
 
 def whole(paths: list[str]) -> dict[str, int]:
-    parts: list[list[Run]] = [[] for _ in range(_PARTITIONS)]
+    parts: list[list[SortedRun]] = [[] for _ in range(_PARTITIONS)]
     pairs = keys = 0
     for number, counter in enumerate(counters(paths)):
         pairs += len(counter)

@@ -49,7 +49,7 @@ class SortedLines:
     """Sorted lines: iterate once, over lines with their line ends or over `chunks` of many."""
 
     def __init__(self, chunks: Iterator[bytes], close: Callable[[], object] = lambda: None) -> None:
-        self._chunks, self._close = _then(chunks, close), close
+        self._chunks, self._close = _closed_at_the_end(chunks, close), close
 
     def __iter__(self) -> Iterator[bytes]:
         for chunk in self._chunks:
@@ -111,7 +111,7 @@ def merge_parts(parts: Sequence[Part], folder: Path, memory: int) -> SortedLines
         return _native_lines(native.merge_runs(list(parts), str(folder), memory))
     size = _block_size(memory, len(parts))
     with ExitStack() as stack:
-        runs = _few([_read_part(part, size) for part in parts], folder, stack)
+        runs = _no_more_than_can_be_merged([_read_part(part, size) for part in parts], folder, stack)
         return SortedLines(_joined(_merge(runs)), stack.pop_all().close)
 
 
@@ -131,7 +131,7 @@ def batches(pieces: Iterable[bytes], memory: int = 1 << 20) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def _then(chunks: Iterator[bytes], close: Callable[[], object]) -> Iterator[bytes]:
+def _closed_at_the_end(chunks: Iterator[bytes], close: Callable[[], object]) -> Iterator[bytes]:
     try:
         yield from chunks
     finally:
@@ -170,7 +170,7 @@ class _Sorter:
         if self._rest:
             self._lines.append(self._rest)
         self._lines.sort()
-        return _merge([*_few(self._runs, self._folder, self._files), _in_memory(self._lines)])
+        return _merge([*_no_more_than_can_be_merged(self._runs, self._folder, self._files), _in_memory(self._lines)])
 
 
 class _RunFile:
@@ -188,7 +188,7 @@ class _RunFile:
         return _read_file(self._file.fileno(), start, self._file.tell() - start, 1 << 18)
 
 
-def _few(runs: list[Blocks], folder: Path, files: ExitStack) -> list[Blocks]:
+def _no_more_than_can_be_merged(runs: list[Blocks], folder: Path, files: ExitStack) -> list[Blocks]:
     """The same lines in at most as many runs as can be merged at once."""
     while len(runs) > _MAX_RUNS:
         file = _RunFile(folder, files)

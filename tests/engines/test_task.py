@@ -16,7 +16,7 @@ from tests.storage.webhdfs import WebHdfs
 import crawlmill.mr.task.monitor as monitor_module
 from crawlmill.inputs.lists import Input
 from crawlmill.ledger.row import LedgerRow
-from crawlmill.mr.task import failure_report as task_report
+from crawlmill.mr.task import failure_report
 from crawlmill.mr.task.monitor import EngineMonitor
 from crawlmill.mr.task.task_list import encode_task
 
@@ -77,7 +77,7 @@ def cluster(monkeypatch):
 
 def test_report_is_a_file_called_as_the_attempt_is(cluster):
     cluster.user = "researcher"
-    task_report.report("ValueError: ä\n \ud800", "Traceback\n…")
+    failure_report.report("ValueError: ä\n \ud800", "Traceback\n…")
     assert cluster.files == {f"/run/reports/{ATTEMPT}": b"ValueError: \xc3\xa4 \\ud800\nTraceback\n\xe2\x80\xa6"}
 
 
@@ -87,21 +87,21 @@ def test_report_goes_to_the_namenode_that_takes_it(cluster, monkeypatch):
             f"{server}/webhdfs/v1/run?user.name=x" for server in ("http://127.0.0.1:9", standby.url, cluster.url)
         ]
         monkeypatch.setenv("crawlmill_reports", ",".join(folders))
-        task_report.report("why")
+        failure_report.report("why")
     assert cluster.files == {f"/run/{ATTEMPT}": b"why\n"}
 
 
 def test_report_that_cannot_be_sent_is_said_on_stderr(cluster, capsys):
     cluster.refusals = [(403, "AccessControlException")]
-    task_report.report("why")
+    failure_report.report("why")
     assert capsys.readouterr().err == "could not tell the launcher why this task fails: HTTP 403\n"
 
 
 def test_nothing_is_reported_outside_of_a_cluster(monkeypatch, capsys):
     monkeypatch.delenv("crawlmill_reports", raising=False)
     before = sys.excepthook
-    task_report.listen()
-    task_report.report("why")
+    failure_report.listen()
+    failure_report.report("why")
     assert sys.excepthook is before
     assert capsys.readouterr() == ("", "")
 
@@ -150,7 +150,7 @@ def test_task_that_is_told_to_use_the_native_core_and_has_none_fails_with_one_li
 
 
 def test_task_reports_its_traceback_after_a_line_that_says_what_was_wrong(cluster):
-    code = "from crawlmill.mr import task_report; task_report.listen()\nraise ValueError('a\\nb')"
+    code = "from crawlmill.mr import failure_report; failure_report.listen()\nraise ValueError('a\\nb')"
     variables = {"crawlmill_reports": f"{cluster.url}/webhdfs/v1/r?user.name=x", "mapreduce_task_attempt_id": ATTEMPT,
                  "PYTHONPATH": str(PROJECT / "lib")}  # fmt: skip
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment(**variables), check=False)

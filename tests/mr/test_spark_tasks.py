@@ -25,7 +25,7 @@ from crawlmill.mr.engines.spark.tasks import (
     reduce_to_part,
 )
 from crawlmill.mr.task.rows import decode_row
-from crawlmill.mr.task.shuffle import Run
+from crawlmill.mr.task.shuffle import SortedRun
 from crawlmill.mr.task.task_list import encode_task
 
 
@@ -107,7 +107,7 @@ def test_error_of_a_task_ends_with_a_line_for_the_launcher(make):
 def test_pieces_are_of_whole_lines_and_end_with_their_run(tmp_path, size):
     run = b"k\t1\n" * (size // 4)
     (tmp_path / "runs").write_bytes(b"a\t1\n" + run + b"z\t1\n")
-    pieces = list(_pieces(Run(str(tmp_path / "runs"), 4, len(run))))
+    pieces = list(_pieces(SortedRun(str(tmp_path / "runs"), 4, len(run))))
     assert b"".join(pieces) == run
     assert all(piece.endswith(b"\n") for piece in pieces)
 
@@ -115,7 +115,7 @@ def test_pieces_are_of_whole_lines_and_end_with_their_run(tmp_path, size):
 def test_line_longer_than_a_piece_stays_whole(tmp_path):
     run = b"k\t" + b"1" * 100_000 + b"\n"
     (tmp_path / "runs").write_bytes(run * 2 + b"z\t1\n")
-    assert list(_pieces(Run(str(tmp_path / "runs"), 0, 2 * len(run)))) == [run, run]
+    assert list(_pieces(SortedRun(str(tmp_path / "runs"), 0, 2 * len(run)))) == [run, run]
 
 
 TRACE = """\

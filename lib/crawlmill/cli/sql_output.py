@@ -42,21 +42,21 @@ def text_of(output: str, names: list[str], rows: Rows) -> Iterator[str]:
 
 
 def _json(names: list[str], rows: Rows) -> Iterator[str]:
-    for some in _some(rows):
-        yield "".join(f"{json.dumps(dict(zip(names, row, strict=True)))}\n" for row in some)
+    for batch in _batches(rows):
+        yield "".join(f"{json.dumps(dict(zip(names, row, strict=True)))}\n" for row in batch)
 
 
 def _csv(names: list[str], rows: Rows) -> Iterator[str]:
-    for some in _some(chain([names], rows)):
+    for batch in _batches(chain([names], rows)):
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([_cell(value, "") for value in row] for row in some)
+        csv.writer(text, lineterminator="\n").writerows([_cell(value, "") for value in row] for row in batch)
         yield text.getvalue()
 
 
 def _list(names: list[str], rows: Rows) -> Iterator[str]:
     places = [names.index(name) for name in PLACE]
-    for some in _some(rows):
-        yield "".join(_line(*(row[place] for place in places)) for row in some)
+    for batch in _batches(rows):
+        yield "".join(_line(*(row[place] for place in places)) for row in batch)
 
 
 def _line(location: Any, offset: Any, length: Any) -> str:
@@ -75,8 +75,8 @@ def _table(names: list[str], rows: Rows) -> Iterator[str]:
     first = list(islice(rest, _MEASURED))
     widths = [max(map(len, cells)) for cells in zip(names, *first, strict=True)]
     rule = ["-" * width for width in widths]
-    for some in _some(chain([names, rule], first, rest)):
-        lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in some)
+    for batch in _batches(chain([names, rule], first, rest)):
+        lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in batch)
         yield "".join(f"{line.rstrip()}\n" for line in lines)
 
 
@@ -90,10 +90,10 @@ def _cell(value: Any, missing: str) -> Any:
     return value
 
 
-def _some(rows: Iterable[Any]) -> Iterator[list[Any]]:
+def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
     rows = iter(rows)
-    while some := list(islice(rows, _HELD)):
-        yield some
+    while batch := list(islice(rows, _HELD)):
+        yield batch
 
 
 TEXTS: Final[dict[str, Callable[[list[str], Rows], Iterator[str]]]] = {

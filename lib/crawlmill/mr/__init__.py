@@ -14,7 +14,7 @@ begin()  # before anything that takes time is imported
 from importlib import import_module  # noqa: E402
 from typing import TYPE_CHECKING, Any  # noqa: E402
 
-from crawlmill.mr.task import failure_report as task_report  # noqa: E402
+from crawlmill.mr.task import failure_report  # noqa: E402
 
 if TYPE_CHECKING:
     from crawlmill.errors import FormatError, UsageError
@@ -44,10 +44,10 @@ __all__ = [
 ]
 
 # Report errors from here on: the next import may be of a package that the node lacks.
-task_report.listen()
+failure_report.listen()
 _WRONG = wrong_python()
 if _WRONG is not None:
-    task_report.report(_WRONG)
+    failure_report.report(_WRONG)
     raise SystemExit(_WRONG)
 
 _HOMES = {
@@ -72,7 +72,7 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("crawlmill"):
             raise
-        task_report.report(f"ModuleNotFoundError: {error}")
+        failure_report.report(f"ModuleNotFoundError: {error}")
         raise SystemExit(
             f"the package {error.name} is not installed here: run the job with the interpreter that has it "
             "(after `make demo`, .venv/bin/python)"

@@ -131,8 +131,8 @@ def canonical(location: str) -> str:
 def redact(location: str) -> str:
     """The location as it may be shown: userinfo and the values of secret query parameters are replaced by `…`.
 
-    Spec: interface section 3 names `X-Amz-*`, `Signature`, `Expires`, `Policy` and `token`; similar parameters of other
-    clouds are hidden too. Paths are shown whole.
+    Secret are `X-Amz-*`, `Signature`, `Expires`, `Policy`, `token`, and what is like them in other clouds. Paths are
+    shown whole.
     """
     found = _SCHEME.match(location)
     if not found or found[0].lower().startswith("file:"):

@@ -45,7 +45,7 @@ class ClusterCheck:
         """Run the check. Raises: SourceError, FormatError: `cluster.idx` cannot be read."""
         for row in self._rows():
             if row.start < self._start:
-                self._tell("the rows of cluster.idx are out of order", row, expected=f">= {_shown(self._start)}",
+                self._lose("the rows of cluster.idx are out of order", row, expected=f">= {_shown(self._start)}",
                            actual=_shown(row.start))  # fmt: skip
             self._start = max(row.start, self._start)
             try:
@@ -62,7 +62,7 @@ class ClusterCheck:
                     row = parse_row(line)
                     fields = line.rstrip(b"\r").split(b"\t")
                     if len(fields) > 4 and fields[4] != b"%d" % number:
-                        self._tell("a row of cluster.idx has another number than it should", row, expected=number,
+                        self._lose("a row of cluster.idx has another number than it should", row, expected=number,
                                    actual=_shown(fields[4]))  # fmt: skip
                     yield row
                 except FormatError as error:
@@ -76,7 +76,7 @@ class ClusterCheck:
         if self._stream is None:  # the shard does not exist, which is reported
             return
         if row.offset != self._at:
-            self._tell("the members of a shard do not follow each other in cluster.idx", row, reason="bad-length",
+            self._lose("the members of a shard do not follow each other in cluster.idx", row, reason="bad-length",
                        expected=f"offset {self._at}", actual=row.offset)  # fmt: skip
             self._stream.__exit__(None, None, None)
             self._stream = self._shards.open(row.shard, row.offset, None)
@@ -104,11 +104,11 @@ class ClusterCheck:
                 continue
             first = first_line(chunk)
             if not begun and key_and_time(first) != row.start and not is_header(first):
-                self._tell("a member begins with another line than cluster.idx says", row, expected=_shown(row.start),
+                self._lose("a member begins with another line than cluster.idx says", row, expected=_shown(row.start),
                            actual=_shown(key_and_time(first)))  # fmt: skip
             begun = True
             if found := self._order.take(chunk):
-                self._tell("lines of a cluster are out of order", row, expected=f">= {_shown(found[1])}",
+                self._lose("lines of a cluster are out of order", row, expected=f">= {_shown(found[1])}",
                            actual=_shown(found[0]))  # fmt: skip
             if sound_lines(chunk) != len(chunk):
                 self._check_lines(row, chunk)
@@ -119,7 +119,7 @@ class ClusterCheck:
             if line and sound_lines(line + b"\n") != len(line) + 1:
                 self.lines -= 1
                 if not is_header(line):
-                    self._tell("a line of a cluster is malformed", row, expected="a urlkey, 14 digits, JSON or columns",
+                    self._lose("a line of a cluster is malformed", row, expected="a urlkey, 14 digits, JSON or columns",
                                actual=_shown(line))  # fmt: skip
 
     def _end_shard(self) -> None:
@@ -140,7 +140,7 @@ class ClusterCheck:
                                    reason="trailing-bytes", actual=f"{left} bytes")  # fmt: skip
                 self._losses.add(what, self._name)
 
-    def _tell(self, what: str, row: Row, *, expected: str | int, actual: str | int, reason: str = "bad-header") -> None:
+    def _lose(self, what: str, row: Row, *, expected: str | int, actual: str | int, reason: str = "bad-header") -> None:
         error = FormatError(what, reason=reason, offset=row.offset, expected=expected, actual=actual)
         self._losses.add(error, row.shard)
 

@@ -63,7 +63,7 @@ def read_paths(
         location = absolute(f"{kind}.paths.gz", folder)
         empty = UsageError(f"the list of {kind} files of {crawl.id} is empty", source=redact(location))
         try:
-            yield from _some(_read_list(storage, location), empty)
+            yield from _at_least_one(_read_list(storage, location), empty)
         except SourceError as error:
             if error.reason != "not-found":
                 raise
@@ -78,7 +78,7 @@ def _read_list(storage: Storage, location: str) -> Iterator[str]:
             yield entry.given
 
 
-def _some(keys: Iterable[str], otherwise: UsageError) -> Iterator[str]:
+def _at_least_one(keys: Iterable[str], otherwise: UsageError) -> Iterator[str]:
     """The keys, of which there must be at least one. Raises: `otherwise`."""
     found = False
     for key in keys:
@@ -123,7 +123,7 @@ def _list_legacy(storage: Storage, crawl: Crawl, kind: str, base: str, segment: 
     where = f" in a segment {segment}" if segment else ""
     keys = (folder + name for folder in folders for name in storage.list(absolute(folder, base)))
     of_kind = (key for key in keys if _NAMES[kind].fullmatch(key.rpartition("/")[2]))
-    yield from _some(of_kind, UsageError(f"{crawl.id} has no {kind} files{where}", source=redact(base)))
+    yield from _at_least_one(of_kind, UsageError(f"{crawl.id} has no {kind} files{where}", source=redact(base)))
 
 
 def of_segment(keys: Iterable[str], segment: str) -> Iterator[str]:
@@ -133,7 +133,7 @@ def of_segment(keys: Iterable[str], segment: str) -> Iterator[str]:
         UsageError: There are none.
     """
     found = (key for key in keys if (match := _SEGMENT.search(key)) is not None and match[1] == segment)
-    yield from _some(found, UsageError(f"none of the files is in a segment {segment}"))
+    yield from _at_least_one(found, UsageError(f"none of the files is in a segment {segment}"))
 
 
 def per_segment(keys: Iterable[str], n: int) -> Iterator[str]:

@@ -54,7 +54,7 @@ class ClientLog(Generic[_Failure]):
 
     def complaint(self) -> str:
         """The likely reason why the client gave up without reporting a failed task."""
-        return self._said(self.complaints[-1] if self.complaints else None)
+        return self._complaint_or_last_line(self.complaints[-1] if self.complaints else None)
 
     def _is_data(self, line: str, record: re.Match[str] | None) -> bool:  # noqa: ARG002 - for subclasses
         """Whether the line is part of a table in the log, not a message."""
@@ -73,6 +73,6 @@ class ClientLog(Generic[_Failure]):
         if is_error or message.startswith((_DYING, *self.complains_with)):
             self.complaints.append(re.sub(rf'^{_DYING} "\S+" |^Error: ', "", message))
 
-    def _said(self, complaint: str | None) -> str:
+    def _complaint_or_last_line(self, complaint: str | None) -> str:
         """A complaint, or else the last line, cut to 500 characters."""
         return (complaint or self._last or NO_REASON).strip()[:_MAX_SAID]

@@ -34,7 +34,7 @@ from crawlmill.mr.task.failures import TaskError, TooManyBadError
 from crawlmill.mr.task.files import TaskFile
 from crawlmill.mr.task.pairs import encode_value
 from crawlmill.mr.task.rows import take_row
-from crawlmill.mr.task.shuffle import Run, merge
+from crawlmill.mr.task.shuffle import SortedRun, merge
 from crawlmill.results.columns import Columns
 from crawlmill.results.task_parts import TaskParts
 from crawlmill.results.writers import PartFormat
@@ -260,7 +260,7 @@ class Ending:
 
     def _rows(self, files: list[Path]) -> Iterator[tuple[int, LedgerRow | WrittenRow]]:
         # A file may contain the rows of many tasks, or of a task whose inputs are not in the ledger's order.
-        runs = [Run(str(path), 0, path.stat().st_size, in_order=False) for path in files if path.exists()]
+        runs = [SortedRun(str(path), 0, path.stat().st_size, in_order=False) for path in files if path.exists()]
         return map(take_row, merge(runs, self._scratch, memory=_SORT_MEMORY))
 
     def _keep(self, ledger: Path, *, failed: bool, needed: bool) -> tuple[str | None, bool]:

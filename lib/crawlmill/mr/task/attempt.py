@@ -24,7 +24,7 @@ from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.files import ROWS, FolderFiles
 from crawlmill.mr.task.monitor import TaskMonitor, Totals
 from crawlmill.mr.task.rows import write_rows
-from crawlmill.mr.task.shuffle import Partitioner, Run, Spill, merge
+from crawlmill.mr.task.shuffle import Partitioner, SortedRun, Spill, merge
 from crawlmill.sorting import SortedLines
 
 __all__ = ["Attempt", "Result", "run_attempt"]
@@ -50,7 +50,7 @@ class Attempt:
     partitions: int = 0
     line: str | None = None
     source: str | None = None
-    runs: tuple[Run, ...] = ()
+    runs: tuple[SortedRun, ...] = ()
     substeps: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     number_of_try: int = 1

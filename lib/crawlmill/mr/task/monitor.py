@@ -67,19 +67,19 @@ class EngineMonitor:
     def __init__(self, set_status: Callable[[str], None], count: Callable[[str, str, int], None]) -> None:
         self._set_status, self._count = set_status, count
         self._due = 0.0
-        self._done = self._told = Totals()
+        self._done = self._counted = Totals()
 
     def beat(self, records: int, bytes_read: int) -> None:
         """Write a status line, at most every ten seconds."""
         if time.monotonic() >= self._due:
             self._due = time.monotonic() + _STATUS_EVERY_S
             self._set_status(f"{records:,} records, {bytes_read:,} bytes of the present input")
-            self._tell(self._done.plus(Totals(0, records, bytes_read)))
+            self._raise_counters(self._done.plus(Totals(0, records, bytes_read)))
 
     def account(self, rank: int, row: LedgerRow) -> Iterable[Pair]:
         """Return the row as a pair."""
         self._done = self._done.plus(Totals.of(row))
-        self._tell(self._done)
+        self._raise_counters(self._done)
         return (row_pair(rank, row),)
 
     def account_all(self, rows: Iterable[tuple[int, LedgerRow]]) -> Iterable[Pair]:
@@ -88,7 +88,7 @@ class EngineMonitor:
         for rank, row in rows:
             self._done = self._done.plus(Totals.of(row))
             pairs.append(row_pair(rank, row))
-        self._tell(self._done)
+        self._raise_counters(self._done)
         return pairs
 
     @contextmanager
@@ -114,11 +114,11 @@ class EngineMonitor:
             ended.set()
             thread.join()
 
-    def _tell(self, totals: Totals) -> None:
-        for name, now, told in zip(Totals._fields, totals, self._told, strict=True):
-            if now != told:
-                self._count(COUNTERS, name, now - told)
-        self._told = totals
+    def _raise_counters(self, totals: Totals) -> None:
+        for name, now, counted in zip(Totals._fields, totals, self._counted, strict=True):
+            if now != counted:
+                self._count(COUNTERS, name, now - counted)
+        self._counted = totals
 
 
 @dataclass

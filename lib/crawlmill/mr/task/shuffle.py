@@ -18,14 +18,14 @@ from zlib import crc32
 from crawlmill import core
 from crawlmill.sorting import LINE_COST, Part, SortedLines, batches, merge_parts, sort_lines
 
-__all__ = ["Partitioner", "Run", "Spill", "merge"]
+__all__ = ["Partitioner", "SortedRun", "Spill", "merge"]
 
 _BUFFER: Final = 1 << 18
 _LINES_AT_ONCE: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SortedRun:
     """Lines of one partition: `length` bytes from `offset` of a file, sorted unless `in_order` is false."""
 
     path: str
@@ -41,10 +41,10 @@ class Spill:
     name: str
     lengths: tuple[int, ...]
 
-    def runs(self, folder: Path) -> list[Run]:
+    def runs(self, folder: Path) -> list[SortedRun]:
         """The run of each partition, given the folder of this file."""
         offsets = accumulate(self.lengths, initial=0)
-        return [Run(str(folder / self.name), offset, length) for offset, length in zip(offsets, self.lengths)]  # noqa: B905
+        return [SortedRun(str(folder / self.name), offset, length) for offset, length in zip(offsets, self.lengths)]  # noqa: B905
 
 
 class Partitioner:
@@ -123,7 +123,7 @@ class Partitioner:
         return sorted(_lines_of(combined))
 
 
-def merge(runs: Sequence[Run], folder: Path, *, memory: int) -> SortedLines:
+def merge(runs: Sequence[SortedRun], folder: Path, *, memory: int) -> SortedLines:
     """Return the lines of all runs, sorted. `memory` is in bytes; beyond it, files in `folder` are used.
 
     Raises:
@@ -140,7 +140,7 @@ def _lines_of(text: bytes) -> list[bytes]:
     return lines
 
 
-def _texts(runs: Iterable[Run]) -> Iterator[bytes]:
+def _texts(runs: Iterable[SortedRun]) -> Iterator[bytes]:
     for run in runs:
         with open(run.path, "rb") as file:  # noqa: PTH123
             file.seek(run.offset)

@@ -46,10 +46,10 @@ def graph_pictures(folder: RunFolder, top: int) -> list[Picture]:
     if known:
         series = {"linked to by other hosts": _points(in_degrees), **series}
     plot = Plot("Degrees", "How many hosts have so many links.", "hosts linked", "how many hosts", series)
-    return [Bars("Hosts most linked to", note, ["host", "linked by"], _most(folder, linked, top)), plot]
+    return [Bars("Hosts most linked to", note, ["host", "linked by"], _most_linked(folder, linked, top)), plot]
 
 
-def _most(folder: RunFolder, linked: array[int], top: int) -> list[list[Any]]:
+def _most_linked(folder: RunFolder, linked: array[int], top: int) -> list[list[Any]]:
     chosen = nsmallest(top, range(len(linked)), key=lambda vertex: (-linked[vertex], vertex))
     wanted = {vertex: "" for vertex in chosen if linked[vertex]}
     for vertex, name in _vertices(folder) if wanted else ():

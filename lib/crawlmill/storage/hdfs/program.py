@@ -51,19 +51,19 @@ class Child:
     """A running `hadoop fs …`. Its stdin is a file, so that it never waits for us; its stderr is another file."""
 
     def __init__(self, command: list[str], stdin: IO[bytes] | int = subprocess.DEVNULL) -> None:
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         try:
             # Java decodes its arguments in the encoding of the locale.
             self._process = subprocess.Popen(
                 command,
                 stdin=stdin,
                 stdout=subprocess.PIPE,
-                stderr=self._said,
+                stderr=self._stderr,
                 env={**os.environ, "LC_ALL": "C.UTF-8"},
                 process_group=0,
             )
         except OSError as error:
-            self._said.close()
+            self._stderr.close()
             raise Failure(f"{command[0]} cannot be started: {error.strerror}") from error
         self._out = cast(IO[bytes], self._process.stdout).fileno()
         self._poll = select.poll()
@@ -89,11 +89,11 @@ class Child:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         cast(IO[bytes], self._process.stdout).close()
-        self._said.close()
+        self._stderr.close()
 
     def _failure(self, code: int) -> Failure:
-        self._said.seek(max(self._said.seek(0, os.SEEK_END) - _MAX_SAID, 0))
-        lines = self._said.read().decode("utf-8", "replace").split("\n")
+        self._stderr.seek(max(self._stderr.seek(0, os.SEEK_END) - _MAX_SAID, 0))
+        lines = self._stderr.read().decode("utf-8", "replace").split("\n")
         line = next((line for line in reversed(lines) if line and not _LOGGED.match(line)), f"exit code {code}")
         reason, transient = next((reason, transient) for said, reason, transient in _MEANINGS if said in line.lower())
         return Failure(f"hadoop fs: {line[:300]}", reason=reason, transient=transient)

@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     files = [item for item in inputs if item.length is None]
     chosen = files if len(files) <= _SAMPLE else random.Random(1).sample(files, _SAMPLE)  # noqa: S311 - no secret
     asked = ask_sizes(chosen, storage)
-    _tell(asked)
+    _print_problems(asked)
     sizes, missing = asked.found, len(asked.missing)
     unknown = len(chosen) - len(sizes) - missing
     known = bool(sizes) or not unknown
@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
     return 2 if missing or unknown else 0
 
 
-def _tell(asked: Sizes) -> None:
+def _print_problems(asked: Sizes) -> None:
     """Print which files are missing, and for each host that could not be asked the reason, once."""
     lines = [f"{error.reason}: {error}" for error in asked.missing]
     if len(lines) > _MAX_LINES:

@@ -29,7 +29,7 @@ class Workers:
 
     def __init__(self, aws: Aws, cluster: str) -> None:
         self._aws, self._cluster = aws, cluster
-        self._said, self._due = "", 0.0
+        self._text, self._due = "", 0.0
 
     def said(self, cluster: dict[str, Any]) -> str:
         """`, 2 of 4 workers`; empty if all have started, or if unknown. `cluster` is EMR's description of it."""
@@ -38,10 +38,10 @@ class Workers:
             try:
                 running, wanted = self._count(cluster)
             except AwsError as error:
-                self._due, self._said = self._due if error.transient else float("inf"), ""
+                self._due, self._text = self._due if error.transient else float("inf"), ""
             else:
-                self._said = f", {running} of {wanted} workers" if running < wanted else ""
-        return self._said
+                self._text = f", {running} of {wanted} workers" if running < wanted else ""
+        return self._text
 
     def _count(self, cluster: dict[str, Any]) -> tuple[int, int]:
         """The numbers of running and of requested workers."""

@@ -117,7 +117,7 @@ class HadoopLog(ClientLog[FailedAttempt]):
     def complaint(self) -> str:
         """The likely reason why the client gave up without reporting on the job."""
         telling = (line for line in self.complaints if "Streaming Command Failed" not in line)
-        return self._said(next(telling, None)).removeprefix("Error Launching job : ")
+        return self._complaint_or_last_line(next(telling, None)).removeprefix("Error Launching job : ")
 
     @property
     def culprit(self) -> str | None:

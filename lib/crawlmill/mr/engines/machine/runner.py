@@ -34,7 +34,7 @@ from crawlmill.mr.task.failures import TaskError
 from crawlmill.mr.task.files import ROWS, TaskFile, files_in_folder
 from crawlmill.mr.task.monitor import Totals
 from crawlmill.mr.task.settings import TaskSettings
-from crawlmill.mr.task.shuffle import Run
+from crawlmill.mr.task.shuffle import SortedRun
 from crawlmill.mr.task.survey import SURVEY, reads_task_list
 from crawlmill.storage import is_remote
 from crawlmill.storage.locations import local_path
@@ -167,7 +167,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
             make(base, kind="map", number=n, partitions=partitions, line=line, source=part)
             for n, (line, part) in enumerate(self._sources(number))
         )
-        runs: list[list[Run]] = [[] for _ in range(partitions)]
+        runs: list[list[SortedRun]] = [[] for _ in range(partitions)]
         done = []
         for attempt, home, result in self._committed(maps):
             done.append((attempt.number, home))

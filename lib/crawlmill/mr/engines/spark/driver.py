@@ -143,7 +143,7 @@ class _News:
         self._tracker, self._reports, self._launcher = context.statusTracker(), reports, launcher
         self._lock, self._ended = threading.RLock(), threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._said: dict[int, dict[str, Any]] = {}
+        self._last_events: dict[int, dict[str, Any]] = {}
         self._step: Step | None = None
         self._map_stage: int | None = None
 
@@ -185,8 +185,8 @@ class _News:
         kind = "map" if number == self._map_stage else "reduce"
         event = {"stage": number, "step": self._step.number, "kind": kind,
                  "tasks": stage.numTasks, "done": stage.numCompletedTasks}  # fmt: skip
-        if self._said.get(number) != event:
-            self._said[number] = event
+        if self._last_events.get(number) != event:
+            self._last_events[number] = event
             self.say(**event)
 
     def _watch(self) -> None:

@@ -29,7 +29,7 @@ from crawlmill.errors import CrawlmillError
 from crawlmill.mr.task.attempt import Attempt, run_attempt
 from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.files import ROWS, TaskFile, files_in_folder
-from crawlmill.mr.task.shuffle import Run
+from crawlmill.mr.task.shuffle import SortedRun
 from crawlmill.storage import Storage, is_remote
 from crawlmill.storage.locations import join, local_path
 
@@ -43,6 +43,9 @@ _MEMORY: Final = 64 << 20  # next to a Java VM, in a container sized for little 
 
 Source = tuple[int, str | None, str | None]
 """What a map task reads: its number, and a line of the task list or, in later steps, the location of a part."""
+
+_Made = tuple[Path, list[list[SortedRun]]]
+"""Where an attempt has left its files, and the runs of its spills: one for each partition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +103,11 @@ class Task:
     report: Callable[[Done], None]
 
     @contextmanager
-    def attempt(self, kind: str, number: int) -> Iterator[tuple[Path, Callable[..., tuple[Path, list[list[Run]]]]]]:
+    def attempt(self, kind: str, number: int) -> Iterator[tuple[Path, Callable[..., _Made]]]:
         """A folder for the attempt, and a function that runs it there; `number` is the task's."""
         with _Named(f"{kind}-{number:05}", self.number_of_try), _folder() as folder:
 
-            def run(**more: Any) -> tuple[Path, list[list[Run]]]:
+            def run(**more: Any) -> _Made:
                 attempt = Attempt(
                     str(folder), self.step.number, kind, number, _MEMORY, substeps=tuple(self.step.substeps),
                     environment=self.step.environment, number_of_try=self.number_of_try, **more,
@@ -172,11 +175,11 @@ def reduce_to_part(task: Task, number: int, pieces: Iterable[tuple[int, bytes]])
         with shuffled.open("wb") as file:
             for _, piece in pieces:
                 file.write(piece)
-        made, _ = run(runs=(Run(str(shuffled), 0, shuffled.stat().st_size, in_order=False),))
+        made, _ = run(runs=(SortedRun(str(shuffled), 0, shuffled.stat().st_size, in_order=False),))
         yield task.deliver(made, number)
 
 
-def _pieces(run: Run) -> Iterator[bytes]:
+def _pieces(run: SortedRun) -> Iterator[bytes]:
     """The lines of a run in large pieces; each ends at the end of a line, since Spark may reorder the pieces."""
     left = run.length
     with open(run.path, "rb") as file:  # noqa: PTH123
