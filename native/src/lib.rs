@@ -53,6 +53,7 @@ mod crawlmill_native {
     use pyo3::pybacked::PyBackedBytes;
     use pyo3::types::{PyBytes, PyList, PyString};
 
+    use super::warc::{whole_record, RESPONSE, REVISIT, TYPES};
     use super::wat::{servers, Servers};
 
     #[pymodule_export]
@@ -160,7 +161,14 @@ mod crawlmill_native {
     std::thread_local! {
         static MEMBERS: std::cell::RefCell<super::member::Members> =
             std::cell::RefCell::new(super::member::Members::new());
+        static CONTENT: std::cell::RefCell<Vec<u8>> = const { std::cell::RefCell::new(Vec::new()) };
     }
+
+    /// Bytes of the buffer that is kept for the next member.
+    const MAX_KEPT: usize = 1 << 20;
+
+    /// Bytes of a block in which a line's beginning is looked for: as many as `crawlmill.indexes.cdx.quick` takes.
+    const PEEKED: usize = 4 << 10;
 
     /// inflate_whole(member) -> the content of these bytes if they are one whole gzip member of a sane size, else None
     #[pyfunction]
@@ -175,6 +183,30 @@ mod crawlmill_native {
             }
         });
         content.ok()
+    }
+
+    /// (type, header, and of what begins its line: urlkey, timestamp, front, back, url)
+    type Capture<'py> = (&'static str, Bound<'py, PyBytes>, Option<Text>, Text, Text, Text, Text);
+
+    /// member_capture(member) -> the record of one whole member, if it is a usual response or revisit, else None
+    ///
+    /// Its header, and what begins the line of its capture, as `capture_start` has it. The rest is proven and dropped.
+    #[pyfunction]
+    fn member_capture<'py>(member: &Bound<'py, PyBytes>) -> Option<Capture<'py>> {
+        let (py, found) = (member.py(), super::member::Member::of(member.as_bytes())?);
+        CONTENT.with_borrow_mut(|buffer| {
+            buffer.truncate(MAX_KEPT);
+            buffer.shrink_to(MAX_KEPT);
+            let content = MEMBERS.with_borrow_mut(|members| py.detach(|| members.inflate(found, buffer)))?;
+            let head = whole_record(content).filter(|head| matches!(head.kind, RESPONSE | REVISIT))?;
+            let (header, rest) = content.split_at(head.start);
+            let length = usize::try_from(head.length).ok()?;
+            let start = super::captures::described::start(header, &rest[..length.min(PEEKED)], head.kind == REVISIT)?;
+            let key = start.key.map(Text);
+            let texts = [start.timestamp.to_vec(), start.front, start.back, start.url.to_vec()].map(Text);
+            let [timestamp, front, back, url] = texts;
+            Some((TYPES[head.kind], PyBytes::new(py, header), key, timestamp, front, back, url))
+        })
     }
 
     /// structured_formats(page) -> a bit for each format of structured data that it may hold: microdata 1, RDFa 2,

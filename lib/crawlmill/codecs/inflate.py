@@ -20,7 +20,7 @@ from typing import Any, Final
 from crawlmill import core
 from crawlmill.errors import UsageError
 
-__all__ = ["MAX_WHOLE", "Content", "decoders", "inflate_head", "inflate_stream", "inflate_whole"]
+__all__ = ["MAX_WHOLE", "Content", "decoders", "inflate_head", "inflate_stream", "inflate_whole", "native_inflater"]
 
 Content = bytes | bytearray
 """What a member holds; libdeflate gives a bytearray, and copying it would cost a quarter of the inflating."""
@@ -64,6 +64,11 @@ def decoders() -> dict[str, str]:
     return {use: _library(use)[0] for use in _ORDER}
 
 
+def native_inflater() -> Any | None:
+    """The native core, if whole members may be inflated by it: by libdeflate."""
+    return core.native() if _library("members")[0] == "deflate" else None
+
+
 def inflate_whole(member: bytes) -> Content | None:
     """The content of these bytes if they are exactly one whole gzip member of ordinary size, else None.
 
@@ -75,10 +80,10 @@ def inflate_whole(member: bytes) -> Content | None:
     expected = int.from_bytes(member[-4:], "little")
     if not 0 < expected <= MAX_WHOLE or expected > size * _MAX_RATIO:
         return None
-    name, module = _library("members")
-    if name == "deflate" and isinstance(member, bytes) and (native := core.native()) is not None:
+    if isinstance(member, bytes) and (native := native_inflater()) is not None:
         whole: bytes | None = native.inflate_whole(member)  # libdeflate as well, but to bytes
         return whole
+    name, module = _library("members")
     content = _by_libdeflate(module, member) if name == "deflate" else _stream(module, member, 31, expected)
     return content if content is not None and len(content) == expected else None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from crawlmill import core
@@ -20,12 +21,15 @@ from crawlmill.indexes.cdx.lines import cdxj_line
 from crawlmill.indexes.cdx.quick import QuickLine, place_fields, quick_start
 from crawlmill.urls.surt import urlkey
 
-__all__ = ["EVERY_TYPE", "CaptureLine", "QuickCapture", "line_of"]
+__all__ = ["EVERY_TYPE", "CaptureLine", "QuickCapture", "line_of", "quick_capture"]
 
 EVERY_TYPE: Final = IndexOptions(ALL_TYPES)
 """A record that is listed is indexed, whatever its type is."""
 
 _AFTER: Final = ("truncated", "redirect")
+
+
+_json: Final = lru_cache(maxsize=16)(json.dumps)  # of the names of output files, of which there are few at a time
 
 
 class QuickCapture:
@@ -42,7 +46,7 @@ class QuickCapture:
         back = self._back
         if listed.more:
             back += "".join(f", {json.dumps(name)}: {json.dumps(value)}" for name, value in listed.more.items())
-        front = self._front + place_fields(length, offset, json.dumps(filename))
+        front = self._front + place_fields(length, offset, _json(filename))
         return QuickLine(self._key, self.timestamp, front, back).text(listed.detected)
 
 
@@ -81,6 +85,11 @@ class CaptureLine:
         return cdxj_line(capture.urlkey, capture.timestamp, fields)
 
 
+def quick_capture(key: str | None, timestamp: str, front: str, back: str, url: str) -> QuickCapture:
+    """The line of an ordinary record, of which the native core has made the beginning."""
+    return QuickCapture(urlkey(url) if key is None else key, timestamp, front, back, url)
+
+
 def line_of(record: Record) -> QuickCapture | CaptureLine | None:
     """The line of a record that is in memory; None if it has none, like a warcinfo.
 
@@ -90,8 +99,7 @@ def line_of(record: Record) -> QuickCapture | CaptureLine | None:
     native = core.native()
     found = quick_start(record, native.capture_start) if native is not None else None
     if found is not None:
-        key, timestamp, front, back, url, *_ = found
-        return QuickCapture(urlkey(url) if key is None else key, timestamp, front, back, url)
+        return quick_capture(*found[:5])
     capture = next(archive_captures(_Single(record), "", EVERY_TYPE), None)
     return None if capture is None else CaptureLine(capture)
 

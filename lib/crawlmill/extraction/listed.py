@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Final
 
 from crawlmill.formats.exchange import Detected
 from crawlmill.inputs.list_lines import parse_line
 from crawlmill.inputs.lists import Input
-from crawlmill.ledger.input_lines import is_cdxj
+from crawlmill.ledger.input_lines import is_cdxj, json_of
 from crawlmill.storage.locations import redact
 from crawlmill.urls.surt import urlkey
 
@@ -48,7 +47,7 @@ class Listed:
 
     def is_of(self, uri: str | None) -> bool:
         """Whether a record with this target URI may be the listed one."""
-        if not self.names_page or uri == self.url:
+        if uri == self.url or not self.names_page:
             return True
         return uri is not None and urlkey(uri) == self.urlkey
 
@@ -60,24 +59,16 @@ def listed_of(item: Input) -> Listed:
         if not line.endswith("}") or not is_cdxj(line):
             return Listed()
         key, timestamp, line = line.split(" ", 2)
-    said = json.loads(line)
-
-    def text(*names: str) -> str | None:
-        for name in names:
-            value = said.get(name)
-            if isinstance(value, str) and value not in ("", "-"):
-                return value
-        return None
-
-    charset, languages = text("charset", "encoding"), text("languages")
+    said = json_of(line)
+    texts = {name: value for name, value in said.items() if isinstance(value, str) and value not in ("", "-")}
+    text = texts.get
+    charset, languages = text("charset") or text("encoding"), text("languages")
     return Listed(
-        text("url", "original"),
+        text("url") or text("original"),
         key or text("urlkey"),
         timestamp or text("timestamp"),
         Detected(charset, tuple(languages.split(",")) if languages else ()) if charset or languages else None,
-        {name: value for name in said if name not in _OWN and (value := text(name)) is not None}
-        if said.keys() - _OWN
-        else {},
+        {} if texts.keys() <= _OWN else {name: value for name, value in texts.items() if name not in _OWN},
     )
 
 

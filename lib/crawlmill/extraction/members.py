@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
 from crawlmill.codecs.gzip_member import MAGIC
-from crawlmill.codecs.inflate import inflate_whole
+from crawlmill.codecs.inflate import inflate_whole, native_inflater
 from crawlmill.codecs.zstd import begins_zstd
 from crawlmill.errors import FormatError, Problem, SourceError
 from crawlmill.extraction.frames import inflate_frames
 from crawlmill.extraction.held import HeldRange
-from crawlmill.extraction.lines import EVERY_TYPE, CaptureLine, QuickCapture, line_of
+from crawlmill.extraction.lines import EVERY_TYPE, CaptureLine, QuickCapture, line_of, quick_capture
 from crawlmill.extraction.listed import Listed
 from crawlmill.extraction.ranges import Fetched
 from crawlmill.formats.record import Block, Record
@@ -76,17 +76,19 @@ class Member:
 class Proven:
     """The result for a range: its ledger row, and what to copy from it.
 
-    `data` contains the bytes of the members.
+    `data` contains the bytes of the members. `_first` is its first record, or the head of that.
     """
 
     row: LedgerRow
     members: list[Member] = field(default_factory=list)
-    _first: Seen | Record | None = None
+    _first: Seen | Record | bytes | None = None
     data: bytes | BinaryIO = b""
 
     @property
     def first(self) -> Seen | None:
         """The facts about its first record."""
+        if isinstance(self._first, bytes):
+            self._first = WarcRecord("", self._first, Block(0, b"", 0), offset=0, length=0)
         if isinstance(self._first, Record):
             self._first = Seen.of(self._first)
         return self._first
@@ -136,11 +138,13 @@ def prove(item: Input, listed: Listed, fetched: Fetched, storage: Opener, option
     proven: Proven | None = None
     if isinstance(fetched, bytes) and len(fetched) == item.length and not options.verify:
         proven = _usual(row, item, fetched)
-    if proven is None:
+    if proven is not None:
+        proven.data = fetched
+    else:
         proven = _read(item, fetched, storage, options)
-    proven.data = fetched
-    if proven.members and begins_zstd(_first_bytes(fetched)):
-        proven.hold(*inflate_frames(item, HeldRange(item, fetched, storage)))
+        proven.data = fetched
+        if proven.members and begins_zstd(_first_bytes(fetched)):
+            proven.hold(*inflate_frames(item, HeldRange(item, fetched, storage)))
     if proven.members and not listed.is_of(proven.url):
         error = SourceError("the record here is of another URL than the listed one", reason="not-found",
                             expected=listed.url or listed.key, actual=proven.url,
@@ -158,6 +162,11 @@ def _first_bytes(fetched: bytes | BinaryIO) -> bytes:
 
 def _usual(row: LedgerRow, item: Input, data: bytes) -> Proven | None:
     """The result for a range that is one member with one WARC record and nothing else; None for any other range."""
+    native = native_inflater()
+    found = None if native is None else native.member_capture(data)
+    if found is not None:  # the same as below, for responses and revisits, without a copy of their content
+        row.format, row.records, row.bytes = "warc", 1, len(data)
+        return Proven(row, [Member(0, len(data), is_arc=False, lines=[quick_capture(*found[2:])])], found[1])
     content = inflate_whole(data) if data.startswith(MAGIC) else None
     head = quick_head(content) if content is not None else None
     if content is None or head is None:

@@ -87,7 +87,7 @@ class OutputFile:
         """Write the records of an input; returns the index lines of its captures, for `index`."""
         lines: list[bytes] = []
         for member in proven.members:
-            archive = self._archive(is_arc=member.is_arc)
+            archive = self._archives.get(member.is_arc) or self._archive(is_arc=member.is_arc)
             offset = archive.size
             for piece in _pieces(proven, member):
                 archive.file.write(piece)

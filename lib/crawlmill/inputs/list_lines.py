@@ -14,18 +14,16 @@ begin with `#` are ignored; CR LF and a byte order mark are accepted. Each other
 from __future__ import annotations
 
 import csv
-import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from crawlmill.errors import FormatError, UsageError
 from crawlmill.formats.archive import is_crawl_data
 from crawlmill.inputs.text_lines import cut_lines
-from crawlmill.ledger.input_lines import CDXJ, COLUMNS
+from crawlmill.ledger.input_lines import CDXJ, COLUMNS, json_of
 from crawlmill.storage.locations import redact
 
 __all__ = ["Entry", "parse_line", "place_of", "read_entries"]
@@ -36,8 +34,7 @@ _NO_CHARACTER: Final = re.compile(r"[\ud800-\udc7f\udd00-\udfff]")  # \udc80 to 
 _NUMBER: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """The content of one line. `line` counts from 1; offset and length are in bytes, None for a whole file."""
 
     line: int
@@ -107,7 +104,7 @@ class _Numbered:
 
 def _of_json(text: str) -> tuple[str, int | None, int | None]:
     try:
-        entry = json.loads(text)
+        entry = json_of(text)
     except RecursionError:
         raise ValueError("JSON nested too deeply") from None
     return place_of(entry)
@@ -131,6 +128,8 @@ def place_of(entry: Mapping[str, object]) -> tuple[str, int | None, int | None]:
 
 
 def _number(what: str, value: object) -> int:
+    if type(value) is str and len(value) < 19 and value.isdecimal() and value.isascii():
+        return int(value)
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(text, str) or not _NUMBER.fullmatch(text.strip()):
         said = "nothing" if value is None else repr(redact(value) if isinstance(value, str) else value)

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Final
+from typing import Any, Final
 
 from crawlmill.terminal.text import json_visible, visible
 
-__all__ = ["CDXJ", "COLUMNS", "as_line", "hint_for", "is_cdxj", "may_be_location"]
+__all__ = ["CDXJ", "COLUMNS", "as_line", "hint_for", "is_cdxj", "json_of", "may_be_location"]
 
 CDXJ: Final = re.compile(r"\S+ [0-9]{1,17} (\{.*\})")
 _BLANKS: Final = re.compile(r"\S+[ \t]+[0-9]+[ \t]+[0-9]+")
 _LIKE_A_NAME: Final = re.compile(r"[^\s:]*([/.]|[-_]?[0-9])[^\s:]*(\t.*)?|\S+ [0-9]+ \{.*")
 _GLOB: Final = re.compile(r"[*?]|\[[^\]]+\]|\{[^}]*,[^}]*\}")
 _ANY_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_decode: Final = json.JSONDecoder().raw_decode
 COLUMNS: Final = ("warc_filename", "warc_record_offset", "warc_record_length")
 
 
 def is_cdxj(line: str) -> bool:
     """Whether a line is read as CDXJ."""
     return CDXJ.fullmatch(line) is not None
+
+
+def json_of(text: str) -> Any:
+    """What `json.loads` returns for a text without blanks around it, of which it looks for none: lists are long.
+
+    Raises:
+        ValueError: It is not JSON.
+        RecursionError: It is nested too deeply.
+    """
+    value, end = _decode(text)
+    return value if end == len(text) else json.loads(text)
 
 
 def hint_for(line: str) -> str | None:
