@@ -41,7 +41,7 @@ COMMANDS = {
     "cat": Command("archives", "print one record, or a part of it"),
     "crawls": Command("crawls", "list the crawls that Common Crawl has published"),
     "lookup": Command("indexes", "look up captures in URL indexes"),
-    "copy": Command("indexes", "copy the records of captures, or say what that would cost"),
+    "copy": Command("indexes", "copy the records of captures, or show what that would cost"),
     "serve": Command("indexes", "serve archives and their index on this machine: replay and a CDX API"),
     "paths": Command("crawls", "print the path list of a crawl's files, or a part of it"),
     "plan": Command("runs", "say what a run over a list would cost: bytes, requests, time"),

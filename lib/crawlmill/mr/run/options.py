@@ -201,9 +201,11 @@ def add_lookup(add: Add, *, times: bool = True) -> None:
     add("--index", action="append", default=[], metavar="INDEX",
         help="where to look up: a file, a cluster, a crawl or a CDX API (may be repeated)")  # fmt: skip
     add(
-        "--match", choices=MATCHES, help="what a pattern means, whatever its wildcards (default: as they say, or exact)"
+        "--match",
+        choices=MATCHES,
+        help="how patterns match, whatever their wildcards (default: as these say, else exact)",
     )
-    add("--key", action="store_true", help="patterns are urlkeys, as com,example)/path")
+    add("--key", action="store_true", help="patterns are urlkeys such as com,example)/path")
     if times:
         add("--from", dest="start", metavar="TS", help="captures from this time on (1 to 14 digits, such as 202401)")
         add("--to", dest="end", metavar="TS", help="captures up to this time, inclusive")
@@ -212,8 +214,8 @@ def add_lookup(add: Add, *, times: bool = True) -> None:
         "may be repeated")  # fmt: skip
     add("--newest", action="store_true", help="only the newest capture of each URL")
     add("--distinct", metavar="FIELD", help="only the first capture of each value of a field, such as digest, per URL")
-    add("--limit", type=whole_number(0), metavar="N", help="at most so many captures of each pattern")
-    add("--index-url", metavar="URL", help="where collinfo.json lies (default: https://index.commoncrawl.org/)")
+    add("--limit", type=whole_number(0), metavar="N", help="at most N captures of each pattern")
+    add("--index-url", metavar="URL", help="where collinfo.json is (default: https://index.commoncrawl.org/)")
 
 
 _OF_LOOKUP: Final = {

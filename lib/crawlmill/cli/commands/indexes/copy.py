@@ -1,10 +1,12 @@
-"""Copy the records of captures into WARC and ARC files, or say what that would cost.
+"""Copy the records of captures into WARC and ARC files, or show what that would cost.
 
 LIST is an input list of captures: lines of CDXJ, as `crawlmill lookup` prints them, or LOCATION, OFFSET and LENGTH.
-With --index the arguments are URL patterns, with the options of `crawlmill lookup`, and their captures are copied.
-The files are those that jobs/extract_records.py writes, one after another, to a folder at any location. A copy that was
-stopped is resumed by the same command: nothing that is there is fetched again, and what could not be read is tried
-again. The ledger says what became of each capture; the exit code is 2 if one was not copied.
+With --index, the arguments are URL patterns instead; the captures that `crawlmill lookup` would find are copied, and
+its options apply.
+
+The output files are those of jobs/extract_records.py, written one after another to a folder at any location. To resume
+a copy that was stopped, run the same command again: it does not fetch again what it already has, and retries what could
+not be read. The ledger shows what became of each capture; the exit code is 2 if any was not copied.
 
 Examples:
   crawlmill copy captures.cdxj --check

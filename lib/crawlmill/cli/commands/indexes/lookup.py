@@ -1,14 +1,16 @@
 """Look up captures in URL indexes.
 
-PATTERN is a URL; `*.example.com` means a domain and all below it, a `*` at the end all URLs that begin so; `-` reads
-patterns from stdin, a line each. INDEX is a sorted CDX or CDXJ file (plain or gzip), the folder or cluster.idx of a
-cluster, the prefix B-tree of the 2012 crawl, a table of Parquet files (its folder, or a list of them), a crawl
-(CC-MAIN-2024-10), latest, latest:3, or a year; local, HTTP, S3 or HDFS: only the ranges that are needed are read. It
-can also be a CDX API: a URL that ends in -index, /cdx or /index, api:URL, or api:CC-MAIN-2024-10; two connections and a
-request a second are allowed to one, unless you say otherwise. Several patterns are answered one after another, each as
-if alone; several indexes are merged. On what the job structured_data has written, the quads of the pages are printed,
-unless --output says otherwise; of other indexes, what is printed is an input list for any job. What could not be read
-is said in a line on stderr, and the exit code is 2.
+PATTERN is a URL. `*.example.com` means a domain and everything below it; a `*` at the end means all URLs that start
+that way. `-` reads patterns from stdin, one per line. Several patterns are answered in order, each on its own.
+
+INDEX is a sorted CDX or CDXJ file (plain or gzip), a cluster (its folder, or its cluster.idx), the prefix B-tree of the
+2012 crawl, a table of Parquet files (its folder, or a list of them), a crawl (CC-MAIN-2024-10), latest, latest:3, or a
+year. It can be local or on HTTP, S3 or HDFS; only the ranges that are needed are read. INDEX can also be a CDX API: a
+URL that ends in -index, /cdx or /index, or api:URL, or api:CC-MAIN-2024-10. An API is sent at most one request a
+second, over at most two connections, unless you set other limits. The results of several indexes are merged.
+
+The output is an input list for any job. For an index that the job structured_data has written, it is the quads of the
+pages, unless you choose another --output. Anything that cannot be read is reported on stderr, and the exit code is 2.
 
 Examples:
   crawlmill lookup '*.example.com' --index captures.cdxj
@@ -58,28 +60,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--output",
         choices=(*FORMATS, "quads"),
-        help="cdxj: lines as they are stored (default); json: objects; tsv; list: file, offset, length; quads: what "
-        "pages say, as structured_data has extracted it (the default on its output)",
+        help="cdxj: lines as they are stored (default); json: objects; tsv; list: file, offset, length; quads: "
+        "those of the pages, as structured_data wrote them (the default for its output)",
     )
     add("--fields", metavar="A,B", help="only these fields, in this order")
     add("--count", action="store_true", help="print the number of captures instead; of several patterns, one per line")
     add(
         "--plan",
         action="store_true",
-        help="print how much would be read, and read none of it",
+        help="print how much would be read, without reading it",
     )
     add(
         "--checkpoint",
         metavar="FOLDER",
-        help="of a CDX API: keep its pages in FOLDER, and go on where an earlier look-up ended",
+        help="for a CDX API: keep its pages in FOLDER, and resume an earlier look-up from there",
     )
     add("--page-size", type=whole_number(1), metavar="N",
         help="for a CDX API: blocks per page (default: the server's)")  # fmt: skip
     add("--kind", choices=("warc", *SIBLINGS), default="warc",
-        help="of a sibling index: print where the WAT or WET records of the pages are (default warc)")  # fmt: skip
-    add("--verbose", action="store_true", help="say what of the answers cannot be proven")
-    add("--values", type=int, choices=(28, 32), help="of an index of 2012: bytes of a value (default: found out)")
-    add_base_url(add, "where the clusters of crawls lie (default: https://data.commoncrawl.org/)")
+        help="for a sibling index: print where the WAT or WET records of the pages are (default warc)")  # fmt: skip
+    add("--verbose", action="store_true", help="report which answers cannot be proven")
+    add("--values", type=int, choices=(28, 32), help="for an index of 2012: bytes per value (default: detected)")
+    add_base_url(add, "where the clusters of crawls are (default: https://data.commoncrawl.org/)")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,9 +1,9 @@
 """Serve the pages and the index of a crawl on this machine: replay in a browser, and a CDX API.
 
-DIR is a folder of WARC and ARC files, or of a cluster, which may be beside them. CRAWL is a crawl such as
-CC-MAIN-2024-10: only the second level of its index is fetched; blocks and records are read when they are asked for,
-below --base-url. Nothing is written to DIR. The server is pywb, a program of its own, which make installs;
-Ctrl-C ends it.
+DIR is a folder of WARC and ARC files, or the folder of a cluster, with or without its archives. CRAWL is a crawl such
+as CC-MAIN-2024-10: only the second level of its index is downloaded at the start; blocks and records are read from
+--base-url when they are requested. Nothing is written to DIR. The server is pywb, a separate program that `make`
+installs. Press Ctrl-C to stop it.
 
 Examples:
   crawlmill serve pages

@@ -1,18 +1,21 @@
-"""Ask the columnar index by SQL.
+"""Query the columnar index with SQL.
 
-SQL is in the dialect of Athena (Presto), and reads the table `ccindex`, also known as "ccindex"."ccindex". TABLE is
-the folder of a table, a crawl (CC-MAIN-2024-10), latest, latest:3, a year, a list of Parquet files, or one file; local,
-HTTP, S3 or HDFS: only the partitions, columns and row groups that are needed are read. Statements are separated by
-`;`, and the last query's result is printed. CREATE EXTERNAL TABLE … LOCATION names tables too. Nothing is written, and
-no other file is read. Needs the packages of the extra `columnar`: pip install 'crawlmill[columnar]'.
+SQL is in the dialect of Athena (Presto) and reads the table `ccindex`, also known as "ccindex"."ccindex". Separate
+statements with `;`; the result of the last query is printed. CREATE EXTERNAL TABLE … LOCATION can name tables, too.
+Queries cannot write anything or read other files. This command needs the packages of the extra `columnar`:
+pip install 'crawlmill[columnar]'.
 
---table hostindex, or hostindex:CRAWL, is Common Crawl's host index, a row for each host of a crawl; hostindex:DIR is
-one of your own. Statements know it as `hostindex`. Tables of both kinds may be given.
+TABLE is the folder of a table, a crawl (CC-MAIN-2024-10), latest, latest:3, a year, a list of Parquet files, or one
+file. It can be local or on HTTP, S3 or HDFS; only the partitions, columns and row groups that are needed are read.
+
+--table hostindex, or hostindex:CRAWL, is Common Crawl's host index, which has a row for each host of a crawl;
+hostindex:DIR is a host index of your own. Its name in statements is `hostindex`. You can use both kinds of tables in
+one query.
 
 --join NAME=LOCATION adds a table about hosts or pages: Parquet, CSV, tab-separated values such as the ranks of a web
-graph, JSON lines, or the results of a job. Its keys are surt_host_name and, if it has it, crawl; or url_surtkey and, if
-it has them, crawl and fetch_time. Statements know it as NAME; `joined` is the table with all annotations beside it.
-Keys that are missing or doubled are reported, and end in exit code 2.
+graph, JSON lines, or the results of a job. Its key is surt_host_name, and crawl if it has that column; or url_surtkey,
+and crawl and fetch_time if it has them. Its name in statements is NAME; `joined` is the main table with the columns of
+all joined tables added. Missing and duplicate keys are reported, and the exit code is 2.
 
 Examples:
   crawlmill sql "SELECT url FROM ccindex WHERE url_host_tld = 'is' LIMIT 10" --table DIR
