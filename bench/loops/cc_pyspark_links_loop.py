@@ -1,9 +1,9 @@
-"""The links that WAT files hold, found by cc-pyspark's `ExtractLinksJob`, unchanged, from a checkout in FOLDER.
+"""Finds the links in WAT files with the unchanged `ExtractLinksJob` of cc-pyspark, from a checkout in FOLDER.
 
     python cc_pyspark_links_loop.py FOLDER FILE…        prints {"keys": files, "total": links}
 
-Its methods go over the records that warcio reads, as its jobs do, but without Spark: what Spark takes to start, to
-shuffle and to write is left out.
+As in cc-pyspark's jobs, its methods process the records that warcio reads, but without Spark: the time that Spark needs
+to start, to shuffle and to write is not measured.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def main(folder: str, paths: list[str]) -> None:
     from wat_extract_links import ExtractLinksJob  # type: ignore[import-not-found]
 
     def add(_: int) -> None:
-        """What Spark would count."""
+        """Count what Spark would count."""
 
     job = ExtractLinksJob()
     for name in dir(job):

@@ -3,7 +3,7 @@
     python cdx_server_loop.py FOLDER URLS           prints {"keys": URLs that have captures, "total": captures}
 
 FOLDER holds a `config.yaml` whose collection `crawl` is the cluster. The server (`wayback`, as it comes) is started for
-it and ended; its start is part of what is measured, which is little beside ten thousand answers.
+it and stopped at the end. Its start is part of the measurement; compared with ten thousand answers it is short.
 """
 
 from __future__ import annotations

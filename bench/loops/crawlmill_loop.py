@@ -1,8 +1,8 @@
-"""The work of the jobs with Crawlmill's functions, without a job, a runner or a second process.
+"""Does the work of the jobs with Crawlmill's functions, without a job, a runner or a second process.
 
     python crawlmill_loop.py WORK FILE…     prints {"keys": …, "total": …}
 
-Exits with 1 if anything of the files was lost: a benchmark is about whole files.
+Exits with 1 if anything was lost: benchmarks need undamaged files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A query as DuckDB's own shell would run it: the rows as JSON, one to a line.
+"""Runs a query as DuckDB's own shell would; prints the rows as JSON, one per line.
 
 python duckdb_loop.py TABLE QUERY     TABLE is a folder crawl=…/subset=…/*.parquet, which the query knows as ccindex
 """

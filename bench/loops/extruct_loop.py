@@ -1,4 +1,4 @@
-"""Structured data of pages as a straightforward loop finds it: extruct, over the records of FastWARC.
+"""Extracts the structured data of pages with a straightforward loop: extruct on the records of FastWARC.
 
 python extruct_loop.py structured FILE…        prints {"keys": pages with any, "total": items}
 """

@@ -1,8 +1,9 @@
-"""CDXJ lines of WARC files as a loop over FastWARC 2 with `surt` writes them, for want of an indexer of its own.
+"""Writes CDXJ lines of WARC files with a loop over FastWARC 2 and `surt`, since FastWARC has no indexer of its own.
 
     python fastwarc_index_loop.py FILE…     prints lines with url, mime, status, digest, offset and filename
 
-Less than `crawlmill index` and cdxj-indexer say: no length, charset, languages or redirect; digests are not computed.
+The lines say less than those of `crawlmill index` and cdxj-indexer: no length, charset, languages or redirect.
+Digests are not computed.
 """
 
 from __future__ import annotations

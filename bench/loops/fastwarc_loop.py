@@ -1,10 +1,10 @@
-"""The work of the jobs as a straightforward loop over FastWARC 2: what a user of it writes, with ujson and `re`.
+"""Does the work of the jobs with a straightforward loop over FastWARC 2, as its users write it, with ujson and `re`.
 
     python fastwarc_loop.py WORK FILE…      prints {"keys": …, "total": …}
 
-The iterator is asked for the wanted types of records alone, and to parse HTTP only where that is needed. Bodies are
-taken as they are stored: `auto_decode` of 2.0.1 ends the whole iteration at a chunk extension, which the input has. So
-this loop does less than the others: it inflates no bodies that are stored compressed, and finds no tags in them.
+The iterator returns only the wanted types of records, and parses HTTP only where needed. Bodies are used as stored,
+because `auto_decode` of 2.0.1 ends the whole iteration at a chunk extension, and the input has some. So this loop does
+less than the others: it does not inflate bodies that are stored compressed, and finds no tags in them.
 """
 
 from __future__ import annotations

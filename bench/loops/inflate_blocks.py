@@ -1,8 +1,8 @@
-"""Inflates the gzip members of a cluster and writes them to stdout: what a look-up of all of it cannot do without.
+"""Inflates the gzip members of a cluster and writes them to stdout: the least that a look-up of all of it must do.
 
     python inflate_blocks.py CLUSTER_IDX
 
-Members are read one by one, at the places that cluster.idx names, and inflated whole with libdeflate.
+Reads the members one by one, at the offsets in cluster.idx, and inflates each at once with libdeflate.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The limit: every gzip member of the files inflated once, at once, its content dropped.
+"""Measures the limit: inflates every gzip member of the files once, each in one call, and drops the contents.
 
     python inflate_loop.py libdeflate|isal|zlib FILE…       prints {"keys": members, "total": bytes}
 
-Where the members end is read from `FILE.members` (their lengths, 8 bytes each, little-endian), since no inflater could
-know it beforehand; a reader has to find it out.
+The lengths of the members come from `FILE.members` (8 bytes each, little-endian), since an inflater cannot know them in
+advance; a reader must find them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the loops over other libraries do with the bytes they read, so that each loop shows only its library.
+"""The work that the loops over other libraries do on the bytes they read, so that each loop contains only its library.
 
-Tags and links are found by the usual one-line regexes, which also find what is in scripts and comments.
+Tags and links are found with the usual one-line regexes, which also match inside scripts and comments.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def is_html(content_type: str | None) -> bool:
 
 
 def count_records(records: Iterable[object]) -> Answer:
-    """How many records there are."""
+    """The number of records."""
     number = sum(1 for _ in records)
     return {"keys": number, "total": number}
 
 
 def count_blocks(blocks: Iterable[bytes]) -> Answer:
-    """How many blocks there are, and their bytes."""
+    """The number of blocks, and their size in bytes."""
     number = size = 0
     for block in blocks:
         number += 1
@@ -55,7 +55,7 @@ def count_blocks(blocks: Iterable[bytes]) -> Answer:
 
 
 def count_tags(pages: Iterable[bytes]) -> Answer:
-    """Different names of start tags, and all of them."""
+    """The number of different names of start tags, and of all start tags."""
     counts: Counter[bytes] = Counter()
     for page in pages:
         counts.update(_TAG.findall(page))
@@ -66,7 +66,7 @@ def count_tags(pages: Iterable[bytes]) -> Answer:
 
 
 def count_links(pages: Iterable[tuple[str, bytes]]) -> Answer:
-    """How many pages there are, and the links of all of them, resolved."""
+    """The number of pages, and of the links in all of them, resolved."""
     number = links = 0
     for url, page in pages:
         number += 1

@@ -1,10 +1,10 @@
-"""Counts words and the texts they stand in, file by file as map tasks do, and takes the counts through the shuffle.
+"""Counts words and the texts that contain them, file by file as map tasks do, and runs the counts through the shuffle.
 
-    python shuffle_loop.py count FILE…      counts alone
+    python shuffle_loop.py count FILE…      only counts
     python shuffle_loop.py whole FILE…      counts, drains, spills, merges, sums, and writes the file `result`
     python shuffle_loop.py drain FILE…      counts, and writes the pairs of all files, as they are drained, to stdout
 
-The first two print {"keys": different words, "total": pairs}; counting alone knows only the pairs.
+The first two print {"keys": different words, "total": pairs}; `count` only knows the pairs.
 """
 
 from __future__ import annotations

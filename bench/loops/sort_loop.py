@@ -1,4 +1,4 @@
-"""Sorts the lines of a file by `sort_lines`, in a given memory, into the file `sorted` of the folder that it is run in.
+"""Sorts the lines of a file with `sort_lines`, in BYTES of memory, into the file `sorted` in the current folder.
 
 python sort_loop.py FILE BYTES
 """

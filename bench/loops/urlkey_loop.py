@@ -1,4 +1,4 @@
-"""Makes the keys of URLs, a line each in a file, so many times over.
+"""Makes the keys of the URLs in a file, one per line, several times over.
 
 python urlkey_loop.py LIBRARY FILE TIMES        LIBRARY: crawlmill, or surt; prints {"keys": …, "total": …}
 """

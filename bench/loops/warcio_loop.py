@@ -1,4 +1,4 @@
-"""The work of the jobs as a straightforward loop over warcio: what a user of the library writes.
+"""Does the work of the jobs with a straightforward loop over warcio, as users of the library write it.
 
 python warcio_loop.py WORK FILE…        prints {"keys": …, "total": …}
 """

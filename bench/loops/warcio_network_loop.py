@@ -1,8 +1,8 @@
-"""Tags counted by a loop over warcio, from HTTP by requests, or from S3 by boto3 through a temporary file.
+"""Counts tags with a loop over warcio, from HTTP with requests, or from S3 with boto3 and a temporary file.
 
     python warcio_network_loop.py http|s3 LOCATION…        prints {"keys": …, "total": …}
 
-An S3 location is bucket/key; the server and the keys come from the environment, as boto3 has them.
+An S3 location is bucket/key; boto3 takes the server and the keys from the environment.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Building a cluster of CDXJ lines, and looking captures up in it.
+"""Building a cluster from CDXJ lines, and looking up captures in it.
 
-The peer of the job is what a shell does: `gzip -dc`, `sort` on two threads in 512 MB, `gzip` in two processes; it makes
-no second level. That of exact look-ups is pywb's CDX server, asked over one connection; that of a domain, inflating
-and writing all blocks of the cluster, and nothing else.
+The job is compared with a shell pipeline: `gzip -dc`, `sort` on two threads in 512 MB, `gzip` in two processes, without
+a second level. Exact look-ups are compared with pywb's CDX server, over one connection, and the look-up of a domain
+with inflating and writing all blocks of the cluster.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _count(folder: Path) -> str:
 
 
 def _lines(scratch: Path) -> Answer:
-    """How many lines it has printed."""
+    """The number of lines it printed."""
     size = os.stat(scratch / "stdout").st_size  # noqa: PTH116
     with (scratch / "stdout").open("rb") as lines:
         number = sum(1 for _ in lines)

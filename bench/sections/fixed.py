@@ -1,4 +1,4 @@
-"""What a job costs before it does anything: one tiny input, beside the start of the interpreter and of Spark."""
+"""What a job costs before it does anything: one tiny input, compared with the start of the interpreter and of Spark."""
 
 from __future__ import annotations
 

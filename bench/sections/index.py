@@ -1,8 +1,8 @@
-"""Making CDXJ of WARC files, with every body proven and from heads alone; and urlkeys alone.
+"""Making CDXJ from WARC files, with every body proven and from heads only; and making urlkeys.
 
-cdxj-indexer reads and parses every record as warcio does; FastWARC, which has no indexer, is a loop with `surt`
-(loops/fastwarc_index_loop.py) that says less of each capture. Neither proves that members are whole, and neither can
-leave bodies alone, so both tables have the same rows of them.
+cdxj-indexer reads and parses every record with warcio. FastWARC has no indexer, so a loop with `surt`
+(loops/fastwarc_index_loop.py) stands in, which says less about each capture. Neither proves that members are whole, and
+neither can skip bodies, so both tables show the same figures for them.
 """
 
 from __future__ import annotations

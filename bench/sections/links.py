@@ -1,7 +1,7 @@
-"""The links of pages, in WAT and in WARC files: whole jobs in one process beside bare loops of the peers.
+"""The links of pages, in WAT and in WARC files: whole jobs in one process, compared with bare loops of the peers.
 
-cc-pyspark finds links in WAT files alone. In WARC files, the peers find what looks like an attribute to a regular
-expression and resolve it with `urljoin`: fewer kinds, and what is in scripts and comments, too.
+cc-pyspark finds links only in WAT files. In WARC files, the peers find what a regular expression takes for an attribute
+and resolve it with `urljoin`: fewer kinds of links, and also text in scripts and comments.
 """
 
 from __future__ import annotations
@@ -37,6 +37,6 @@ def measure(lab: Lab) -> Iterator[Comparison]:
 
 
 def _lines_answer(scratch: Path) -> Answer:
-    """How many links were printed."""
+    """The number of links printed."""
     with (scratch / "stdout").open("rb") as lines:
         return Answer(1, sum(1 for _ in lines))

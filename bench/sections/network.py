@@ -1,6 +1,6 @@
-"""The same WARC files from disk, over HTTP and from S3, counted by one process; beside warcio over requests and boto3.
+"""Counting the same WARC files from disk, HTTP and S3 in one process, compared with warcio on requests and boto3.
 
-The servers run on this machine, outside of what is measured: CPU and memory are those of the client, wall time says
+The servers run on this machine but are not measured: CPU and memory are those of the client, and wall time says
 little. The HTTP server is the standard library's with ranges added; S3 is moto's.
 """
 
@@ -55,7 +55,7 @@ def measure(lab: Lab) -> Iterator[Comparison]:
 
 @contextmanager
 def _http(paths: tuple[str, ...]) -> Iterator[str]:
-    """A loopback server; the URL below which the files lie by their numbers."""
+    """A loopback server; returns the URL under which the files are, named by number."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -1,8 +1,8 @@
 """Reading all records of WARC files, each proven to its end.
 
-Two tables, since libraries differ in what they do unasked: passing over the records, as the plain loop of each library
-does it (warcio and FastWARC parse HTTP headers there, Crawlmill does so on first use); and taking the bytes of every
-block, HTTP headers left alone by all three.
+There are two tables, since the libraries differ in what they do by default: one for iterating over the records with the
+plain loop of each library (warcio and FastWARC parse HTTP headers there, Crawlmill does so on first use), and one for
+reading the bytes of every block, where none of the three parses HTTP headers.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Counting Server headers: in WAT files as bare functions in one process and as whole jobs, in WARC files bare.
+"""Counting Server headers: in WAT files with bare functions and with whole jobs, in WARC files with bare functions.
 
-`--heads-only` proves boundaries and lengths of members instead of their checksums.
+With `--heads-only`, the boundaries and lengths of members are proven instead of their checksums.
 """
 
 from __future__ import annotations

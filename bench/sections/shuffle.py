@@ -1,7 +1,7 @@
 """The pairs of a counting job between map and reduce: drained, spilled, merged, summed and written, in one process.
 
-What that takes is the difference between doing it and counting alone. The peer is given the same pairs as a file of
-lines, drained beforehand: `sort` in the C locale, and awk, which adds up the lines of each key.
+Its cost is the difference between doing all of it and only counting. The peer gets the same pairs as a file of lines,
+drained in advance: `sort` in the C locale, and awk, which adds up the lines of each key.
 """
 
 from __future__ import annotations

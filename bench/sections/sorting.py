@@ -1,4 +1,4 @@
-"""Sorting more lines than memory holds, beside `sort` of GNU in the C locale: the same bytes come out."""
+"""Sorting more lines than fit in memory, compared with GNU `sort` in the C locale, which writes the same bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SORT = "sort -S --parallel=2"
 
 
 def measure(lab: Lab) -> Iterator[Comparison]:
-    """One table. A fifth of the lines' bytes is memory, so that all contenders sort on disk."""
+    """One table. Memory is a fifth of the size of the lines, so that all contenders must sort on disk."""
     path = lab.corpus.lines()
     size = path.stat().st_size
     memory = size // 5

@@ -1,8 +1,8 @@
-"""Statistics of crawls: counting them from sorted CDXJ, and what selecting pages costs.
+"""Statistics of crawls, counted from sorted CDXJ; and what selecting pages costs.
 
 The peer is Common Crawl's own program, cc-crawl-statistics, on mrjob's local runner with two cores. Each file is one
-gzip member: the program reads no further. Selectors drop nearly all records, so that nothing but reading and selecting
-is measured; they are compared with passing over all records, each proven.
+gzip member, because that program reads only the first. Selectors drop nearly all records, so that only reading and
+selecting are measured; they are compared with iterating over all records, each proven.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _counting(lab: Lab, folder: Path, lines: int) -> Comparison:
-    """`crawl_statistics` beside the peer, exact and by sketch, and `host_statistics` over the same captures."""
+    """`crawl_statistics`, exact and with sketches, compared with the peer; `host_statistics` on the same captures."""
     jobs = {what: _job("crawl_statistics.py", "--crawl", _CRAWL, *more) for what, more in _COUNTED.items()}
     jobs["hosts"] = _job("host_statistics.py")
     contenders = [

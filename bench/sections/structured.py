@@ -1,6 +1,6 @@
-"""Structured data of pages that have much of it, beside extruct; and what the others, which have none, cost.
+"""Structured data of pages that have much of it, compared with extruct; and the cost of pages that have none.
 
-extruct gives JSON of items, and Crawlmill a cluster of N-Quads, so the answers differ in what they count.
+extruct returns items as JSON, and Crawlmill writes a cluster of N-Quads, so their answers count different things.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Building a table of the columnar index, and asking it the two queries of its announcement.
+"""Building a table of the columnar index, and running the two queries of its announcement on it.
 
-The peer of the queries is DuckDB itself on the same files (loops/duckdb_loop.py): the first query as it stands; for the
-second, whose pattern DuckDB cannot read, one that splits paths. Where Java and Common Crawl's own converter are at
-hand, docs/performance.md says how to run that beside the job.
+The queries are compared with DuckDB itself on the same files (loops/duckdb_loop.py): the first one unchanged, the
+second one with split paths, since DuckDB cannot read its pattern. If you have Java and Common Crawl's own converter,
+docs/performance.md says how to compare the job with that.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SECOND_OF_DUCKDB = (
 
 
 def measure(lab: Lab) -> Iterator[Comparison]:
-    """A table of the job, and one of each query."""
+    """One table for the job, and one for each query."""
     lines = _LINES[lab.corpus.scale.name]
     folder = lab.corpus.data / f"table-{lines}"
     if not (folder / "done").exists():

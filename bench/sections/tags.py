@@ -1,6 +1,6 @@
-"""Counting HTML tags in WARC files: as bare functions in one process, and as whole jobs on two cores.
+"""Counting HTML tags in WARC files: with bare functions in one process, and with whole jobs on two cores.
 
-Crawlmill counts what the WHATWG tokenizer calls start tags; the peers count what looks like a tag to a regex.
+Crawlmill counts the start tags of the WHATWG tokenizer; the peers count what a regex takes for a tag.
 """
 
 from __future__ import annotations

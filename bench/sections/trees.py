@@ -1,6 +1,7 @@
-"""Building the URL index of 2012, a prefix B-tree, and looking captures up in it.
+"""Building the URL index of 2012, a prefix B-tree, and looking up captures in it.
 
-Nothing else reads or writes such trees today, so goals are times. The memory of building is that of all processes.
+No other program reads or writes such trees today, so the goals are times. The memory of building is that of all
+processes.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def _job(output: str) -> list[str]:
 
 
 def _looking_up(lab: Lab, folder: Path, look_ups: int) -> Comparison:
-    """Many look-ups, and one, which is what starting takes."""
+    """Many look-ups, and a single one, which shows the cost of starting."""
     tree = folder / "tree/url-index.pbtree"
     contenders = [
         Contender(

@@ -1,4 +1,4 @@
-"""Counting words and the texts they stand in, in WET files: as bare functions in one process, and as whole jobs."""
+"""Counting words and the texts that contain them, in WET files: with bare functions, and with whole jobs."""
 
 from __future__ import annotations
 
