@@ -18,6 +18,7 @@ mod http;
 mod index_lines;
 mod key_sweep;
 mod labels;
+mod ledger_rows;
 mod letters;
 mod lines;
 mod links;
@@ -133,6 +134,43 @@ mod crawlmill_native {
             (first, PyBytes::new(texts.py(), &low), number)
         };
         (lows.into_iter().map(range_of).collect(), others)
+    }
+
+    /// encode_rows([(rank, input, records, bytes), ...], middle, end) -> the lines of ledger rows, without line ends
+    ///
+    /// None if an input is not text in UTF-8. `middle` and `end` are the fields before and after the numbers.
+    #[pyfunction]
+    fn encode_rows<'py>(rows: &Bound<'py, PyList>, middle: &str, end: &str) -> Option<Vec<Bound<'py, PyBytes>>> {
+        let line = |row: Bound<'py, PyAny>| {
+            let (rank, input, records, bytes): (u64, Bound<'py, PyString>, u64, u64) = row.extract().ok()?;
+            let line = super::ledger_rows::encode(rank, input.to_str().ok()?, middle, records, bytes, end);
+            Some(PyBytes::new(row.py(), &line))
+        };
+        rows.iter().map(line).collect()
+    }
+
+    /// (rank of the first, lines of the ledger, records, bytes, version of Unicode, core, count)
+    type Written<'a, 'py> = (u64, Bound<'py, PyBytes>, u64, u64, &'a str, &'a str, u64);
+
+    #[derive(IntoPyObject)]
+    enum Taken<'a, 'py> {
+        Rows(Written<'a, 'py>),
+        Line(Bound<'py, PyBytes>),
+    }
+
+    /// take_rows(lines) -> what `take_row` takes of them: ordinary rows of neighbouring inputs together, other lines
+    #[pyfunction]
+    fn take_rows<'a, 'py>(lines: &'a Bound<'py, PyBytes>) -> Vec<Taken<'a, 'py>> {
+        let py = lines.py();
+        let shown = |each| match each {
+            super::ledger_rows::Taken::Line(line) => Taken::Line(PyBytes::new(py, line)),
+            super::ledger_rows::Taken::Rows(rows) => {
+                let ledger = PyBytes::new(py, &rows.lines);
+                let (unicode, core) = (text(rows.unicode), text(rows.core));
+                Taken::Rows((rows.rank, ledger, rows.records, rows.bytes, unicode, core, rows.count))
+            }
+        };
+        super::ledger_rows::take(lines.as_bytes()).into_iter().map(shown).collect()
     }
 
     /// The keys whose lines may still come in sorted chunks.

@@ -6,15 +6,26 @@ import io
 from pathlib import Path
 
 import pytest
+from tests.native.cores import using
 
-from crawlmill.errors import Problem
+from crawlmill import core
+from crawlmill.errors import CrawlmillError, Problem
 from crawlmill.inputs.lists import Input
-from crawlmill.ledger.row import LedgerRow, WrittenRow, merged
+from crawlmill.ledger.row import LedgerRow, WrittenRows, complete, merged
 from crawlmill.ledger.summary import Summary
 from crawlmill.mr.engines.run_folder import listed_files
 from crawlmill.mr.job.base import CrawlJob, summing
 from crawlmill.mr.task.pairs import encode_pair, encode_value
-from crawlmill.mr.task.rows import decode_row, encode_row, row_pair, take_row, without_rows, write_rows
+from crawlmill.mr.task.rows import (
+    TaskRows,
+    decode_row,
+    encode_row,
+    row_pair,
+    take_row,
+    take_rows,
+    without_rows,
+    write_rows,
+)
 from crawlmill.mr.task.settings import TaskSettings
 from crawlmill.mr.task.task_list import encode_task
 from crawlmill.storage import Storage, StorageOptions
@@ -143,9 +154,75 @@ def test_rows_are_written_and_taken_as_their_pairs_are(row):
     rank, taken = take_row(line + b"\n")
     assert rank == 12
     assert (taken.records, taken.bytes, taken.unit, taken.input) == (row.records, row.bytes, row.unit, row.input)
-    if isinstance(taken, WrittenRow):
-        assert taken.line == encode_value(row.to_json())
+    if isinstance(taken, WrittenRows):
+        assert taken.lines == encode_value(row.to_json()) + b"\n"
         assert row.unit is None
+
+
+CORES = ["python", *(["native"] if core.native() else [])]
+
+
+def many_rows():
+    """A task's rows: usual ones, one with a loss, one of a unit, one of a range, one at a secret location."""
+    inputs = [[rank, f"{ODD} {rank}", "/x/\u00e9.idx", None, None] for rank in (3, 4, 5, 6, 8, 7, 9)]
+    inputs[3][1] = "plain \u00e4\x00\x1f\x7f"
+    inputs[4] += [2, 3, 0, 9]
+    inputs[5][3:] = [5, 6]
+    inputs[6][2] = "https://user:secret@example.com/x"
+    rows = TaskRows(inputs)
+    rows.format, rows.verified = "cluster", False
+    rows.row(1).lose(Problem("truncated", 5, "8 bytes", "3", ODD))
+    for number in range(len(inputs)):
+        rows.records[number], rows.bytes[number] = number, 10**12 + number
+    return inputs, rows
+
+
+@pytest.mark.parametrize("name", CORES)
+def test_rows_of_a_task_with_very_many_inputs_are_written_as_rows_are(name):
+    inputs, rows = many_rows()
+    with using(name):
+        lines, records, size, others = rows.encode()
+        expected = [encode_row(rank, row) for rank, row in rows]
+        assert sorted([*lines, *(encode_row(*each) for each in others)]) == sorted(expected)
+        inputs[3][1] = "plain \udcff"
+        again = list(rows)
+        assert rows.encode()[0] == [encode_row(*again[number]) for number in (0, 2, 3)]
+    assert (len(lines), records, size) == (3, 0 + 2 + 3, 3 * 10**12 + 5)
+    assert [rank for rank, _ in others] == [4, 8, 7, 9]
+    assert [(row.records, row.verified, row.format) for _, row in rows] == [(n, False, "cluster") for n in range(7)]
+
+
+@pytest.mark.parametrize("name", CORES)
+def test_written_rows_of_neighbours_are_taken_together(name):
+    rows = {
+        rank: LedgerRow(f"{ODD}{rank}", "x", records=rank, bytes=2, core="native") for rank in (0, 1, 2, 3, 5, 6, 7)
+    }
+    rows[2].lose(Problem("truncated", 5, "8 bytes", "3", ODD))
+    rows[6].core = "python"
+    written = [encode_row(rank, row) + b"\n" for rank, row in rows.items()]
+    with using(name):
+        taken = list(take_rows([b"".join(written[:4]), b"".join(written[4:])]))
+    summary, lines = Summary(), b""
+    for _, row in merged(taken):
+        summary.add(row)
+        lines += row.lines if isinstance(row, WrittenRows) else encode_value(row.to_json()) + b"\n"
+    assert lines == b"".join(encode_value(row.to_json()) + b"\n" for row in rows.values())
+    assert (summary.inputs, summary.not_ok, summary.records) == (7, 1, 24)
+    assert (summary.bytes, summary.cores) == (14, {"native", "python"})
+    if name == "native":
+        assert [(rank, row.count) for rank, row in taken] == [(0, 2), (2, 1), (3, 1), (5, 1), (6, 1), (7, 1)]
+
+
+def test_two_rows_for_an_input_among_neighbours_are_refused():
+    lines = b"".join(encode_value(LedgerRow(name, name).to_json()) + b"\n" for name in "abc")
+    together = WrittenRows(lines, 3, 3, None, None, 3)
+    for rows in ([(1, together), (2, LedgerRow("b", "b"))], [(1, together), (3, together)]):
+        with pytest.raises(CrawlmillError, match="two rows") as raised:
+            list(merged(rows))
+        assert raised.value.source == "abc"[rows[1][0] - 1]
+    assert [position for position, _ in merged([(1, together), (4, together)])] == [1, 4]
+    inputs = [Input(name, name) for name in "zabcd"]
+    assert [row.count for row in complete([(1, together)], inputs, "it ended")] == [1, 3, 1]
 
 
 def test_a_row_that_has_lost_something_is_parsed_when_it_is_taken():

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, overload
 
 from crawlmill.errors import UsageError
 from crawlmill.indexes.capture import Capture, disk_name
-from crawlmill.urls.patterns import KeyRange, Pattern, parse_pattern
+from crawlmill.urls.patterns import KeyRange, Pattern, parse_pattern, pattern_of_key
 
-__all__ = ["SORTS", "Filter", "Query", "parse_filter"]
+__all__ = ["SORTS", "Filter", "Queries", "Query", "parse_filter", "ranges_of"]
 
 SORTS: Final = ("key", "reverse", "closest")
 
@@ -131,6 +132,12 @@ class Query:
         high = key + self.end.encode() + b":" if self.end else key[:-1] + b"!"
         return (KeyRange(low, high),) if low < high else ()
 
+    def of(self, pattern: Pattern) -> Query:
+        """A query for another pattern with the same options."""
+        return Query(
+            pattern, self.start, self.end, self.filters, self.newest, self.distinct, self.sort, self.closest, self.limit
+        )
+
     def to_json(self) -> dict[str, Any]:
         """The query as a JSON object for `from_json`."""
         pattern = self.pattern
@@ -149,3 +156,45 @@ class Query:
         filters = tuple(map(parse_filter, given["filters"]))
         return cls(named, given["from"], given["to"], filters, given["newest"], given["distinct"], given["sort"],
                    given["closest"], given["limit"])  # fmt: skip
+
+
+class Queries(Sequence[Query]):
+    """Queries with the same options, perhaps very many: those of single keys are made when they are needed.
+
+    Args:
+        like: A query with the options.
+        texts: The texts of the patterns.
+        patterns: The patterns; for those that select a single key, the key.
+    """
+
+    def __init__(self, like: Query, texts: Sequence[str], patterns: Sequence[Pattern | bytes]) -> None:
+        self._like, self._texts, self._patterns = like, texts, patterns
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @overload
+    def __getitem__(self, place: int) -> Query: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Query]: ...
+
+    def __getitem__(self, place: int | slice) -> Query | list[Query]:
+        if isinstance(place, slice):
+            return [self[number] for number in range(*place.indices(len(self)))]
+        pattern = self._patterns[place]
+        return self._like.of(pattern_of_key(self._texts[place], pattern) if isinstance(pattern, bytes) else pattern)
+
+    def ranges(self) -> list[tuple[KeyRange, ...]]:
+        """The ranges of each query."""
+        if self._like.start or self._like.end:
+            return [query.ranges for query in self]
+        return [
+            (KeyRange(pattern + b" ", pattern + b"!"),) if isinstance(pattern, bytes) else pattern.ranges
+            for pattern in self._patterns
+        ]
+
+
+def ranges_of(queries: Sequence[Query]) -> list[tuple[KeyRange, ...]]:
+    """The ranges of each query."""
+    return queries.ranges() if isinstance(queries, Queries) else [query.ranges for query in queries]

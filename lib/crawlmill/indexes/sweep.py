@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final, Self
 
 from crawlmill.indexes.index import Found
 from crawlmill.indexes.lines import Chunk, find_line, first_line, last_line
-from crawlmill.indexes.query import Query
+from crawlmill.indexes.query import Query, ranges_of
 from crawlmill.urls.patterns import KeyRange
 
 __all__ = ["Sweep", "merged_ranges", "union"]
@@ -19,18 +20,21 @@ _WORTH_CUTTING: Final = 16  # number of ranges from which it is cheaper to split
 
 def union(queries: Sequence[Query]) -> list[KeyRange]:
     """The lines that any of the queries wants, as ranges in order, without overlaps."""
-    return merged_ranges(each for query in queries for each in query.ranges)
+    return merged_ranges(chain.from_iterable(ranges_of(queries)))
 
 
 def merged_ranges(ranges: Iterable[KeyRange]) -> list[KeyRange]:
     """The same lines as ranges in order, without overlaps."""
     merged: list[KeyRange] = []
+    last: bytes | None = None
     for each in sorted(ranges):
-        if merged and each.low <= merged[-1].high:
-            if each.high > merged[-1].high:
-                merged[-1] = KeyRange(merged[-1].low, each.high)
-        else:
+        low, high = each
+        if last is None or low > last:
             merged.append(each)
+            last = high
+        elif high > last:
+            merged[-1] = KeyRange(merged[-1].low, high)
+            last = high
     return merged
 
 

@@ -18,6 +18,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -119,7 +120,16 @@ class Inputs:
 
     def ledger_order(self) -> list[Input]:
         """The inputs in the order of the ledger: by the line as shown (by code points), then by location and range."""
-        return sorted(self.items, key=lambda item: (item.shown, item.location, item.offset or 0, item.length or 0))
+        places = {item.location for item in self.items}
+        secret = {place for place in places if redact(place) != place}
+        if len(places) == 1 and not secret and all(item.offset is item.length is None for item in self.items):
+            return sorted(self.items, key=attrgetter("given"))  # such as patterns, of which there may be very many
+
+        def key(item: Input) -> tuple[str, str, int, int]:
+            shown = item.shown if item.location in secret else item.given
+            return shown, item.location, item.offset or 0, item.length or 0
+
+        return sorted(self.items, key=key)
 
 
 def read_lists(

@@ -80,20 +80,20 @@ class FindCaptures(CrawlJob):
         options = self.options
         filters = tuple(map(parse_filter, options.filter))
         like = Query(_ANY, options.start, options.end, filters, options.newest, options.distinct, limit=options.limit)
-        self._queries, repeated = read_pattern_lists(
+        self._asked, repeated = read_pattern_lists(
             lists, storage, self.stdin, like, is_key=options.key, match=options.match
         )
         places = find_indexes(options.index, storage, base_url=options.base_url, index_url=options.index_url)
         self._search = Search(tuple(places), like, options.key, options.match, options.page_size)
         location = places[0].location
         kind = CDX_API if any(place.api for place in places) else None
-        return Inputs([Input(line, location) for line in self._queries], repeated, kind=kind)
+        return Inputs([Input(line, location) for line in self._asked], repeated, kind=kind)
 
     def cut_tasks(self, ranked: list[tuple[int, Input]], storage: Storage, say: Callable[[str], None]) -> list[bytes]:
         """Cut the patterns into tasks by the amount of index data to read."""
         lost: Lost = []
         try:
-            lines, self._totals = cut_search(self._search, self._queries, ranked, storage, lost)
+            lines, self._totals = cut_search(self._search, self._asked, ranked, storage, lost)
         except (SourceError, FormatError) as error:
             raise UsageError(f"cannot use this index: {error}") from error
         losses = Losses(say)
@@ -128,7 +128,7 @@ class FindCaptures(CrawlJob):
             if held:
                 yield ENCODED, bytes(held)
         if lines is not None and task.rows:
-            task.rows[0][1].deselected += lines.left_out
+            task.rows.row(0).deselected += lines.left_out
         yield from self.monitor.account_all(task.rows)
 
     def _printer(self) -> Callable[[str, Chunk], Chunk]:

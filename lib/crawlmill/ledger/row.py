@@ -13,7 +13,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 from unicodedata import unidata_version
 
@@ -59,9 +58,10 @@ if TYPE_CHECKING:  # unused at run time, and every task would pay for them
             """The unit of the input, if this is only part of it; else None."""
 
 
-__all__ = ["LedgerRow", "WrittenRow", "complete", "merged"]
+__all__ = ["LedgerRow", "WrittenRows", "complete", "merged"]
 
 _MAX_PROBLEMS: Final = 100
+_TWICE: Final = "the ledger has two rows for one input"
 
 
 @dataclass(slots=True)
@@ -90,6 +90,7 @@ class LedgerRow:
     """Records taken whose payload the crawler has cut: known to the run, no part of the ledger."""
     core: str | None = field(default=None, compare=False)
     """The core (`crawlmill.core`) by which it was read: known to the run, no part of the ledger."""
+    count: ClassVar[int] = 1
 
     @classmethod
     def of(cls, item: Accountable) -> LedgerRow:
@@ -143,26 +144,31 @@ class LedgerRow:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenRow:
-    """The row of a whole input without losses, still encoded: `line` is its line of the ledger.
+class WrittenRows:
+    """The rows of `count` neighbouring inputs, whole and without losses, still encoded: their lines of the ledger.
 
     The other fields are those that a run adds up, so that the rows of very many inputs need not be parsed.
     """
 
-    line: bytes
+    lines: bytes
     records: int
     bytes: int
     unicode: str | None
     core: str | None
+    count: int = 1
     unit: ClassVar[None] = None
 
     @property
     def input(self) -> str:
-        """The input's line, as in the ledger."""
-        return str(json.loads(self.line)["input"])
+        """The line of the first input, as in the ledger."""
+        return self.input_at(0)
+
+    def input_at(self, number: int) -> str:
+        """The line of one of the inputs, as in the ledger."""
+        return str(json.loads(self.lines.split(b"\n")[number])["input"])
 
 
-_Row = TypeVar("_Row", bound="LedgerRow | WrittenRow")
+_Row = TypeVar("_Row", bound="LedgerRow | WrittenRows")
 
 
 def merged(rows: Iterable[tuple[int, _Row]]) -> Iterator[tuple[int, _Row | LedgerRow]]:
@@ -178,21 +184,20 @@ def merged(rows: Iterable[tuple[int, _Row]]) -> Iterator[tuple[int, _Row | Ledge
     coming = next(rows, None)
     while coming is not None:
         position, first = coming
-        if isinstance(first, WrittenRow) and position >= done:
-            coming = next(rows, None)
-            if coming is None or coming[0] != position:  # true of nearly all rows, of which there may be very many
-                done = position + 1
-                yield position, first
-                continue
-            rows = chain([coming], rows)
-        found: list[LedgerRow | WrittenRow] = [first]
+        if isinstance(first, WrittenRows) and position >= done:
+            done, coming = position + first.count, next(rows, None)
+            if coming is not None and position <= coming[0] < done:
+                raise CrawlmillError(_TWICE, source=first.input_at(coming[0] - position))
+            yield position, first
+            continue
+        found: list[LedgerRow | WrittenRows] = [first]
         while (coming := next(rows, None)) is not None and coming[0] == position:
             found.append(coming[1])
         count = 1 if first.unit is None else first.unit[1]
         parts = {row.unit: row for row in found if isinstance(row, LedgerRow) and row.unit is not None}
         whole = first.unit is None and len(found) == 1
         if position < done or not (whole or len(parts) == len(found)) or any(unit[1] != count for unit in parts):
-            raise CrawlmillError("the ledger has two rows for one input", source=first.input)
+            raise CrawlmillError(_TWICE, source=first.input)
         done = position + 1
         if whole:
             yield position, first
@@ -222,7 +227,7 @@ def _of_units(units: list[LedgerRow]) -> LedgerRow:
 
 
 def complete(rows: Iterable[tuple[int, _Row]], inputs: Sequence[Accountable], why: str) -> Iterator[_Row | LedgerRow]:
-    """Yield one row per input, in the order of `inputs`; an input without one fails as `unaccounted`, because of `why`.
+    """Yield a row of each input, in the order of `inputs`; one without fails as `unaccounted`, because of `why`.
 
     `rows` are pairs of (position in `inputs`, row), by ascending position. An input in units is unaccounted for unless
     each unit has a row.
@@ -234,7 +239,7 @@ def complete(rows: Iterable[tuple[int, _Row]], inputs: Sequence[Accountable], wh
     for position, row in merged(rows):
         yield from (_unaccounted(item, why) for item in inputs[done:position])
         yield row
-        done = position + 1
+        done = position + row.count
     yield from (_unaccounted(item, why) for item in inputs[done:])
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from crawlmill.ledger.input_lines import hint_for, may_be_location
-from crawlmill.ledger.row import LedgerRow, WrittenRow
+from crawlmill.ledger.row import LedgerRow, WrittenRows
 from crawlmill.storage.locations import redact
 from crawlmill.terminal.text import visible
 from crawlmill.units import size
@@ -20,7 +20,7 @@ _MAX_NAME: Final = 160
 
 @dataclass(slots=True)
 class Summary:
-    """Sums over the rows of a run, added row by row."""
+    """Sums over the rows of a run, as they are added."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     records: int = 0
@@ -51,16 +51,16 @@ class Summary:
         """The number of inputs that are partial or failed."""
         return self.inputs - self.outcomes["ok"]
 
-    def add(self, row: LedgerRow | WrittenRow) -> None:
-        """Add one row."""
+    def add(self, row: LedgerRow | WrittenRows) -> None:
+        """Add a row, or several that are still encoded."""
         self.records += row.records
         self.bytes += row.bytes
         if row.unicode is not None:
             self.unicodes.add(row.unicode)
         if row.core is not None:
             self.cores.add(row.core)
-        if isinstance(row, WrittenRow):
-            self.outcomes["ok"] += 1
+        if isinstance(row, WrittenRows):
+            self.outcomes["ok"] += row.count
             return
         self.deselected += row.deselected
         self.truncated += row.truncated

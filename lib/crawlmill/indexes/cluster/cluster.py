@@ -7,8 +7,9 @@ no line is lost; this is reported once.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from operator import le
 from typing import Final
 
@@ -22,10 +23,10 @@ from crawlmill.indexes.cluster.shares import concerned_by, cut_rows
 from crawlmill.indexes.index import Found, Losses, OnProblem
 from crawlmill.indexes.lines import Chunk, first_line, key_and_time, last_line
 from crawlmill.indexes.plan import Part, Plan
-from crawlmill.indexes.query import Query
+from crawlmill.indexes.query import Query, ranges_of
 from crawlmill.indexes.shares import LinesOfKeys, Share
 from crawlmill.indexes.source import Files, Source
-from crawlmill.indexes.sweep import Sweep, union
+from crawlmill.indexes.sweep import Sweep, merged_ranges, union
 from crawlmill.urls.patterns import KeyRange
 
 __all__ = ["Cluster", "make_parts"]
@@ -80,7 +81,8 @@ class Cluster:
 
     def shares(self, queries: Sequence[Query]) -> list[Share]:
         """See `Shareable.shares`. For very many queries `cluster.idx` is read as a whole instead of bisected."""
-        ranges = union(queries)
+        each = ranges_of(queries)
+        ranges = merged_ranges(chain.from_iterable(each))
         if self._sorted is None and len(ranges) * self._blocks.block_bytes > self._size < _SORTABLE_BYTES:
             self._read_rows()
         lines: list[bytes] = []
@@ -97,7 +99,7 @@ class Cluster:
             for row in self._rows([line]):
                 good.append(line)
                 rows.append(row)
-        return cut_rows(good, rows, queries, make_parts)
+        return cut_rows(good, rows, each, make_parts)
 
     def concerned(self, error: FormatError | SourceError, queries: Sequence[Query]) -> list[int]:
         """See `Shareable.concerned`: the queries with ranges in the lost members."""
@@ -208,9 +210,18 @@ class Cluster:
             pieces = iter(lambda: stream.read(1 << 18), b"")
             self._sorted = sorted(parse_rows(pieces), key=row_key)
 
-    def _lines_of_sorted(self, ranges: Iterable[KeyRange]) -> Iterator[bytes]:
-        rows, taken = self._sorted or [], 0
+    def _lines_of_sorted(self, ranges: list[KeyRange]) -> Iterator[bytes]:
+        """As `_lines`, by rows held in memory; the ranges are in order, without overlaps."""
+        rows = self._sorted or []
         keys = list(map(row_key, rows))
+        if len(ranges) > len(rows):
+            highs = [high for _, high in ranges]
+            for row, key, after in zip(rows, keys, [*keys[1:], None], strict=True):
+                place = bisect_right(highs, key)
+                if place < len(ranges) and (after is None or ranges[place].low <= after):
+                    yield row
+            return
+        taken = 0
         for low, high in ranges:
             start = max(bisect_left(keys, low) - 1, taken)
             end = bisect_left(keys, high)

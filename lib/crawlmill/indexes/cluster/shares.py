@@ -10,6 +10,7 @@ from crawlmill.indexes.cluster.rows import Row
 from crawlmill.indexes.plan import Part
 from crawlmill.indexes.query import Query
 from crawlmill.indexes.shares import Share, even
+from crawlmill.urls.patterns import KeyRange
 
 __all__ = ["concerned_by", "cut_rows"]
 
@@ -20,11 +21,12 @@ _MAX_BYTES: Final = 64 << 20
 def cut_rows(
     lines: Sequence[bytes],
     rows: Sequence[Row],
-    queries: Sequence[Query],
+    ranges: Sequence[Sequence[KeyRange]],
     make_parts: Callable[[Iterable[Row]], Iterable[Part]],
 ) -> list[Share]:
     """The shares for queries whose captures are in the members of these rows, given in order.
 
+    `ranges` are those of each query, given in the order of their keys.
     `lines` are the rows as written: a text compares with them as with the key of a row, since the tab after the key is
     less than every character of a key.
     """
@@ -37,20 +39,31 @@ def cut_rows(
             starts.append(number)
             held = 0
         held += row.length
-    serves: list[dict[int, None]] = [{} for _ in starts]
-    for number, query in enumerate(queries):
-        for low, high in query.ranges:
-            first, end = max(bisect_left(lines, low) - 1, 0), bisect_left(lines, high)
-            if first >= end:
+    # The ranges of single keys, of which there may be very many, mostly rise: those of a share are neighbours.
+    lows: list[bytes] = [b""]
+    highs: list[bytes] = [b""]
+    rising: list[int] = [-1]
+    serves: list[set[int]] = [set() for _ in starts]
+    for number, several in enumerate(ranges):
+        for low, high in several:
+            if len(several) == 1 and low >= lows[-1] and high >= highs[-1]:
+                lows.append(low)
+                highs.append(high)
+                rising.append(number)
                 continue
-            for share in range(bisect_right(starts, first) - 1, bisect_right(starts, end - 1)):
-                serves[share][number] = None
-    ends = [*starts[1:], len(rows)]
-    return [
-        Share(tuple(make_parts(rows[start:end])), tuple(numbers))
-        for start, end, numbers in zip(starts, ends, serves, strict=True)
-        if numbers
-    ]
+            first, end = max(bisect_left(lines, low) - 1, 0), bisect_left(lines, high)
+            if first < end:
+                for share in range(bisect_right(starts, first) - 1, bisect_right(starts, end - 1)):
+                    serves[share].add(number)
+    found: list[Share] = []
+    for start, end, others in zip(starts, [*starts[1:], len(rows)], serves, strict=True):
+        last = bisect_right(lows, lines[end]) if end < len(lines) else len(lows)
+        numbers = rising[bisect_right(highs, lines[start]) : last]
+        if others:
+            numbers = sorted(others.union(numbers))
+        if numbers:
+            found.append(Share(tuple(make_parts(rows[start:end])), tuple(numbers)))
+    return found
 
 
 def concerned_by(lost: Sequence[tuple[bytes, bytes | None]], queries: Sequence[Query]) -> list[int]:

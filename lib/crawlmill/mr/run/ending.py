@@ -20,7 +20,7 @@ from crawlmill import core
 from crawlmill.errors import CrawlmillError, FormatError, UsageError
 from crawlmill.inputs.lists import Input
 from crawlmill.ledger.file import keep_ledger
-from crawlmill.ledger.row import LedgerRow, WrittenRow, complete, merged
+from crawlmill.ledger.row import LedgerRow, WrittenRows, complete, merged
 from crawlmill.ledger.run_json import core_warning, run_report, unicode_warning, without_secrets
 from crawlmill.ledger.summary import Summary
 from crawlmill.ledger.timeline import Timeline
@@ -33,7 +33,7 @@ from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failures import TaskError, TooManyBadError
 from crawlmill.mr.task.files import TaskFile
 from crawlmill.mr.task.pairs import encode_value
-from crawlmill.mr.task.rows import take_row
+from crawlmill.mr.task.rows import take_rows
 from crawlmill.mr.task.shuffle import SortedRun, merge
 from crawlmill.results.columns import Columns
 from crawlmill.results.task_parts import TaskParts
@@ -226,7 +226,7 @@ class Ending:
             place = absolute(f"{beside.rstrip('/')}.interrupted.jsonl", os.getcwd())  # noqa: PTH109
             try:
                 with self._storage.write(place) as file:
-                    file.writelines(_line_of(row) for _, row in merged(self._rows(work.rows)))
+                    file.writelines(_lines_of(row) for _, row in merged(self._rows(work.rows)))
             except (CrawlmillError, OSError) as error:
                 said += f"; the ledger so far cannot be kept: {error}"
             else:
@@ -253,15 +253,15 @@ class Ending:
         with target.open("wb") as file:
             for row in complete(self._rows(files), self._inputs, why or "no task has accounted for this input"):
                 summary.add(row)
-                file.write(_line_of(row))
+                file.write(_lines_of(row))
                 if isinstance(row, LedgerRow) and row.location in self._beside and row.outcome == "failed":
                     self._missed[self._beside[row.location]] += 1
         return summary
 
-    def _rows(self, files: list[Path]) -> Iterator[tuple[int, LedgerRow | WrittenRow]]:
+    def _rows(self, files: list[Path]) -> Iterator[tuple[int, LedgerRow | WrittenRows]]:
         # A file may contain the rows of many tasks, or of a task whose inputs are not in the ledger's order.
         runs = [SortedRun(str(path), 0, path.stat().st_size, in_order=False) for path in files if path.exists()]
-        return map(take_row, merge(runs, self._scratch, memory=_SORT_MEMORY))
+        return take_rows(merge(runs, self._scratch, memory=_SORT_MEMORY).chunks())
 
     def _keep(self, ledger: Path, *, failed: bool, needed: bool) -> tuple[str | None, bool]:
         """Store the ledger where the user wants it; if they have not said where, only if it reports problems.
@@ -337,6 +337,6 @@ class Ending:
         )  # fmt: skip
 
 
-def _line_of(row: LedgerRow | WrittenRow) -> bytes:
-    """A row as a line of the ledger."""
-    return (row.line if isinstance(row, WrittenRow) else encode_value(row.to_json())) + b"\n"
+def _lines_of(row: LedgerRow | WrittenRows) -> bytes:
+    """A row as a line of the ledger, or the lines of several."""
+    return row.lines if isinstance(row, WrittenRows) else encode_value(row.to_json()) + b"\n"

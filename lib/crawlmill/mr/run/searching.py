@@ -12,7 +12,7 @@ parts for it too. Otherwise the task looks up its patterns in all indexes.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -28,9 +28,9 @@ from crawlmill.indexes.select import Selector
 from crawlmill.indexes.shares import HasKeys, Share, Shareable, batches, can_be_cut
 from crawlmill.inputs.indexes import IndexPlace, open_indexes
 from crawlmill.inputs.lists import Input, Unit
-from crawlmill.ledger.row import LedgerRow
-from crawlmill.mr.run.pattern_lists import query_of_line, single_keys
-from crawlmill.mr.task.task_list import decode_task_with, encode_task
+from crawlmill.mr.run.pattern_lists import Asked, query_of_line, single_keys
+from crawlmill.mr.task.rows import TaskRows
+from crawlmill.mr.task.task_list import decode_lists, encode_task
 from crawlmill.storage import Storage
 
 __all__ = ["Search", "SearchTask", "cut_search"]
@@ -72,19 +72,19 @@ class Search:
 
 
 def cut_search(
-    search: Search, asked: Mapping[str, Query], ranked: Sequence[tuple[int, Input]], storage: Storage, lost: Lost
+    search: Search, asked: Asked, ranked: Sequence[tuple[int, Input]], storage: Storage, lost: Lost
 ) -> tuple[list[bytes], dict[str, int]]:
     """The lines of the task list, and how much they read, by unit (such as blocks or pages).
 
-    `asked`: the query of each input, by its line.
+    `asked`: what the lines of the inputs ask for.
 
     Raises:
         UsageError: An index does not exist, or the file is not an index.
         SourceError, FormatError: It cannot be determined what must be read.
     """
-    queries = [asked[item.given] for _, item in ranked]
-    order = sorted(range(len(queries)), key=lambda number: queries[number].pattern.ranges[0].low)
-    ranked, queries = [ranked[number] for number in order], [queries[number] for number in order]
+    order = sorted(range(len(ranked)), key=[asked.low(item.given) for _, item in ranked].__getitem__)
+    ranked = [ranked[number] for number in order]
+    queries = asked.queries([item.given for _, item in ranked])
     opened = [
         (number, index)
         for number, place in enumerate(search.places)
@@ -142,21 +142,20 @@ def _lines(
 
 
 class SearchTask:
-    """One line of the task list. `rows`: a ledger row for each pattern, by rank, filled in by `chunks`."""
+    """One line of the task list. `rows`: a ledger row for each pattern, filled in by `chunks`."""
 
     def __init__(self, line: str, storage: Storage) -> None:
-        given, self._inputs = decode_task_with(line, "search")
+        given, inputs = decode_lists(line, "search")
         self._search, self._storage = Search.from_json(given), storage
         self._parts: list[Part] | None = None if given["parts"] is None else list(map(Part.from_json, given["parts"]))
-        self.rows = [(rank, LedgerRow.of(item)) for rank, item in self._inputs]
+        self.rows = TaskRows(inputs)
+        self._lines = [fields[1] for fields in inputs]
         self.reached = self._present = 0
 
     @cached_property
     def _queries(self) -> list[Query]:
         search = self._search
-        return [
-            query_of_line(item.given, search.like, is_key=search.is_key, match=search.match) for _, item in self._inputs
-        ]
+        return [query_of_line(line, search.like, is_key=search.is_key, match=search.match) for line in self._lines]
 
     def chunks(self, *, apart: bool) -> Iterator[tuple[str, Chunk]]:
         """Yield lines of captures in chunks, each with its pattern, without the match word.
@@ -170,9 +169,8 @@ class SearchTask:
         except UsageError as error:
             indexes = []
             lost.append(SourceError(str(error), reason="not-found"))
-        for _, row in self.rows:
-            row.format = indexes[0].format if indexes else None
-            row.verified = bool(indexes) and all(index.format != "cdx-api" for index in indexes)
+        self.rows.format = indexes[0].format if indexes else None
+        self.rows.verified = bool(indexes) and all(index.format != "cdx-api" for index in indexes)
         self._lose(lost, range(len(self.rows)))
         keys = None if apart or self._parts is None else self._keys()
         if keys is not None and all(isinstance(index, HasKeys) for index in indexes):
@@ -189,9 +187,7 @@ class SearchTask:
         else:
             found = self._read(indexes, queries, self._parts, lost, one_by_one=one_by_one)
         for number, chunk in found:
-            row = self.rows[number][1]
-            row.records += chunk.count(b"\n")
-            row.bytes += len(chunk)
+            self._count(number, chunk.count(b"\n"), len(chunk))
             self.reached += len(chunk)
             yield queries[number].pattern.text, chunk
 
@@ -200,19 +196,17 @@ class SearchTask:
         search, like = self._search, self._search.like
         if like.start or like.end or like.filters:
             return None  # there are no options that apply to captures together, or the search would not have been cut
-        keys = single_keys([item.given for _, item in self._inputs], is_key=search.is_key, match=search.match) or [None]
+        keys = single_keys(self._lines, is_key=search.is_key, match=search.match) or [None]
         return None if None in keys else [key for key in keys if key is not None]
 
     def _read_keys(self, index: HasKeys, keys: list[bytes], plan: Plan, lost: Lost) -> Iterator[Chunk]:
         """The captures of single keys in parts of one index."""
-        rows = [row for _, row in self.rows]
         for lines, found in index.lines_of_keys(keys, plan):
             if sound_lines(lines) < len(lines):
                 yield from self._sound(index, lines, found)
                 continue
             for number, count, size in found:
-                rows[number].records += count
-                rows[number].bytes += size
+                self._count(number, count, size)
             yield lines
         self._lose_of(index, lost)
 
@@ -223,9 +217,7 @@ class SearchTask:
             end += size
             taken = self._selector(self._queries[number], index, number)(lines[end - size : end])
             if taken:
-                row = self.rows[number][1]
-                row.records += taken.count(b"\n")
-                row.bytes += len(taken)
+                self._count(number, taken.count(b"\n"), len(taken))
                 yield taken
 
     def _lose_of(self, index: Index, lost: Lost) -> None:
@@ -278,14 +270,18 @@ class SearchTask:
             self._lose([error], sorted(concerned) or range(len(queries)))
 
     def _selector(self, query: Query, index: Index, number: int) -> Selector:
-        row = self.rows[number][1]
-        return Selector(query, index.name, lambda error: row.lose(Problem.of(error)))
+        return Selector(query, index.name, lambda error: self.rows.row(number).lose(Problem.of(error)))
 
     def _lose_of_present(self, error: FormatError | SourceError) -> None:
-        self.rows[self._present][1].lose(Problem.of(error))
+        self.rows.row(self._present).lose(Problem.of(error))
+
+    def _count(self, number: int, lines: int, size: int) -> None:
+        """Count lines found of a pattern, and their bytes."""
+        self.rows.records[number] += lines
+        self.rows.bytes[number] += size
 
     def _lose(self, lost: Lost, numbers: Sequence[int]) -> None:
         for error in lost:
             for number in numbers:
-                self.rows[number][1].lose(Problem.of(error))
+                self.rows.row(number).lose(Problem.of(error))
         lost.clear()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
 from crawlmill.ledger.row import LedgerRow
-from crawlmill.mr.task.rows import Pair, encode_row, row_pair
+from crawlmill.mr.task.rows import Pair, TaskRows, encode_row, row_pair
 
 __all__ = ["COUNTERS", "EngineMonitor", "Monitor", "TaskMonitor", "Totals"]
 
@@ -54,8 +54,8 @@ class Monitor(Protocol):
     def account(self, rank: int, row: LedgerRow) -> Iterable[Pair]:
         """Report a finished input; returns the pairs that the task must emit for it."""
 
-    def account_all(self, rows: Iterable[tuple[int, LedgerRow]]) -> Iterable[Pair]:
-        """Report finished inputs, perhaps very many, by rank and row; returns pairs as `account` does."""
+    def account_all(self, rows: TaskRows) -> Iterable[Pair]:
+        """Report all inputs of a task, perhaps very many; returns pairs as `account` does."""
 
     def alive(self, reached: Callable[[], int]) -> AbstractContextManager[None]:
         """Keep the task alive within this block while the number of bytes returned by `reached` grows."""
@@ -82,7 +82,7 @@ class EngineMonitor:
         self._raise_counters(self._done)
         return (row_pair(rank, row),)
 
-    def account_all(self, rows: Iterable[tuple[int, LedgerRow]]) -> Iterable[Pair]:
+    def account_all(self, rows: TaskRows) -> Iterable[Pair]:
         """Return the rows as pairs, and report the totals once."""
         pairs = []
         for rank, row in rows:
@@ -144,14 +144,14 @@ class TaskMonitor:
         self._report(self.totals)
         return ()
 
-    def account_all(self, rows: Iterable[tuple[int, LedgerRow]]) -> Iterable[Pair]:
+    def account_all(self, rows: TaskRows) -> Iterable[Pair]:
         """Keep the rows."""
-        inputs = records = size = bad = 0
-        for rank, row in rows:
+        lines, records, size, others = rows.encode()
+        self.rows += lines
+        self.totals = self.totals.plus(Totals(len(lines), records, size))
+        for rank, row in others:
             self.rows.append(encode_row(rank, row))
-            more = Totals.of(row)
-            inputs, records, size, bad = inputs + more[0], records + more[1], size + more[2], bad + more[3]
-        self.totals = self.totals.plus(Totals(inputs, records, size, bad))
+            self.totals = self.totals.plus(Totals.of(row))
         self._report(self.totals)
         return ()
 

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from io import BytesIO
 from json.encoder import encode_basestring
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
@@ -26,25 +27,35 @@ from unicodedata import unidata_version
 
 from crawlmill import core
 from crawlmill.errors import FormatError
-from crawlmill.ledger.row import LedgerRow, WrittenRow
+from crawlmill.ledger.row import LedgerRow, WrittenRows
 from crawlmill.mr.task.files import ROWS, TaskFiles
 from crawlmill.mr.task.pairs import decode_pair, encode_pair
+from crawlmill.mr.task.task_list import input_of
 from crawlmill.storage.locations import redact
 
 __all__ = [
     "Pair",
     "RowsFile",
+    "TaskRows",
     "decode_row",
     "encode_row",
+    "encode_usual",
     "lines_of_streaming",
     "row_pair",
     "take_row",
+    "take_rows",
     "without_row_lines",
     "without_rows",
     "write_rows",
 ]
 
+_WHOLE: Final = [None, None]
+"""Offset and length of an input that is a whole file."""
+
 Pair = tuple[Any, Any]
+
+_Numbers = tuple[int, str, int, int]
+"""Rank and line of an input, and the records and bytes of its row."""
 
 _PREFIX: Final = "\0ledger:"  # no key from a crawl begins with a NUL and this word
 _ROW_LINE: Final = b'"\\u0000ledger:'
@@ -115,6 +126,59 @@ def without_row_lines(chunks: Iterable[bytes], take: Callable[[Pair], object]) -
             yield chunk
 
 
+class TaskRows:
+    """The rows of a task that has very many inputs: few of them ever become objects.
+
+    Args:
+        inputs: The inputs as lists, from `decode_lists`.
+
+    Attributes:
+        format, verified: As in `LedgerRow`, of all rows.
+        records, bytes: As in `LedgerRow`, of each row.
+    """
+
+    def __init__(self, inputs: Sequence[Sequence[Any]]) -> None:
+        self._inputs = inputs
+        self.format: str | None = None
+        self.verified = True
+        self.records, self.bytes = [0] * len(inputs), [0] * len(inputs)
+        self._unusual: dict[int, LedgerRow] = {}
+
+    def __len__(self) -> int:
+        return len(self._inputs)
+
+    def __iter__(self) -> Iterator[tuple[int, LedgerRow]]:
+        """The ranks of all inputs, and their rows."""
+        return ((fields[0], self._complete(number)) for number, fields in enumerate(self._inputs))
+
+    def row(self, number: int) -> LedgerRow:
+        """The row of an input, to which losses and the like can be added."""
+        row = self._unusual.get(number)
+        if row is None:
+            row = self._unusual[number] = LedgerRow.of(input_of(self._inputs[number]))
+        return row
+
+    def encode(self) -> tuple[list[bytes], int, int, list[tuple[int, LedgerRow]]]:
+        """The lines of usual rows, as of `encode_row`, their records and bytes; ranks and rows of all others."""
+        location = self._inputs[0][2] if self._inputs and redact(self._inputs[0][2]) == self._inputs[0][2] else None
+        usual: list[_Numbers] = []
+        others: list[tuple[int, LedgerRow]] = []
+        for number, (fields, count, size) in enumerate(zip(self._inputs, self.records, self.bytes, strict=True)):
+            rank, given, place, *more = fields
+            if place == location and more == _WHOLE and number not in self._unusual:
+                usual.append((rank, given, count, size))
+            else:
+                others.append((rank, self._complete(number)))
+        lines = encode_usual(usual, LedgerRow("", location or "", format=self.format, verified=self.verified))
+        return lines, sum(row[2] for row in usual), sum(row[3] for row in usual), others
+
+    def _complete(self, number: int) -> LedgerRow:
+        row = self._unusual.get(number) or LedgerRow.of(input_of(self._inputs[number]))
+        row.format, row.verified = self.format, self.verified
+        row.records, row.bytes = self.records[number], self.bytes[number]
+        return row
+
+
 class RowsFile:
     """A file for rows among an attempt's files, opened at the first row. With None rows are dropped."""
 
@@ -161,13 +225,50 @@ def encode_row(rank: int, row: LedgerRow) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def take_row(line: bytes) -> tuple[int, LedgerRow | WrittenRow]:
+def encode_usual(rows: list[_Numbers], like: LedgerRow) -> list[bytes]:
+    """The lines of rows of whole inputs without losses, as of `encode_row`; but for their numbers, they are like one.
+
+    Its location must be without secrets.
+    """
+    form = "null" if like.format is None else f'"{like.format}"'
+    middle = f'"location":{encode_basestring(like.location)},"format":{form},"outcome":"ok"'
+    end = (
+        f'"verified":{"true" if like.verified else "false"},"lost":{{}},"problems":[],"unicode":"{unidata_version}",'
+        f'"core":"{core.name()}"}}'
+    )
+    native = core.native()
+    try:
+        lines: list[bytes] | None = None if native is None else native.encode_rows(rows, middle, end)
+    except UnicodeEncodeError:  # a location that is not UTF-8
+        lines = None
+    return lines or [
+        f'"\\u0000ledger:{rank:012}"\t{{"input":{encode_basestring(given)},{middle},"records":{count},"bytes":{size},'
+        f"{end}".encode("utf-8", "backslashreplace")
+        for rank, given, count, size in rows
+    ]
+
+
+def take_rows(chunks: Iterable[bytes]) -> Iterator[tuple[int, LedgerRow | WrittenRows]]:
+    """The rows of whole lines, sorted by rank, and their ranks; rows stay encoded if nothing needs their fields.
+
+    Raises: as `decode_row`.
+    """
+    native = core.native()
+    for chunk in chunks:
+        for found in BytesIO(chunk) if native is None else native.take_rows(chunk):
+            if isinstance(found, bytes):
+                yield take_row(found)
+            else:
+                yield found[0], WrittenRows(*found[1:])
+
+
+def take_row(line: bytes) -> tuple[int, LedgerRow | WrittenRows]:
     """Rank and row of a line; the row stays encoded if nothing needs its fields. Raises: as `decode_row`."""
     found = _WRITTEN.match(line)
     if found is None:
         return decode_row(line)
     rank, fields, records, size, version, name = found.groups()
-    return int(rank), WrittenRow(fields + b"}", int(records), int(size), version.decode(), name.decode())
+    return int(rank), WrittenRows(fields + b"}\n", int(records), int(size), version.decode(), name.decode())
 
 
 def decode_row(line: bytes) -> tuple[int, LedgerRow]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from typing import Any, Final
 
@@ -28,9 +28,10 @@ __all__ = [
     "MAX_TASKS_ON_ENGINES",
     "Task",
     "cut",
+    "decode_lists",
     "decode_task",
-    "decode_task_with",
     "encode_task",
+    "input_of",
     "limited",
     "task_label",
 ]
@@ -102,15 +103,21 @@ def decode_task(line: str) -> Task:
     Raises:
         FormatError: `bad-json`: not a task of this version.
     """
-    return decode_task_with(line)[1]
+    _, inputs = decode_lists(line)
+    try:
+        return [(fields[0], input_of(fields)) for fields in inputs]
+    except (LookupError, TypeError, ValueError) as error:
+        raise FormatError(f"not a line of a task list: {error}", reason="bad-json") from error
 
 
-def decode_task_with(line: str, beside: str = "v") -> tuple[Any, Task]:
-    """The value that a job has stored under a name in a task's line, and the task. Raises: as `decode_task`."""
+def decode_lists(line: str, beside: str = "v") -> tuple[Any, list[list[Any]]]:
+    """The value that a job has stored under a name in a task's line, and the task's inputs as the lists in the line.
+
+    `input_of` makes an input of a list: a task that has very many may not need them all. Raises: as `decode_task`.
+    """
     try:
         task = json.loads(line[line.index("{") :])
-        version, inputs = task["v"], [(rank, _input(*item)) for rank, *item in task["inputs"]]
-        found = task[beside]
+        version, inputs, found = task["v"], task["inputs"], task[beside]
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(f"not a line of a task list: {error}", reason="bad-json") from error
     if version != _VERSION:
@@ -118,7 +125,9 @@ def decode_task_with(line: str, beside: str = "v") -> tuple[Any, Task]:
     return found, inputs
 
 
-def _input(given: str, location: str, offset: int | None, length: int | None, *unit: int) -> Input:
+def input_of(fields: Sequence[Any]) -> Input:
+    """The input of a list in a task's line."""
+    _, given, location, offset, length, *unit = fields
     return Input(given, location, offset, length, Unit(*unit) if unit else None)
 
 
