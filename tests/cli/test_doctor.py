@@ -8,16 +8,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.engines.emr.double import REGION, emr_double
 from tests.mr.helpers import environment
 
 from crawlmill.cli import main
 
-CONF = {"region": REGION, "cloud_tmp_dir": "s3://tmp/runs/", "release_label": "emr-7.10.0"}
+CONF = {"region": "us-east-1", "cloud_tmp_dir": "s3://tmp/runs/", "release_label": "emr-7.10.0"}
 
 
 @pytest.fixture
 def aws(tmp_path, monkeypatch):
+    from tests.engines.emr.double import emr_double  # noqa: PLC0415 - moto takes a second to import
+
     with emr_double(tmp_path / "emr") as double:
         for name, value in double.environment.items():
             monkeypatch.setenv(name, value)

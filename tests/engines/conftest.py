@@ -94,7 +94,7 @@ class Hadoop:
         )
 
 
-def ended(process: subprocess.Popen[bytes], timeout: float = 600) -> Ended:
+def ended(process: subprocess.Popen[bytes], timeout: float = 1800) -> Ended:
     """How a job ended."""
     out, err = process.communicate(timeout=timeout)
     return Ended(process.returncode, out.decode(), err.decode())
@@ -130,7 +130,7 @@ def hadoop_cluster(home: Path) -> Iterator[Hadoop]:
         cluster.storage.close()
     finally:
         process.stdin.close()
-        process.wait(90)
+        process.wait(300)
         process.stdout.close()
 
 
@@ -142,8 +142,11 @@ def folder(hadoop: Hadoop, request: pytest.FixtureRequest) -> Iterator[str]:
     hadoop.storage.remove(f"hdfs://{path}")
 
 
-def wait_for(what: Callable[[], object], process: subprocess.Popen[bytes] | None = None, seconds: float = 120) -> None:
-    """Wait until something is the case; in vain if the process that is to bring it about has ended."""
+def wait_for(what: Callable[[], object], process: subprocess.Popen[bytes] | None = None, seconds: float = 600) -> None:
+    """Wait until something is the case; in vain if the process that is to bring it about has ended.
+
+    The limit is a hang guard: other engines may take nearly all of the machine.
+    """
     until = time.monotonic() + seconds
     while not what():
         assert process is None or process.poll() is None, process.communicate()[1].decode()

@@ -19,7 +19,7 @@ def started(*command: str) -> ClientProcess:
 
 def is_over(number: int) -> bool:
     """Whether a process that nobody of us has to wait for ends within a while."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 240
     while time.monotonic() < until:
         try:
             os.kill(number, 0)

@@ -152,7 +152,7 @@ def test_tasks_that_fail_die_and_hang_are_tried_again_and_counted_once(hadoop, t
     result = hadoop.run(
         UNLUCKY,
         "-D",
-        "mapreduce.task.timeout=25000",
+        "mapreduce.task.timeout=45000",
         "-D",
         "mapreduce.task.timeout.check-interval-ms=1000",
         "--ledger",

@@ -229,7 +229,7 @@ def test_stopped_run_leaves_no_process_and_its_ledger_so_far(spark, tmp_path, ho
         wait_for(lambda: any('"task": {' in path.read_text() for path in temporary.glob("*/events.jsonl")), process)
         process.send_signal(how)
         result = ended(process)
-    wait_for(lambda: not mentioning(str(temporary)), seconds=30)
+    wait_for(lambda: not mentioning(str(temporary)))
     assert result.out == ""
     assert not (tmp_path / "out").exists()
     if how == signal.SIGINT:
@@ -253,7 +253,7 @@ def standalone(older_spark) -> Iterator[str]:
     finally:
         process.stdin.close()
         process.stdout.close()
-        process.wait(60)
+        process.wait(300)
 
 
 @on_linux
@@ -315,7 +315,7 @@ def test_interrupted_run_on_yarn_ends_its_application(spark, hadoop, folder, tmp
     with spark.started(
         UNLUCKY, *yarn(spark), *options, unlucky(tmp_path, "http://wait/9999"), **hadoop.environment
     ) as process:
-        wait_for((tmp_path / "waiting").exists, process, 300)  # beside other engines' tests YARN may be slow
+        wait_for((tmp_path / "waiting").exists, process)
         process.send_signal(signal.SIGINT)
         result = ended(process)
     assert result.code == 130, result.err

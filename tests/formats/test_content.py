@@ -400,20 +400,22 @@ def test_chunks_are_bounded():
         decode(chunked(PAGE, 1), None, "chunked", limit=len(PAGE) - 1)
 
 
-def bombs():
-    deflater = zlib.compressobj(9, zlib.DEFLATED, 31)
+def bomb_of(coding):
     zeros = bytes(1 << 20)
+    if coding == "zstd":
+        packer = zstandard.ZstdCompressor().compressobj()
+        return b"".join(packer.compress(zeros) for _ in range(200)) + packer.flush()
+    if coding == "br":
+        brotlier = brotli.Compressor(quality=5)
+        return b"".join(brotlier.process(zeros) for _ in range(200)) + brotlier.finish()
+    deflater = zlib.compressobj(9, zlib.DEFLATED, 31)
     bomb = b"".join(deflater.compress(zeros) for _ in range(200)) + deflater.flush()
-    yield "gzip", bomb
-    yield "deflate", bomb[10:]
-    packer = zstandard.ZstdCompressor().compressobj()
-    yield "zstd", b"".join(packer.compress(zeros) for _ in range(200)) + packer.flush()
-    brotlier = brotli.Compressor(quality=5)
-    yield "br", b"".join(brotlier.process(zeros) for _ in range(200)) + brotlier.finish()
+    return bomb if coding == "gzip" else bomb[10:]
 
 
-@pytest.mark.parametrize(("coding", "bomb"), list(bombs()), ids=lambda value: value if isinstance(value, str) else "")
-def test_bomb_costs_no_more_than_the_limit_and_a_buffer(coding, bomb):
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "zstd", "br"])
+def test_bomb_costs_no_more_than_the_limit_and_a_buffer(coding):
+    bomb = bomb_of(coding)
     assert len(bomb) < 300_000
     tracemalloc.start()
     try:

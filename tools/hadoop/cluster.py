@@ -45,7 +45,7 @@ _JVM: Final = [
     "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.net.preferIPv4Stack=true",
     "-XX:+IgnoreUnrecognizedVMOptions", "--add-opens=java.base/java.lang=ALL-UNNAMED",
 ]  # fmt: skip
-_READY_WITHIN_S: Final = 120.0
+_READY_WITHIN_S: Final = 300.0
 _STOPPED_WITHIN_S: Final = 30.0
 
 

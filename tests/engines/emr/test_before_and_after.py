@@ -312,7 +312,7 @@ def test_run_that_is_stopped_while_emr_is_asked_for_it_ends_what_it_gets(idle_em
 
     def late(forward: Callable[[], bytes]) -> bytes:
         asked.set()
-        stopped.wait(60)
+        stopped.wait(600)
         time.sleep(0.5)
         return forward()
 

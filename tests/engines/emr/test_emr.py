@@ -103,7 +103,7 @@ def test_settings_of_an_mrjob_conf_suffice_and_a_bucket_is_made_if_none_is_named
     command = [sys.executable, str(TAGS), "-r", "emr", "-c", str(conf), str(tmp_path / "x.paths")]
     there = subprocess.run(
         command, cwd="/", env=environment(**nowhere), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        timeout=240, check=False,
+        timeout=900, check=False,
     )  # fmt: skip
     assert (there.returncode, there.stdout) == (0, '"b"\t1\n"p"\t1\n'), there.stderr
     made = re.search(r"temporary files go to a new bucket, which stays: s3://(mrjob-[0-9a-f]{16})/", there.stderr)[1]

@@ -54,7 +54,7 @@ def test_smoke_run_ends_well_says_so_and_what_it_cost(streaming_emr, tmp_path):
     ]  # fmt: skip
     done = subprocess.run(
         command, cwd="/", env=environment(**emr.double.environment), stdin=subprocess.DEVNULL, capture_output=True,
-        text=True, timeout=400, check=False,
+        text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.strip().splitlines()
