@@ -27,15 +27,23 @@ pub struct Criteria {
     pub end: Vec<u8>,
     pub truncated: Option<bool>,
     pub sample: Option<u128>,
-    /// There is more to be asked that only Python can answer.
-    pub is_more: bool,
+    /// What says of a URL whether one of the expressions is found in it: only Python knows.
+    pub search: Option<Search>,
 }
+
+/// A function of Python.
+#[cfg(feature = "python")]
+pub type Search = pyo3::Py<pyo3::PyAny>;
+#[cfg(not(feature = "python"))]
+pub type Search = ();
 
 /// What becomes of a record.
 #[derive(Debug, PartialEq)]
 pub enum Verdict {
     Taken,
     LeftOut,
+    /// It is taken if an expression is found in its URL, see `url_of`.
+    Asks,
     /// It needs a closer look.
     Unsure,
 }
@@ -45,8 +53,9 @@ impl Criteria {
     pub fn verdict(&self, kind: usize, header: &[u8], held: &[u8]) -> Verdict {
         match self.meets(kind, header, held) {
             Some(false) => Verdict::LeftOut,
-            Some(true) if !self.is_more => Verdict::Taken,
-            _ => Verdict::Unsure,
+            Some(true) if self.search.is_none() => Verdict::Taken,
+            Some(true) => Verdict::Asks,
+            None => Verdict::Unsure,
         }
     }
 
@@ -150,6 +159,12 @@ impl Criteria {
     }
 }
 
+/// The URL that a header of a usual record names.
+pub fn url_of(header: &[u8]) -> Option<&[u8]> {
+    let [url] = fields(header, ["WARC-Target-URI"])?;
+    url.map(target)
+}
+
 /// The media type that begins a value is among those, or of their groups.
 fn is_one_of(value: &[u8], wanted: &[Vec<u8>]) -> bool {
     let end = value.iter().position(|byte| matches!(byte, b';' | b' ' | b'\t')).unwrap_or(value.len());
@@ -186,7 +201,7 @@ fn usual_host(url: &[u8]) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{usual_host, Criteria, Verdict};
+    use super::{url_of, usual_host, Criteria, Verdict};
     use crate::captures::described::Detected;
     use crate::warc::{METADATA, RESPONSE};
 
@@ -222,7 +237,7 @@ mod tests {
             Criteria { domains: names("co.u"), ..Criteria::default() },
             Criteria { tlds: names("o.uk"), ..Criteria::default() },
             Criteria { statuses: vec![(200, 300)], ..Criteria::default() },
-            Criteria { mimes: names("text/htm"), is_more: true, ..Criteria::default() },
+            Criteria { mimes: names("text/htm"), ..Criteria::default() },
             Criteria { detected_mimes: names("image/*"), ..Criteria::default() },
             Criteria { start: b"20260106".to_vec(), ..Criteria::default() },
             Criteria { end: b"2025".to_vec(), ..Criteria::default() },
@@ -232,6 +247,21 @@ mod tests {
         for criteria in left_out {
             assert_eq!(verdict(criteria), Verdict::LeftOut);
         }
+    }
+
+    #[test]
+    #[cfg(not(feature = "python"))] // with it, there would have to be a function of Python
+    fn python_is_asked_of_pages_that_meet_all_else() {
+        let asked = |truncated| Criteria { search: Some(()), truncated: Some(truncated), ..Criteria::default() };
+        assert_eq!(verdict(asked(true)), Verdict::Asks);
+        assert_eq!(verdict(asked(false)), Verdict::LeftOut);
+        assert_eq!(asked(true).verdict(METADATA, HEADER, BLOCK), Verdict::Unsure);
+    }
+
+    #[test]
+    fn url_is_that_which_was_recorded() {
+        assert_eq!(url_of(HEADER), Some(&b"http://www.E.co.uk:80/a"[..]));
+        assert_eq!(url_of(b"WARC/1.0\r\n\r\n"), None);
     }
 
     #[test]
@@ -261,7 +291,6 @@ mod tests {
 
     #[test]
     fn others_are_left_to_python() {
-        assert_eq!(verdict(Criteria { is_more: true, ..Criteria::default() }), Verdict::Unsure);
         assert_eq!(Criteria::default().verdict(METADATA, HEADER, BLOCK), Verdict::Unsure);
         let statuses = vec![(200, 300)];
         let criteria = Criteria { statuses, ..Criteria::default() };

@@ -6,7 +6,7 @@ use pyo3::types::{PyBytes, PyString};
 use crate::captures::python::CaptureLines;
 use crate::coding::Coding;
 use crate::counters::{learn, PageFilter, ServerCounter, TagCounter, WordCounter};
-use crate::criteria::Criteria;
+use crate::criteria::{Criteria, Search};
 use crate::frames::Frames;
 use crate::links::python::LinkLines;
 use crate::member::Members;
@@ -37,10 +37,12 @@ enum Taker<'py> {
 /// here is given, and not counted. With `heads`, only so many bytes of each are
 /// inflated, and what is proven is that its header, block and closing line ends come to the length it declares.
 /// A counter takes no record whose block has more than `most` bytes.
+/// An exception of what `criteria` search URLs with ends a call of `read`.
 /// With a `dictionary`, which may be empty, members are Zstandard frames, else they are of gzip.
 #[pyclass(module = "crawlmill_native")]
 pub struct RecordReader {
     records: Box<Records>,
+    search: Option<Search>,
     /// Whether `read` stopped where the data do not show the end of the next member: more are needed.
     #[pyo3(get)]
     short: bool,
@@ -56,6 +58,7 @@ impl RecordReader {
     #[pyo3(signature = (types, heads = 0, most = 0, criteria = None, dictionary = None))]
     #[allow(clippy::needless_pass_by_value)]
     fn new(
+        py: Python<'_>,
         types: Option<Vec<String>>,
         heads: usize,
         most: usize,
@@ -66,8 +69,10 @@ impl RecordReader {
             None => Coding::Gzip(Box::new(Members::new())),
             Some(dictionary) => Coding::Zstd(Frames::new(dictionary)),
         };
+        let search = criteria.as_ref().and_then(|criteria| Some(criteria.search.as_ref()?.clone_ref(py)));
         let selection = Selection::new(types.as_deref(), criteria);
-        RecordReader { records: Box::new(Records::new(coding, selection, heads, most)), short: false, noted: (0, 0) }
+        let records = Box::new(Records::new(coding, selection, heads, most));
+        RecordReader { records, search, short: false, noted: (0, 0) }
     }
 
     /// unproven() -> how many records were read since the last call of which a changed byte need not be noticed
@@ -98,8 +103,8 @@ impl RecordReader {
         counter: Option<Taker<'py>>,
         start: u64,
     ) -> PyResult<(usize, usize, Vec<Row<'py>>)> {
-        let mut reading =
-            Reading { records: &mut self.records, noted: &mut self.noted, data, ended, start, short: false };
+        let (records, search, noted) = (&mut *self.records, self.search.as_ref(), &mut self.noted);
+        let mut reading = Reading { records, search, noted, data, ended, start, short: false };
         let read = match counter {
             None => reading.read(at, &mut Nothing),
             Some(Taker::Tags(mut counter)) => reading.read(at, &mut counter.counts),
@@ -114,8 +119,14 @@ impl RecordReader {
     }
 }
 
+/// What a function of Python says of a URL, which is ASCII.
+fn found(search: &Search, url: &[u8]) -> PyResult<bool> {
+    Python::attach(|py| search.bind(py).call1((String::from_utf8_lossy(url),))?.is_truthy())
+}
+
 struct Reading<'a, 'py> {
     records: &'a mut Records,
+    search: Option<&'a Search>,
     noted: &'a mut (usize, usize),
     data: &'a Bound<'py, PyBytes>,
     ended: bool,
@@ -126,11 +137,16 @@ struct Reading<'a, 'py> {
 impl<'py> Reading<'_, 'py> {
     fn read<C: Counter + Send>(&mut self, at: usize, counter: &mut C) -> PyResult<(usize, usize, Vec<Row<'py>>)> {
         let (py, data, ended) = (self.data.py(), self.data.as_bytes(), self.ended);
-        let records = &mut *self.records;
+        let (records, search) = (&mut *self.records, self.search);
         let mut progress = Progress { at, start: self.start, passed: 0, deselected: 0, cut: 0, budget: MAX_AT_ONCE };
         let mut rows = Vec::new();
         loop {
-            let stop = py.detach(|| records.read(data, ended, &mut progress, counter));
+            let stop = py.detach(|| {
+                let mut raised = None;
+                let mut find = |url: &[u8]| found(search?, url).map_err(|error| raised = Some(error)).ok();
+                let stop = records.read(data, ended, &mut progress, counter, &mut find);
+                raised.map_or(Ok(stop), Err)
+            })?;
             self.noted.0 += std::mem::take(&mut progress.deselected);
             self.noted.1 += std::mem::take(&mut progress.cut);
             match stop {

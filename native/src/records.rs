@@ -2,7 +2,7 @@
 
 use crate::awaiting::Awaiting;
 use crate::coding::Coding;
-use crate::criteria::Verdict;
+use crate::criteria::{url_of, Verdict};
 use crate::member::Candidate;
 use crate::selection::Selection;
 use crate::warc::{content_type, is_truncated, quick_head, whole_record, Head};
@@ -129,7 +129,16 @@ impl Records {
     }
 
     /// Goes on from where `progress` is, until there is a record to be given.
-    pub fn read(&mut self, data: &[u8], ended: bool, progress: &mut Progress, counter: &mut impl Counter) -> Stop {
+    ///
+    /// `search` says of a URL whether it is chosen, or None if reading is to stop.
+    pub fn read(
+        &mut self,
+        data: &[u8],
+        ended: bool,
+        progress: &mut Progress,
+        counter: &mut impl Counter,
+        search: &mut impl FnMut(&[u8]) -> Option<bool>,
+    ) -> Stop {
         while progress.budget > 0 {
             let member = match self.members.candidate(data, progress.at, ended) {
                 Candidate::Bytes(member) => member,
@@ -147,7 +156,13 @@ impl Records {
                 break;
             };
             progress.budget = progress.budget.saturating_sub(size);
-            let verdict = self.verdict(&head, size);
+            let mut verdict = self.verdict(&head, size);
+            if verdict == Some(Verdict::Asks) {
+                let Some(is_found) = url_of(&self.content[..head.start]).and_then(&mut *search) else {
+                    break;
+                };
+                verdict = Some(if is_found { Verdict::Taken } else { Verdict::LeftOut });
+            }
             if verdict == Some(Verdict::LeftOut) || verdict.is_none() {
                 progress.deselected += usize::from(verdict.is_some());
                 progress.passed += 1;

@@ -11,10 +11,12 @@ from tests.builders import gzip_member
 from tests.formats.test_selectors import TYPES, about, criteria, languages, page
 from tests.native.cores import using
 
+from crawlmill import core
 from crawlmill.analysis.servers import ServerCounter, servers_of_headers
 from crawlmill.errors import FormatError
 from crawlmill.formats.selection import Selection
 from crawlmill.formats.selectors.awaiting import Awaiting
+from crawlmill.formats.selectors.criteria import native_criteria
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.storage import Storage
@@ -26,7 +28,8 @@ ASKED = [
     ["--host", "e.org"], ["--domain", "e.org"], ["--tld", "org"], ["--url-regex", "org"], ["--from", "2026"],
     ["--to", "20260105"], ["--truncated", "only"], ["--truncated", "none"], ["--sample-records", "50%"],
     ["--status", "200", "--mime", "text/html", "--domain", "e.org"], ["--language", "eng"], ["--charset", "utf-8"],
-    ["--language", "eng", "--status", "200"],
+    ["--language", "eng", "--status", "200"], ["--url-regex", "^$", "--url-regex", r"(?i)^HTTP://(?!e)\w+.\S*/$"],
+    ["--url-regex", r"[:.]\W|\d\Z", "--status", "200", "--truncated", "none"], ["--url-regex", "e.org", "--language", "eng"],
 ]  # fmt: skip
 
 HEADS = [
@@ -147,3 +150,16 @@ def test_pages_left_out_for_the_metadata_after_them_never_reach_python(tmp_path,
         assert [each.uri[-1] for each in reading] == ["1", "3"]
     assert "".join(uri[-1] for uri in seen) == "001133"  # the first record is always read by Python
     assert (reading.row.records, reading.row.deselected) == (12, 4)
+
+
+def test_an_exception_while_a_url_is_searched_ends_reading_with_it():
+    def search(url):
+        asked.append(url)
+        raise KeyboardInterrupt
+
+    asked: list[str] = []
+    wanted = native_criteria(criteria("--url-regex", "a"))
+    reader = core.native().RecordReader(None, 0, 1 << 20, {**wanted, "search": search})
+    with pytest.raises(KeyboardInterrupt):
+        reader.read(gzip_member(page("http://e.org/a")) * 2, 0, True)
+    assert asked == ["http://e.org/a"]

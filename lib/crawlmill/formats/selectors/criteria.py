@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final
 
 from crawlmill.errors import FormatError
@@ -175,6 +175,13 @@ def _any_found(expressions: tuple[re.Pattern[str], ...], url: str | None) -> boo
     return not expressions or (url is not None and any(each.search(url) for each in expressions))
 
 
+def _search(expressions: tuple[re.Pattern[str], ...]) -> Callable[[str], object] | None:
+    """The same as a function of a URL; None without expressions."""
+    if len(expressions) == 1:
+        return expressions[0].search
+    return partial(_any_found, expressions) if expressions else None
+
+
 def _is_one_of(mime: str | None, wanted: frozenset[str]) -> bool:
     if mime is None:
         return False
@@ -206,5 +213,5 @@ def native_criteria(criteria: Criteria) -> dict[str, Any] | None:
         "end": (criteria.end or "").encode(),
         "truncated": criteria.truncated,
         "sample": criteria.sampled_hashes,
-        "is_more": bool(criteria.expressions),
+        "search": _search(criteria.expressions),
     }
