@@ -10,14 +10,19 @@ four times a second. All addresses are on loopback, with ports that were free. D
 
 from __future__ import annotations
 
+import errno
 import getpass
+import os
 import socket
-from contextlib import ExitStack
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 __all__ = ["free_ports", "write_settings"]
 
+_PORTS = range(10_000, 32_000)
+_PORTS_APART = 16
 _JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _EXECUTOR = "org.apache.hadoop.yarn.server.nodemanager.DefaultContainerExecutor"
 _WEBAPPS = ("hdfs", "datanode", "secondary", "static")
@@ -52,12 +57,20 @@ Properties = dict[str, object]
 
 
 def free_ports(count: int) -> list[int]:
-    """The numbers of `count` ports that are not in use."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+    """The numbers of `count` ports that are not in use.
+
+    They are below those that systems hand out on their own, and each process looks for them in a place of its own: a
+    daemon takes its port only seconds later, and until then neither a client nor another cluster should have it.
+    """
+    ports = range(_PORTS.start + os.getpid() * _PORTS_APART % len(_PORTS), _PORTS.stop)
+    found: list[int] = []
+    for port in chain(ports, _PORTS):
+        with socket.socket() as each, suppress(OSError):
+            each.bind(("127.0.0.1", port))
+            found.append(port)
+        if len(found) == count:
+            return found
+    raise OSError(errno.EADDRINUSE, f"not even {count} ports are free from {_PORTS.start} to {_PORTS.stop - 1}")
 
 
 def write_settings(home: Path, java: Path) -> dict[str, str]:

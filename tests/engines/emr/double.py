@@ -29,7 +29,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 from moto.server import ThreadedMotoServer
 from tests.aws import boto3
 from tests.engines.emr.metadata import MetadataService
-from tests.engines.emr.node import Node
+from tests.engines.emr.node import STATES, Node
 
 REGION = "us-east-1"
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "s3cr3t"}
@@ -190,18 +190,20 @@ def _add_steps(self: Cluster, steps: list[dict[str, Any]]) -> list[Step]:
 
 
 def _terminate(self: Cluster) -> None:
-    if not self.state.startswith("TERMINAT"):
-        self.state = "TERMINATING"
+    with STATES:
+        if not self.state.startswith("TERMINAT"):
+            self.state = "TERMINATING"
 
 
 def _cancel_steps(self: ElasticMapReduceResponse) -> ActionResult:
     """What moto does not know. What is cancelled while it runs is so only after a while."""
     cluster = self.backend.clusters[self._get_param("ClusterId")]
     told = []
-    for step in cluster.steps:
-        if step.id in self._get_param("StepIds") and step.state in ("PENDING", "RUNNING"):
-            step.state = "CANCELLED" if step.state == "PENDING" else "CANCEL_PENDING"
-            told.append({"StepId": step.id, "Status": "SUBMITTED"})
+    with STATES:
+        for step in cluster.steps:
+            if step.id in self._get_param("StepIds") and step.state in ("PENDING", "RUNNING"):
+                step.state = "CANCELLED" if step.state == "PENDING" else "CANCEL_PENDING"
+                told.append({"StepId": step.id, "Status": "SUBMITTED"})
     return ActionResult({"CancelStepsInfoList": told})
 
 

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 MASTER = "i-0a1b2c3d4e5f60718"
 
 _STREAM = Path(__file__).with_name("stream.py")
+STATES = threading.Lock()
+"""Held by whoever changes the state of a cluster or a step: requests end and cancel them while they go on."""
+
 ACTIVE = ("PENDING", "RUNNING", "CANCEL_PENDING")
 
 
@@ -57,7 +60,6 @@ class Node:
         }  # fmt: skip
         self._steps: list[threading.Thread] = []
         self._logs: list[threading.Thread] = []
-        self._lock = threading.Lock()
         self.thread = threading.Thread(target=self._be, daemon=True)
         self.thread.start()
 
@@ -75,8 +77,7 @@ class Node:
 
     def _live(self) -> None:
         cluster = self._cluster
-        if not self._ending:
-            cluster.state = "BOOTSTRAPPING"
+        self._move_on("BOOTSTRAPPING")
         for number, action in enumerate(cluster.bootstrap_actions, 1):
             if not self._bootstrap(number, action):
                 why = f"On the master instance ({MASTER}), bootstrap action {number} returned a non-zero return code"
@@ -91,20 +92,29 @@ class Node:
             if not any(step.state in ACTIVE for step in cluster.steps):
                 if not cluster.keep_job_flow_alive_when_no_steps:
                     return self._die("TERMINATED", "Steps completed")
-                cluster.state = "WAITING"
+                self._move_on("WAITING")
             time.sleep(0.02)
         return self._die(
             "TERMINATED_WITH_ERRORS" if "ERRORS" in cluster.state else "TERMINATED",
             getattr(cluster, "last_state_change_reason", None) or "Terminated by user request",
         )
 
+    def _move_on(self, state: str) -> None:
+        """Change the cluster's state, unless it is being ended."""
+        with STATES:
+            if not self._ending:
+                self._cluster.state = state
+
     def _begin_steps(self) -> None:
         running = [step for step in self._cluster.steps if step.state in ("RUNNING", "CANCEL_PENDING")]
         waiting = [step for step in self._cluster.steps if step.state == "PENDING"]
         for step in waiting[: max(0, self._cluster.step_concurrency_level - len(running))]:
-            step.start()
-            step.state = "RUNNING"
-            self._cluster.state = "RUNNING"  # last: whoever waits for it may do something to the step
+            with STATES:
+                if step.state != "PENDING":
+                    continue
+                step.start()
+                step.state = "RUNNING"
+            self._move_on("RUNNING")  # last: whoever waits for it may do something to the step
             thread = threading.Thread(target=self._do, args=(step,), daemon=True)
             self._steps.append(thread)
             thread.start()
@@ -205,7 +215,7 @@ class Node:
             self._log(f"steps/{step.id}/syslog", said)
             self._log(f"steps/{step.id}/stderr", b"")
         step.end_date_time = datetime.now(UTC).replace(tzinfo=None)  # type: ignore[assignment]
-        with self._lock:
+        with STATES:
             if step.state == "CANCEL_PENDING" or (step.state == "RUNNING" and self._ending):
                 step.state = "CANCELLED"
             elif step.state in ("RUNNING", "FAILED"):
