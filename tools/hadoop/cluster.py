@@ -179,10 +179,13 @@ class Cluster:
             "HADOOP_HOME": str(self.home),
         }
         with (self.home / f"logs/{name}.log").open("ab") as log:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 [*self._java(java), _DAEMONS[name]], cwd=self.home, env=environment,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-            ).pid  # fmt: skip
+            )  # fmt: skip
+        while process.poll() is None and not _command(process.pid):
+            time.sleep(0.01)  # Linux shows it a moment after the program has begun; without it the daemon seems gone
+        return process.pid
 
     def _wait_until_ready(self, state: dict[str, Any]) -> None:
         until = time.monotonic() + _READY_WITHIN_S

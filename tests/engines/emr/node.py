@@ -71,7 +71,8 @@ class Node:
         try:
             self._live()
         except ClientError as error:  # the files of its run are gone
-            self._die("TERMINATED_WITH_ERRORS", str(error))
+            ended = self._cluster.state == "TERMINATING"  # on request, and then the files were removed
+            self._die("TERMINATED" if ended else "TERMINATED_WITH_ERRORS", str(error))
         for thread in (*self._steps, *self._logs):
             thread.join()
 
