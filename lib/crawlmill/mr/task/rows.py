@@ -214,15 +214,8 @@ def encode_row(rank: int, row: LedgerRow) -> bytes:
     secret = _SCHEME in row.location and redact(row.location) != row.location
     if told or secret or row.unit is not None or (row.offset is None) != (row.length is None):
         return encode_pair(*row_pair(rank, row))
-    span = "" if row.length is None else f'"offset":{row.offset},"length":{row.length},'
-    form = "null" if row.format is None else f'"{row.format}"'
-    text = (
-        f'"\\u0000ledger:{rank:012}"\t{{"input":{encode_basestring(row.input)},'
-        f'"location":{encode_basestring(row.location)},{span}"format":{form},"outcome":"ok","records":{row.records},'
-        f'"bytes":{row.bytes},"verified":{"true" if row.verified else "false"},"lost":{{}},"problems":[],'
-        f'"unicode":"{row.unicode or unidata_version}","core":"{row.core or core.name()}"}}'
-    )
-    return text.encode("utf-8", "backslashreplace")
+    middle, end = _around_numbers(row)
+    return _usual_line(rank, row.input, row.records, row.bytes, middle, end)
 
 
 def encode_usual(rows: list[_Numbers], like: LedgerRow) -> list[bytes]:
@@ -230,22 +223,33 @@ def encode_usual(rows: list[_Numbers], like: LedgerRow) -> list[bytes]:
 
     Its location must be without secrets.
     """
-    form = "null" if like.format is None else f'"{like.format}"'
-    middle = f'"location":{encode_basestring(like.location)},"format":{form},"outcome":"ok"'
-    end = (
-        f'"verified":{"true" if like.verified else "false"},"lost":{{}},"problems":[],"unicode":"{unidata_version}",'
-        f'"core":"{core.name()}"}}'
-    )
+    middle, end = _around_numbers(like)
     native = core.native()
     try:
         lines: list[bytes] | None = None if native is None else native.encode_rows(rows, middle, end)
     except UnicodeEncodeError:  # a location that is not UTF-8
         lines = None
-    return lines or [
-        f'"\\u0000ledger:{rank:012}"\t{{"input":{encode_basestring(given)},{middle},"records":{count},"bytes":{size},'
-        f"{end}".encode("utf-8", "backslashreplace")
-        for rank, given, count, size in rows
-    ]
+    return lines or [_usual_line(*row, middle, end) for row in rows]
+
+
+def _around_numbers(row: LedgerRow) -> tuple[str, str]:
+    """What stands before and after the numbers in the line of a row without losses."""
+    form = "null" if row.format is None else f'"{row.format}"'
+    span = "" if row.length is None else f'"offset":{row.offset},"length":{row.length},'
+    middle = f'"location":{encode_basestring(row.location)},{span}"format":{form},"outcome":"ok"'
+    end = (
+        f'"verified":{"true" if row.verified else "false"},"lost":{{}},"problems":[],'
+        f'"unicode":"{row.unicode or unidata_version}","core":"{row.core or core.name()}"}}'
+    )
+    return middle, end
+
+
+def _usual_line(rank: int, given: str, records: int, size: int, middle: str, end: str) -> bytes:
+    text = (
+        f'"\\u0000ledger:{rank:012}"\t{{"input":{encode_basestring(given)},{middle},"records":{records},"bytes":{size},'
+        f"{end}"
+    )
+    return text.encode("utf-8", "backslashreplace")
 
 
 def take_rows(chunks: Iterable[bytes]) -> Iterator[tuple[int, LedgerRow | WrittenRows]]:
