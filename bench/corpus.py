@@ -20,7 +20,7 @@ import sys
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -91,6 +91,15 @@ class Corpus:
         paths = [path for path in sizes if f"/{kind}/" in path]
         wanted = min(self.scale.megabytes[kind], megabytes or self.scale.megabytes[kind])
         return self._workload(kind, paths[: whole_files([sizes[path]["compressed"] for path in paths], wanted * 1e6)])
+
+    def of_all_kinds(self, megabytes: float) -> Workload:
+        """WARC files with the WAT and WET files made of them, of about that total size; the list names WARC files."""
+        sizes = self._made()
+        crawl = [[path, *_siblings(path)] for path in sizes if "/warc/" in path]
+        totals = [sum(sizes[path]["compressed"] for path in paths) for paths in crawl]
+        chosen = crawl[: whole_files(totals, megabytes * 1e6)]
+        whole = self._workload("crawl", [path for paths in chosen for path in paths])
+        return replace(whole, input_list=self._list(f"warc-of-{len(chosen)}", list(whole.paths[::3])))
 
     def samples_file(self, name: str) -> Path:
         """The path for the samples of a profile."""
@@ -165,6 +174,11 @@ class Corpus:
         unfinished = sizes_file.with_suffix(".part")
         unfinished.write_text(json.dumps(sizes, indent=1))
         unfinished.replace(sizes_file)
+
+
+def _siblings(warc: str) -> list[str]:
+    """The names of the WAT and WET files of a WARC file."""
+    return [warc.replace("/warc/", f"/{kind}/").replace(".warc.gz", f".warc.{kind}.gz") for kind in ("wat", "wet")]
 
 
 def _write_whole(file: Path, pieces: Iterable[bytes], ended: Callable[[], int] = lambda: 0) -> None:

@@ -27,9 +27,7 @@ from bench.machine import describe  # noqa: E402
 from bench.profiler import JOBS, profile  # noqa: E402
 from bench.report import as_text, results_folder, save  # noqa: E402
 from bench.sections import (  # noqa: E402
-    clusters,
     fixed,
-    index,
     links,
     network,
     records,
@@ -38,11 +36,10 @@ from bench.sections import (  # noqa: E402
     sorting,
     statistics,
     structured,
-    tables,
     tags,
-    trees,
     words,
 )
+from bench.sections.indexes import clusters, index, siblings, tables, trees  # noqa: E402
 
 SECTIONS: dict[str, Callable[[Lab], Iterator[Comparison]]] = {
     "records": records.measure,
@@ -57,6 +54,7 @@ SECTIONS: dict[str, Callable[[Lab], Iterator[Comparison]]] = {
     "clusters": clusters.measure,
     "tables": tables.measure,
     "trees": trees.measure,
+    "siblings": siblings.measure,
     "statistics": statistics.measure,
     "fixed": fixed.measure,
     "network": network.measure,

@@ -33,6 +33,7 @@ mod records;
 mod selection;
 mod servers;
 mod sha1;
+mod siblings;
 mod sort;
 mod statistics;
 mod surt;
@@ -54,6 +55,7 @@ mod crawlmill_native {
     use pyo3::pybacked::PyBackedBytes;
     use pyo3::types::{PyBytes, PyList, PyString};
 
+    use super::captures::described::Extra;
     use super::warc::{whole_record, RESPONSE, REVISIT, TYPES};
     use super::wat::{servers, Servers};
 
@@ -65,6 +67,8 @@ mod crawlmill_native {
     use super::links::python::LinkLines;
     #[pymodule_export]
     use super::reader::RecordReader;
+    #[pymodule_export]
+    use super::siblings::python::SiblingPlaces;
     #[pymodule_export]
     use super::sort::python::{merge_runs, LineSorter, LineSpiller, LineSums, SortedBlocks};
     #[pymodule_export]
@@ -239,7 +243,8 @@ mod crawlmill_native {
             let head = whole_record(content).filter(|head| matches!(head.kind, RESPONSE | REVISIT))?;
             let (header, rest) = content.split_at(head.start);
             let length = usize::try_from(head.length).ok()?;
-            let start = super::captures::described::start(header, &rest[..length.min(PEEKED)], head.kind == REVISIT)?;
+            let block = &rest[..length.min(PEEKED)];
+            let start = super::captures::described::start(header, block, head.kind == REVISIT, Extra::default())?;
             let key = start.key.map(Text);
             let texts = [start.timestamp.to_vec(), start.front, start.back, start.url.to_vec()].map(Text);
             let [timestamp, front, back, url] = texts;
@@ -322,7 +327,7 @@ mod crawlmill_native {
     /// By the first bytes of the block. None for what is not usual; the key alone is None for an unusual URL.
     #[pyfunction]
     fn capture_start<'a>(header: &'a [u8], block: &[u8], revisit: bool) -> Option<Start<'a>> {
-        let found = super::captures::described::start(header, block, revisit)?;
+        let found = super::captures::described::start(header, block, revisit, Extra::default())?;
         let key = found.key.map(Text);
         let (front, back) = (Text(found.front), Text(found.back));
         let [id, concurrent] = [found.id, found.concurrent].map(|name| name.map(text));

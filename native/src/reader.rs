@@ -12,6 +12,7 @@ use crate::links::python::LinkLines;
 use crate::member::Members;
 use crate::records::{Counter, Nothing, Progress, Records, Stop};
 use crate::selection::Selection;
+use crate::siblings::python::SiblingPlaces;
 use crate::warc::TYPES;
 
 /// Bytes inflated in one call, after which it ends.
@@ -29,6 +30,7 @@ enum Taker<'py> {
     Captures(PyRefMut<'py, CaptureLines>),
     Links(PyRefMut<'py, LinkLines>),
     Pages(PyRefMut<'py, PageFilter>),
+    Siblings(PyRefMut<'py, SiblingPlaces>),
 }
 
 /// RecordReader(types, heads=0, most=0, criteria=None, dictionary=None)
@@ -113,6 +115,7 @@ impl RecordReader {
             Some(Taker::Captures(mut lines)) => reading.read(at, &mut lines.captures),
             Some(Taker::Links(mut lines)) => reading.read(at, &mut lines.lines),
             Some(Taker::Pages(mut filter)) => reading.read(at, &mut filter.pages),
+            Some(Taker::Siblings(mut places)) => reading.read(at, &mut places.places),
         };
         self.short = reading.short;
         read

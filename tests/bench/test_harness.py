@@ -10,7 +10,7 @@ from pathlib import Path
 from subprocess import PIPE
 
 import pytest
-from bench.corpus import Workload, member_lengths, whole_files
+from bench.corpus import SCALES, Corpus, Workload, member_lengths, whole_files
 from bench.harness import (
     Answer,
     AtLeast,
@@ -118,6 +118,20 @@ class TestCorpus:
         self, sizes: list[int], wanted: int, number: int
     ) -> None:
         assert whole_files(sizes, wanted) == number
+
+    def test_a_crawl_is_whole_files_with_those_made_of_them(self, tmp_path: Path) -> None:
+        corpus = Corpus(tmp_path, SCALES["small"])
+        made = {
+            f"s/{kind}/{number}.warc{suffix}.gz": {"compressed": 1_000_000, "inflated": 7, "members": 2}
+            for kind, suffix in (("warc", ""), ("wat", ".wat"), ("wet", ".wet"))
+            for number in range(4)
+        }
+        corpus._sizes = made
+        found = corpus.of_all_kinds(7)
+        names = [Path(path).name for path in found.paths]
+        assert names == [f"{number}.warc{suffix}.gz" for number in (0, 1) for suffix in ("", ".wat", ".wet")]
+        assert (found.compressed, found.inflated, found.records) == (6_000_000, 42, 12)
+        assert Path(found.input_list).read_text().splitlines() == list(found.paths[::3])
 
     def test_member_lengths_of_a_file_are_those_of_the_members_it_was_joined_from(self, tmp_path: Path) -> None:
         contents = [b"", b"one", bytes(300_000), b"two" * 1000]

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from crawlmill import core
 from crawlmill.errors import Problem, SourceError
 from crawlmill.extraction.siblings import described_place, sibling_of
 from crawlmill.formats.record import Record
@@ -32,8 +33,11 @@ __all__ = ["with_siblings"]
 
 _TYPES: Final = {"wat": "metadata", "wet": "conversion"}
 _REFERS: Final = re.compile(rb"(?im)^WARC-Refers-To:[ \t]*<?(?:urn:uuid:)?([^>\s]+)")
+_ID: Final = re.compile(rb', "recordid": "([^"\\]*)"')
 
 Watch = Callable[[Reading], Iterable[Record]]
+
+_Place = tuple[int, int]
 
 
 def with_siblings(
@@ -61,7 +65,9 @@ def with_siblings(
         complete: Whether the lines are all pages of the file; called after they have been read.
         lose: Called with each loss in the files next to it, which has the name of the file.
     """
-    pages = [_Page(line) for piece in lines for line in piece.split(b"\n") if line]
+    pages = [line for piece in lines for line in piece.split(b"\n") if line]
+    ids = [_id_of(line) for line in pages]
+    columns: list[Iterable[bytes]] = []
     for kind in kinds if pages else ():
         beside = sibling_of(location, kind)
         if beside is None:
@@ -70,65 +76,103 @@ def with_siblings(
         reading = Reading(
             Input(beside, beside), storage, options, Selection(frozenset({kind}), frozenset({_TYPES[kind]}))
         )
-        strays = _find(kind, watch(reading), reading, pages, location, name_of(beside))
+        places, strays = _find(kind, watch, reading, pages, ids, location)
+        columns.append(_texts(kind, places, name_of(beside)))
         shown = redact(beside)
         for problem in reading.row.problems:
             known = shown in problem.message
             lose(problem if known else replace(problem, message=f"{shown}: {problem.message}"))
         if strays and complete():
             lose(_not_found(f"{shown}: {strays} records are of no page of the WARC file"))
-    return (page.line() for page in pages)
+    if not columns:
+        return (b"%b\n" % line for line in pages)
+    return (b"%b%b}\n" % (line[:-1], b"".join(texts)) for line, *texts in zip(pages, *columns, strict=True))
 
 
-def _find(kind: str, records: Iterable[Record], reading: Reading, pages: list[_Page], location: str, name: str) -> int:
-    """Add the places of a file's records to their pages; returns how many records should have a page but have none."""
-    by_id = {page.id: page for page in pages if page.id}
-    by_place: dict[str, _Page] | None = None
-    by_url: dict[tuple[str, str], list[_Page]] | None = None
+def _find(
+    kind: str, watch: Watch, reading: Reading, pages: list[bytes], ids: list[bytes], location: str
+) -> tuple[Iterable[_Place | None], int]:
+    """The place of each page's record in a file; and how many records should have a page but have none."""
+    native = core.native()
+    places = _Places(ids) if native is None else native.SiblingPlaces(ids)
+    reading.counter = None if native is None else places
+    known = any(ids)
+    by_place: dict[str, int] | None = None
+    by_url: dict[tuple[str, str], list[int]] | None = None
     strays = 0
-    for record in records:
+    for record in watch(reading):
         if not reading.is_whole(record):
             continue
         refers = _REFERS.search(record.head) if isinstance(record, WarcRecord) else None
-        page = by_id.get(refers[1].decode("latin-1")) if refers else None
-        if page is None and (refers is None or not by_id):
-            if kind == "wat":
-                by_place = by_place or {page.offset: page for page in pages}
-                place = described_place(record, location.partition("?")[0].rpartition("/")[2])
-                page = by_place.get(str(place)) if place is not None else None
-            else:
-                by_url = by_url or _by_url(pages)
-                same = by_url.get((urlkey(record.uri or ""), timestamp_of(record.date) or ""), [])
-                page = next((each for each in same if kind not in each.found), None)
-        if page is not None and kind not in page.found:
-            page.found[kind] = (record.offset, int(stored_length(record)), name)
-        elif kind == "wet":
+        number: int | None = None
+        if refers and known:
+            number = places.number_of(_encoded(refers[1].decode("latin-1")))
+        elif kind == "wat":
+            by_place = by_place or {_fields_of(line).get("offset", ""): at for at, line in enumerate(pages)}
+            place = described_place(record, location.partition("?")[0].rpartition("/")[2])
+            number = by_place.get(str(place)) if place is not None else None
+        else:
+            by_url = by_url or _by_url(pages)
+            same = by_url.get((urlkey(record.uri or ""), timestamp_of(record.date) or ""), [])
+            number = next((each for each in same if not places.has(each)), None)
+        if number is None or not places.put(number, record.offset, int(stored_length(record))):
             strays += 1
-    return strays
+    return places.found(), (strays + places.strays) if kind == "wet" else 0
 
 
-def _by_url(pages: list[_Page]) -> dict[tuple[str, str], list[_Page]]:
-    found: dict[tuple[str, str], list[_Page]] = {}
-    for page in pages:
-        found.setdefault((page.key, page.timestamp), []).append(page)
+class _Places:
+    """Where the records of pages are, by the numbers of the pages: the native core has its own, which reads them too.
+
+    Args:
+        ids: The ids of the pages, which may be empty; of two with the same id, the last one has it.
+    """
+
+    strays = 0
+    """Records that were not passed on, and are of no page."""
+
+    def __init__(self, ids: list[bytes]) -> None:
+        numbers = {name: number for number, name in enumerate(ids) if name}
+        self.number_of, self._count = numbers.get, len(ids)
+        self._found: dict[int, _Place] = {}
+        self.has = self._found.__contains__
+
+    def put(self, number: int, offset: int, length: int) -> bool:
+        """Add the place of a page's record; returns False if it has one already."""
+        place = offset, length
+        return self._found.setdefault(number, place) is place
+
+    def found(self) -> Iterable[_Place | None]:
+        """For each page the place of its record, or None."""
+        return map(self._found.get, range(self._count))
+
+
+def _texts(kind: str, places: Iterable[_Place | None], name: str) -> Iterator[bytes]:
+    """What the places add to the lines of the pages."""
+    text = f', "{kind}": [%d, %d, {json.dumps(name).replace("%", "%%")}]'.encode()
+    return (b"" if place is None else text % place for place in places)
+
+
+def _by_url(pages: list[bytes]) -> dict[tuple[str, str], list[int]]:
+    found: dict[tuple[str, str], list[int]] = {}
+    for number, line in enumerate(pages):
+        key, timestamp, _ = line.split(b" ", 2)
+        found.setdefault((key.decode(), timestamp.decode()), []).append(number)
     return found
 
 
-class _Page:
-    """A capture of the WARC file, and the places of its records in other files."""
+def _id_of(line: bytes) -> bytes:
+    """The record id in a line, empty without one; quotes in JSON text are escaped, so what is found is the field."""
+    found = _ID.search(line)
+    return found[1] if found else _encoded(_fields_of(line).get("recordid", "")) if b'"recordid"' in line else b""
 
-    __slots__ = ("_fields", "found", "id", "key", "offset", "timestamp")
 
-    def __init__(self, line: bytes) -> None:
-        key, timestamp, text = line.split(b" ", 2)
-        self.key, self.timestamp, self._fields = key.decode(), timestamp.decode(), text
-        fields: dict[str, Any] = json.loads(text)
-        self.id, self.offset = fields.get("recordid"), fields.get("offset", "")
-        self.found: dict[str, tuple[int, int, str]] = {}
+def _fields_of(line: bytes) -> dict[str, Any]:
+    fields: dict[str, Any] = json.loads(line.split(b" ", 2)[2])
+    return fields
 
-    def line(self) -> bytes:
-        more = "".join(f', "{kind}": {json.dumps(place)}' for kind, place in self.found.items()).encode()
-        return b"%b %b %b%b}\n" % (self.key.encode(), self.timestamp.encode(), self._fields[:-1], more)
+
+def _encoded(name: str) -> bytes:
+    return name.encode("utf-8", "surrogatepass")
 
 
 def _not_found(message: str) -> Problem:

@@ -22,6 +22,13 @@ pub struct Start<'a> {
     pub concurrent: Option<&'a [u8]>,
 }
 
+/// The fields that a line has on request, in this order behind all others.
+#[derive(Clone, Copy, Default)]
+pub struct Extra {
+    pub id: bool,
+    pub last_modified: bool,
+}
+
 /// What a metadata record of the crawler says.
 pub struct Detected<'a> {
     pub charset: Option<&'a [u8]>,
@@ -55,7 +62,7 @@ pub fn target(value: &[u8]) -> &[u8] {
 }
 
 /// The beginning of the line of a response or revisit by its header and the first bytes of its block.
-pub fn start<'a>(header: &'a [u8], block: &[u8], revisit: bool) -> Option<Start<'a>> {
+pub fn start<'a>(header: &'a [u8], block: &[u8], revisit: bool, extra: Extra) -> Option<Start<'a>> {
     let [url, date, content_type, digest, identified, truncated, id, concurrent] = fields(
         header,
         [
@@ -115,6 +122,18 @@ pub fn start<'a>(header: &'a [u8], block: &[u8], revisit: bool) -> Option<Start<
             back.push(b'"');
         }
     }
+    if let Some(id) = id.filter(|id| extra.id && !id.is_empty()) {
+        back.extend_from_slice(b", \"recordid\": \"");
+        push_json(bare_id(id), &mut back);
+        back.push(b'"');
+    }
+    if extra.last_modified {
+        if let Some(moment) = response.values(b"Last-Modified").next().filter(|value| !value.is_empty()) {
+            back.extend_from_slice(b", \"last-modified\": \"");
+            back.extend_from_slice(&http_date(moment)?);
+            back.push(b'"');
+        }
+    }
     Some(Start { key: urlkey(url), timestamp, front, back, url, id, concurrent })
 }
 
@@ -128,6 +147,65 @@ pub fn timestamp(date: &[u8]) -> Option<[u8; 14]> {
         *digit = Some(date[at]).filter(u8::is_ascii_digit)?;
     }
     Some(digits)
+}
+
+/// An id as an index has it: `<urn:uuid:…>` without what all of them have.
+fn bare_id(mut id: &[u8]) -> &[u8] {
+    while let [b'<' | b'>', rest @ ..] = id {
+        id = rest;
+    }
+    while let [rest @ .., b'<' | b'>'] = id {
+        id = rest;
+    }
+    id.strip_prefix(b"urn:uuid:").unwrap_or(id)
+}
+
+/// `Fri, 02 Jan 2026 03:04:05 GMT` as 14 digits; None if it is written otherwise.
+fn http_date(value: &[u8]) -> Option<[u8; 14]> {
+    const MONTHS: [(&[u8], u32); 12] = [
+        (b"Jan", 31),
+        (b"Feb", 28),
+        (b"Mar", 31),
+        (b"Apr", 30),
+        (b"May", 31),
+        (b"Jun", 30),
+        (b"Jul", 31),
+        (b"Aug", 31),
+        (b"Sep", 30),
+        (b"Oct", 31),
+        (b"Nov", 30),
+        (b"Dec", 31),
+    ];
+    let form = |at: usize| match at {
+        0 | 8 => value[at].is_ascii_uppercase(),
+        1 | 2 | 9 | 10 => value[at].is_ascii_lowercase(),
+        3 => value[at] == b',',
+        4 | 7 | 11 | 16 | 25 => value[at] == b' ',
+        19 | 22 => value[at] == b':',
+        26.. => value[26..] == *b"GMT",
+        _ => value[at].is_ascii_digit(),
+    };
+    if value.len() != 29 || !(0..29).all(form) || value[12] == b'0' {
+        return None;
+    }
+    let number =
+        |from: usize, to: usize| value[from..to].iter().fold(0, |sum, digit| sum * 10 + u32::from(digit - b'0'));
+    let (month, days) = MONTHS
+        .iter()
+        .zip(1_u8..)
+        .find_map(|(&(name, days), month)| (value[8..11] == *name).then_some((month, days)))?;
+    let (year, day): (u32, u32) = (number(12, 16), number(5, 7));
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let in_range = (1..=days + u32::from(month == 2 && is_leap)).contains(&day)
+        && number(17, 19) < 24
+        && number(20, 22) < 60
+        && number(23, 25) < 60;
+    let mut digits = [0; 14];
+    for (digit, at) in digits.iter_mut().zip([12, 13, 14, 15, 0, 0, 5, 6, 17, 18, 20, 21, 23, 24]) {
+        *digit = value[at];
+    }
+    digits[4..6].copy_from_slice(&[b'0' + month / 10, b'0' + month % 10]);
+    in_range.then_some(digits)
 }
 
 /// The three digits of a status line.
@@ -249,7 +327,9 @@ impl<'a> Json<'a> {
 }
 #[cfg(test)]
 mod tests {
-    use super::{codes, detected, start};
+    use super::{codes, detected, http_date, start, Extra};
+
+    const NO: Extra = Extra { id: false, last_modified: false };
 
     const HEADER: &[u8] = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2026-01-05T10:00:09Z\r\n\
         WARC-Record-ID: <urn:a>\r\nWARC-Target-URI: http://e.org/\"\r\nContent-Type: application/http; msgtype=response\r\n\
@@ -258,7 +338,8 @@ mod tests {
     #[test]
     fn usual_response_begins_a_line() {
         let found =
-            start(HEADER, b"HTTP/1.1 301 X\r\nContent-type: a/b;c\r\nLocation: http://f.org/\r\n\r\n", false).unwrap();
+            start(HEADER, b"HTTP/1.1 301 X\r\nContent-type: a/b;c\r\nLocation: http://f.org/\r\n\r\n", false, NO)
+                .unwrap();
         assert_eq!(found.key.unwrap(), b"org,e)/\"");
         assert_eq!(&found.timestamp, b"20260105100009");
         assert_eq!(
@@ -271,7 +352,7 @@ mod tests {
     #[test]
     fn odd_responses_are_left_to_python() {
         let page = b"HTTP/1.1 200 OK\r\n\r\n";
-        assert!(start(HEADER, page, true).is_some());
+        assert!(start(HEADER, page, true, NO).is_some());
         for (from, to) in [
             ("sha1:ABC", "md5:ABC"),
             ("sha1:ABC", "sha1:"),
@@ -281,12 +362,12 @@ mod tests {
             ("<urn:a>", "\u{e9}"),
         ] {
             let header = String::from_utf8(HEADER.to_vec()).unwrap().replace(from, to);
-            assert!(start(header.as_bytes(), page, false).is_none(), "{to}");
+            assert!(start(header.as_bytes(), page, false, NO).is_none(), "{to}");
         }
         for block in
             [&b"HTTP/1.1 2000 OK\r\n\r\n"[..], b"HTTP/1.1 OK\r\n\r\n", b"HTTP/1.1 301 X\r\nLocation: /a\r\n\r\n"]
         {
-            assert!(start(HEADER, block, false).is_none());
+            assert!(start(HEADER, block, false, NO).is_none());
         }
     }
 
@@ -306,5 +387,48 @@ mod tests {
             assert!(codes(odd.as_bytes()).is_none());
         }
         assert!(codes(four.replace("nor", "n\\u").as_bytes()).is_none());
+    }
+
+    #[test]
+    fn extra_fields_stand_behind_all_others() {
+        let of = |moment: &str| {
+            let block = format!("HTTP/1.1 200 X\r\nLast-Modified: {moment}\r\n\r\n");
+            let found = start(HEADER, block.as_bytes(), false, Extra { id: true, last_modified: true })?;
+            String::from_utf8(found.back).ok()
+        };
+        let bare = r#", "truncated": "length", "recordid": "urn:a""#;
+        assert_eq!(of("").unwrap(), bare);
+        let moment = of("Fri, 02 Jan 2026 03:04:05 GMT").unwrap();
+        assert_eq!(moment, format!(r#"{bare}, "last-modified": "20260102030405""#));
+        assert_eq!(of("2026-01-02"), None);
+    }
+
+    #[test]
+    fn usual_dates_are_read() {
+        for (value, digits) in [
+            ("Thu, 29 Feb 2024 23:59:59 GMT", b"20240229235959"),
+            ("Tue, 29 Feb 2000 00:00:00 GMT", b"20000229000000"),
+            ("Xxx, 31 Dec 1999 10:20:30 GMT", b"19991231102030"),
+        ] {
+            assert_eq!(http_date(value.as_bytes()).unwrap(), *digits, "{value}");
+        }
+        for odd in [
+            "Thu, 29 Feb 2023 23:59:59 GMT",
+            "Thu, 29 Feb 1900 23:59:59 GMT",
+            "Thu, 00 Feb 2024 23:59:59 GMT",
+            "Thu, 31 Nov 2024 23:59:59 GMT",
+            "Thu, 30 Nov 2024 24:59:59 GMT",
+            "Thu, 30 Nov 2024 23:60:59 GMT",
+            "Thu, 30 Nov 2024 23:59:60 GMT",
+            "Thu, 30 Nov 0024 23:59:59 GMT",
+            "Thu, 30 Nix 2024 23:59:59 GMT",
+            "Thu, 30 nov 2024 23:59:59 GMT",
+            "Thu, 30 Nov 2024 23:59:59 UTC",
+            "Thu, 3 Nov 2024 23:59:59 GMT ",
+            "Thursday, 30-Nov-24 23:59:59 GMT",
+            "",
+        ] {
+            assert_eq!(http_date(odd.as_bytes()), None, "{odd}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Lines of CDXJ of the records of one archive as nearly all are: the twin of `crawlmill.indexes.cdx.archive`.
 
-use crate::captures::described::{detected, start, Detected, Start};
+use crate::captures::described::{detected, start, Detected, Extra, Start};
 use crate::captures::exchange::{Exchange, Item};
 use crate::records::{Counter, Record, Taken};
 use crate::warc::{METADATA, RESPONSE, REVISIT, TYPES};
@@ -15,15 +15,17 @@ const MAX_METADATA: usize = 64 << 10;
 pub struct Captures {
     wanted: [bool; TYPES.len()],
     filename: Vec<u8>,
+    pub extra: Extra,
     pub exchange: Exchange,
 }
 
 impl Captures {
     /// The records of these types are indexed under a file name, which is given as JSON.
-    pub fn new(filename: &[u8], types: &[String]) -> Captures {
+    pub fn new(filename: &[u8], types: &[String], extra: Extra) -> Captures {
         Captures {
             wanted: TYPES.map(|name| types.iter().any(|wanted| wanted == name)),
             filename: filename.to_vec(),
+            extra,
             exchange: Exchange::default(),
         }
     }
@@ -70,7 +72,8 @@ impl Captures {
 
     fn take_page(&mut self, record: &Record<'_>) -> Option<()> {
         let held = record.held();
-        let start = start(record.header, &held[..held.len().min(MAX_HTTP_HEAD)], record.head.kind == REVISIT)?;
+        let block = &held[..held.len().min(MAX_HTTP_HEAD)];
+        let start = start(record.header, block, record.head.kind == REVISIT, self.extra)?;
         let key = start.key.as_deref()?;
         self.wait(&start, key, record.length as u64, record.offset);
         Some(())

@@ -3,14 +3,15 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-use crate::captures::described::{detected, start};
+use crate::captures::described::{detected, start, Extra};
 use crate::captures::exchange::{Item, Ready};
 use crate::captures::lines::Captures;
 
-/// CaptureLines(filename, types)
+/// CaptureLines(filename, types, extra=())
 ///
 /// Makes the lines of one archive's captures: as the counter of a `RecordReader` of usual responses and revisits, or of
-/// records that Python hands to `take` and `describe`. `filename` is JSON. Items that Python makes itself pass through,
+/// records that Python hands to `take` and `describe`. `filename` is JSON; `extra` are names of fields that lines also
+/// have: `recordid`, `last-modified`. Items that Python makes itself pass through,
 /// so that all come out in the order of their records.
 #[pyclass(module = "crawlmill_native")]
 pub struct CaptureLines {
@@ -22,9 +23,12 @@ const _: () = assert!(align_of::<CaptureLines>() <= 8);
 #[pymethods]
 impl CaptureLines {
     #[new]
+    #[pyo3(signature = (filename, types, extra = Vec::new()))]
     #[allow(clippy::needless_pass_by_value)]
-    fn new(filename: &[u8], types: Vec<String>) -> CaptureLines {
-        CaptureLines { captures: Captures::new(filename, &types) }
+    fn new(filename: &[u8], types: Vec<String>, extra: Vec<String>) -> CaptureLines {
+        let has = |name: &str| extra.iter().any(|wanted| wanted == name);
+        let extra = Extra { id: has("recordid"), last_modified: has("last-modified") };
+        CaptureLines { captures: Captures::new(filename, &types, extra) }
     }
 
     /// take(header, block, revisit, (length, offset), key=None) -> True, or what it lacks
@@ -41,7 +45,7 @@ impl CaptureLines {
         place: (u64, u64),
         key: Option<&[u8]>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let Some(start) = start(header, block, revisit) else {
+        let Some(start) = start(header, block, revisit, self.captures.extra) else {
             return Ok(false.into_pyobject(py)?.to_owned().into_any());
         };
         let Some(key) = key.or(start.key.as_deref()) else {

@@ -94,8 +94,8 @@ class ArchiveLines:
         self._filename, self._options = filename, options
         self._native: NativeLines[_Found] | None = None
         self.counter: Any | None = None
-        if options.format == "cdxj" and not options.extra and (native := core.native()) is not None:
-            self._native = NativeLines(native, filename, options.types)
+        if options.format == "cdxj" and (native := core.native()) is not None:
+            self._native = NativeLines(native, filename, options.types, options.extra)
             self.counter = self._native.counter
 
     def of(self, records: Records) -> Iterator[bytes]:

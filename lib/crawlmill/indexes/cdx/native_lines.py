@@ -30,10 +30,11 @@ class NativeLines(Generic[T]):
         native: The native core.
         filename: The name of the archive in the lines.
         types: The types of records to index.
+        extra: Fields from `EXTRA_FIELDS` that the lines also have.
     """
 
-    def __init__(self, native: Any, filename: str, types: frozenset[str]) -> None:
-        self.counter = native.CaptureLines(json.dumps(filename).encode(), list(types))
+    def __init__(self, native: Any, filename: str, types: frozenset[str], extra: tuple[str, ...] = ()) -> None:
+        self.counter = native.CaptureLines(json.dumps(filename).encode(), list(types), list(extra))
         """What may count records: it makes lines of them."""
 
         self._kept: dict[int, T] = {}

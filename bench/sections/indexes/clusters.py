@@ -22,7 +22,7 @@ from bench.peers import environment
 
 __all__ = ["measure"]
 
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).parents[3]
 _LOOPS = _ROOT / "bench/loops"
 _LINES = {"full": 10_000_000, "medium": 1_000_000, "small": 100_000}
 _LOOK_UPS = {"full": 10_000, "medium": 10_000, "small": 200}

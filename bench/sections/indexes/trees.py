@@ -19,7 +19,7 @@ from bench.lab import NATIVE, Lab, ours
 
 __all__ = ["measure"]
 
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).parents[3]
 _LINES = {"full": 5_000_000, "medium": 1_000_000, "small": 20_000}
 _LOOK_UPS = {"full": 20_000, "medium": 20_000, "small": 1_000}
 _FILES = 10

@@ -19,7 +19,7 @@ from bench.lab import LOOPS, Lab
 
 __all__ = ["measure"]
 
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).parents[3]
 _LINES = {"full": 2_000_000, "medium": 500_000, "small": 20_000}
 _FILES = 4
 _WHERE = "crawl = 'CC-MAIN-2026-04' AND subset = 'warc'"

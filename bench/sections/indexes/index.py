@@ -20,7 +20,7 @@ from bench.peers import environment
 
 __all__ = ["measure"]
 
-_LOOPS = Path(__file__).parents[1] / "loops"
+_LOOPS = Path(__file__).parents[2] / "loops"
 _TIMES = "40"
 
 
