@@ -38,6 +38,8 @@ CASES = {
     "https://example.com:443/": "com,example)/",
     "http://example.com:443/": "com,example:443)/",
     "http://example.com:0443/": "com,example:443)/",
+    "https://WWW.1.2.3.255:80/%C3%A9/?%C3%A9=%E9&b": "255,3,2,1:80)/%c3%a9?%c3%a9=%e9&b",
+    "http://1.2.3.4:80/a?c=%E9&b=%8F": "4,3,2,1)/a?b=%8f&c=%e9",
     "http://www.com/": "com)/",
     "http://www/": "www)/",
     "http://[::1]/": "::1)/",

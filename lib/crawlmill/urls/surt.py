@@ -26,10 +26,15 @@ from crawlmill.urls.sessions import strip_path_session, strip_query_sessions
 
 __all__ = ["urlkey", "urlkey_bytes"]
 
+_NUMBER: Final = rb"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_HIGH: Final = rb"%[89a-f][0-9a-f]"
+
 _USUAL: Final = re.compile(
-    rb"https?://(?:www[0-9]*\.)?((?:[a-z0-9_-]+\.)*[a-z][a-z0-9-]*)(/[!-\"$&->@-~]*)?(?:\?([!-\"$&-~]*))?(?:#[!-~]*)?"
+    rb"(https?)://(?:www[0-9]*\.)?((?:[a-z0-9_-]+\.)*[a-z][a-z0-9-]*|(?!0)%b(?:\.%b){3})(?::([1-9][0-9]{0,3}))?"
+    rb"(/[!-\"$&->@-~]*+(?:%b[!-\"$&->@-~]*+)*+)?(?:\?([!-\"$&-~]*+(?:%b[!-\"$&-~]*+)*+))?(?:#[!-~]*+)?"
+    % (_NUMBER, _NUMBER, _HIGH, _HIGH)
 )
-"""A lower-case URL whose parts need neither escapes nor repair."""
+"""A lower-case URL whose parts need no repair; its escapes are of bytes beyond ASCII, which stay escaped."""
 
 _TWICE: Final = re.compile(rb"\A(?:https?://)+(https?://)")
 _SCHEME: Final = re.compile(rb"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
@@ -66,7 +71,7 @@ def urlkey_bytes(url: bytes) -> bytes:
     usual = _USUAL.fullmatch(url.lower())
     if usual is None:
         return _key(url)
-    host, path, query = usual.groups()
+    scheme, host, port, path, query = usual.groups()
     if path is None:
         path = b"/"
     elif b"//" in path or b"/." in path:
@@ -75,7 +80,10 @@ def urlkey_bytes(url: bytes) -> bytes:
         path = strip_path_session(path)
     if len(path) > 1 and path.endswith(b"/"):
         path = path[:-1]
-    key = b"%b)%b" % (b",".join(host.split(b".")[::-1]), path)
+    where = b",".join(host.split(b".")[::-1])
+    if port is not None and port != _PORTS[scheme]:
+        where = b"%b:%b" % (where, port)
+    key = b"%b)%b" % (where, path)
     return b"%b?%b" % (key, ordered) if query and (ordered := _ordered(query)) else key
 
 
