@@ -24,6 +24,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+import zstandard
+
 from crawlmill.sample import write_sample
 
 __all__ = ["LINE_BYTES", "SCALES", "Corpus", "Scale", "Workload", "member_lengths", "whole_files"]
@@ -100,6 +102,17 @@ class Corpus:
         chosen = crawl[: whole_files(totals, megabytes * 1e6)]
         whole = self._workload("crawl", [path for paths in chosen for path in paths])
         return replace(whole, input_list=self._list(f"warc-of-{len(chosen)}", list(whole.paths[::3])))
+
+    def as_zstd(self, workload: Workload) -> Workload:
+        """The same records in files of Zstandard frames, one for each record, with checksums."""
+        compressor = zstandard.ZstdCompressor(write_checksum=True)
+        paths = [Path(path.removesuffix(".gz") + ".zst") for path in workload.paths]
+        for source, path in zip(workload.paths, paths, strict=True):
+            if not path.exists():
+                _write_whole(path, map(compressor.compress, _members(Path(source))))
+        input_list = self._list(f"zstd-{len(paths)}", [str(path) for path in paths])
+        size = sum(path.stat().st_size for path in paths)
+        return replace(workload, paths=tuple(map(str, paths)), input_list=input_list, compressed=size)
 
     def samples_file(self, name: str) -> Path:
         """The path for the samples of a profile."""
@@ -206,6 +219,16 @@ def whole_files(sizes: list[int], wanted: float) -> int:
     """How many of the files, from the first, come nearest to the wanted total size: an even number, at least two."""
     sums = {number: sum(sizes[:number]) for number in range(2, len(sizes) + 1, 2)}
     return min(sums, key=lambda number: abs(sums[number] - wanted))
+
+
+def _members(path: Path) -> Iterator[bytes]:
+    """The content of each gzip member of a file whose lengths are known."""
+    lengths = array("Q", Path(f"{path}.members").read_bytes())
+    if sys.byteorder == "big":
+        lengths.byteswap()
+    with path.open("rb") as stream:
+        for length in lengths:
+            yield zlib.decompress(stream.read(length), 31)
 
 
 def member_lengths(path: Path) -> tuple[array[int], int]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from bench.corpus import Corpus, Workload
 from bench.harness import Answer, Comparison, Contender, Goal, compare, json_answer
 from bench.machine import java_version
-from bench.peers import environment, spark_job
+from bench.peers import environment, go_program, spark_job
 
 __all__ = ["CORES", "LIMIT", "LOOPS", "NATIVE", "SPARK", "Lab", "ours"]
 
@@ -25,6 +25,7 @@ LIMIT = "inflate, libdeflate"
 SPARK = "cc-pyspark"
 NATIVE = "crawlmill-native"
 
+_GOWARC = "github.com/nlnwa/gowarc/v3"
 _BENCH = Path(__file__).parent
 _ROOT = _BENCH.parent
 LOOPS = _BENCH / "loops"
@@ -40,8 +41,8 @@ def ours(suffix: str = "") -> list[str]:
 class Lab:
     """Settings of a run.
 
-    `cc_pyspark` and `cc_crawl_statistics` are folders of these projects, None to leave them out; `venvs` is the folder
-    for the peers' environments.
+    `cc_pyspark` and `cc_crawl_statistics` are folders of these projects, None to leave them out; `gowarc` is one too,
+    None to get it from Go's proxy. `venvs` is the folder for the peers' environments.
     """
 
     corpus: Corpus
@@ -50,6 +51,7 @@ class Lab:
     cc_pyspark: Path | None
     tell: Callable[[str], None]
     cc_crawl_statistics: Path | None = None
+    gowarc: Path | None = None
 
     @cached_property
     def readers(self) -> Path:
@@ -104,6 +106,12 @@ class Lab:
         """The bare loop of a peer (`warcio`, `fastwarc`)."""
         command = [str(self.readers), str(_BENCH / f"loops/{reader}_loop.py"), work, *workload.paths]
         return Contender(reader, command, answer=json_answer)
+
+    def gowarc_loop(self, work: str, workload: Workload) -> list[Contender]:
+        """The bare loop of gowarc, if it can be built."""
+        checkout = (_GOWARC, self.gowarc) if self.gowarc else None
+        program = go_program(self.venvs, "gowarc", checkout, self.tell)
+        return [Contender("gowarc", [str(program), work, *workload.paths], answer=json_answer)] if program else []
 
     def inflating(self, library: str, workload: Workload) -> Contender:
         """A loop that only inflates every member once."""

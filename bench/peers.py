@@ -6,21 +6,26 @@ anew when that file or the interpreter is another one.
 cc-pyspark is run unchanged from a folder that the user names, by spark-submit on `local[2]`. Of its options, three are
 not its defaults: as many input partitions as files (its 400, made for a whole crawl, are far slower here),
 one output partition, as in its README's example, and JSON as the output format, so that its answer can be read.
+
+A loop in Go is a folder of bench/loops, built at bench/.venvs/NAME with the versions of its `go.mod`, if there is `go`.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import os
+import shutil
 import subprocess
 import sys
 import venv
+from collections.abc import Callable
 from pathlib import Path
 
 from bench.corpus import Workload
 from bench.harness import Answer, Contender
 
-__all__ = ["environment", "spark_job"]
+__all__ = ["environment", "go_program", "spark_job"]
 
 _TABLE = "answer"
 _MODULES = ("sparkcc.py", "json_importer.py")
@@ -39,6 +44,41 @@ def environment(venvs: Path, name: str) -> Path:
         subprocess.run(command, check=True)
         stamp.write_text(wanted)
     return python
+
+
+def go_program(venvs: Path, name: str, checkout: tuple[str, Path] | None, tell: Callable[[str], None]) -> Path | None:
+    """The program of the folder NAME of bench/loops, built if it is not there; None, and tells why, if it cannot be.
+
+    `checkout` is a module of its `go.mod`, and the folder that has it instead of Go's proxy.
+    """
+    go = shutil.which("go")
+    if go is None:
+        tell(f"no go found: {name} is left out")
+        return None
+    folder = venvs / name
+    program, stamp = folder / "loop", folder / "made-from.txt"
+    source = Path(__file__).parent / "loops" / name
+    version = subprocess.run([go, "version"], check=True, capture_output=True, text=True).stdout
+    texts = [path.read_text() for path in sorted(source.iterdir())]
+    wanted = "\n".join([version, str(checkout), *texts])
+    if stamp.exists() and stamp.read_text() == wanted:
+        return program
+    tell(f"building {program}, once")
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(source, folder)
+    commands = [[go, "build", "-mod=mod", "-o", str(program), "."]]
+    if checkout is not None:
+        commands.insert(0, [go, "mod", "edit", f"-replace={checkout[0]}={checkout[1]}"])
+    for command in commands:
+        ended = subprocess.run(
+            command, cwd=folder, env={**os.environ, "GOFLAGS": "-buildvcs=false"}, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        if ended.returncode:
+            tell(f"{name} is left out: {(ended.stderr.strip().splitlines() or ['go failed'])[-1]}")
+            return None
+    stamp.write_text(wanted)
+    return program
 
 
 def spark_job(name: str, folder: Path, python: Path, script: str, workload: Workload) -> Contender:

@@ -1,12 +1,13 @@
 """Benchmarks beside the peers: the same generated files, the same machine, one run; medians, printed as ratios.
 
     python bench/run.py [SECTION…] [--scale small|full] [--repeat N] [--data DIR]
-                        [--cc-pyspark FOLDER] [--cc-crawl-statistics FOLDER]
+                        [--cc-pyspark FOLDER] [--cc-crawl-statistics FOLDER] [--gowarc FOLDER]
     python bench/run.py --profile tags
 
 Inputs are made once below bench/.data, environments of the peers below bench/.venvs; results go to
 bench/runs/DATE-HOST. Without --cc-pyspark (a checkout of github.com/commoncrawl/cc-pyspark), that peer is left out, and
-so is github.com/commoncrawl/cc-crawl-statistics without --cc-crawl-statistics.
+so is github.com/commoncrawl/cc-crawl-statistics without --cc-crawl-statistics. github.com/nlnwa/gowarc is built if
+there is a `go`; --gowarc names a checkout of it, if Go's proxy cannot be reached.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ def main() -> int:
     corpus = Corpus(arguments.data.resolve(), SCALES[arguments.scale])
     cc_pyspark = arguments.cc_pyspark.resolve() if arguments.cc_pyspark else None
     statistics_peer = arguments.cc_crawl_statistics.resolve() if arguments.cc_crawl_statistics else None
-    lab = Lab(corpus, arguments.repeat, _BENCH / ".venvs", cc_pyspark, tell, statistics_peer)
+    gowarc = arguments.gowarc.resolve() if arguments.gowarc else None
+    lab = Lab(corpus, arguments.repeat, _BENCH / ".venvs", cc_pyspark, tell, statistics_peer, gowarc)
     if arguments.profile:
         print(profile(lab, arguments.profile))
         return 0
@@ -109,6 +111,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--cc-pyspark", type=Path, metavar="FOLDER", help="a checkout of cc-pyspark, to run beside")
     parser.add_argument("--cc-crawl-statistics", type=Path, metavar="FOLDER",
                         help="a checkout of cc-crawl-statistics, to run beside")  # fmt: skip
+    parser.add_argument("--gowarc", type=Path, metavar="FOLDER",
+                        help="a checkout of gowarc, to build instead of what Go's proxy has")  # fmt: skip
     parser.add_argument("--data", type=Path, default=_BENCH / ".data", metavar="DIR",
                         help="where the input is made and kept (default: bench/.data)")  # fmt: skip
     parser.add_argument("--runs", type=Path, default=_BENCH / "runs", metavar="DIR",

@@ -10,6 +10,7 @@ from pathlib import Path
 from subprocess import PIPE
 
 import pytest
+import zstandard
 from bench.corpus import SCALES, Corpus, Workload, member_lengths, whole_files
 from bench.harness import (
     Answer,
@@ -26,7 +27,7 @@ from bench.harness import (
 )
 from bench.lab import Lab
 from bench.measure import ProcessTree
-from bench.peers import spark_job
+from bench.peers import go_program, spark_job
 from bench.report import as_text, results_folder, save
 
 BENCH = Path(__file__).parent.parent.parent / "bench"
@@ -132,6 +133,18 @@ class TestCorpus:
         assert names == [f"{number}.warc{suffix}.gz" for number in (0, 1) for suffix in ("", ".wat", ".wet")]
         assert (found.compressed, found.inflated, found.records) == (6_000_000, 42, 12)
         assert Path(found.input_list).read_text().splitlines() == list(found.paths[::3])
+
+    def test_frames_hold_the_records_of_the_members(self, tmp_path: Path) -> None:
+        contents = [b"one", bytes(300_000)]
+        (tmp_path / "x.warc.gz").write_bytes(b"".join(gzip.compress(content, mtime=0) for content in contents))
+        corpus = Corpus(tmp_path, SCALES["small"])
+        found = corpus.as_zstd(corpus.of_file(tmp_path / "x.warc.gz", "x"))
+        (path,) = map(Path, found.paths)
+        assert (path.name, found.records, found.compressed) == ("x.warc.zst", 2, path.stat().st_size)
+        with path.open("rb") as stream:
+            data = zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True).read()
+        assert data == b"".join(contents)
+        assert path.read_bytes().count(b"\x28\xb5\x2f\xfd") == 2
 
     def test_member_lengths_of_a_file_are_those_of_the_members_it_was_joined_from(self, tmp_path: Path) -> None:
         contents = [b"", b"one", bytes(300_000), b"two" * 1000]
@@ -240,6 +253,27 @@ class TestAnswers:
             part.write(b'{"key":"a","val":2}\n{"key":"b","val":{"tf":5,"df":1}}\n')
         assert contender.answer is not None
         assert contender.answer(tmp_path) == Answer(2, 7)
+
+
+class TestPeers:
+    def test_program_in_go_is_left_out_where_there_is_no_go(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        told: list[str] = []
+        assert go_program(tmp_path, "gowarc", None, told.append) is None
+        assert told == ["no go found: gowarc is left out"]
+
+    def test_program_in_go_that_cannot_be_built_is_left_out(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        go = tmp_path / "go"
+        go.write_text("#!/bin/sh\n[ $1 = version ] || { echo no module >&2; exit 1; }\n")
+        go.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        told: list[str] = []
+        assert go_program(tmp_path / "venvs", "gowarc", None, told.append) is None
+        assert told[-1] == "gowarc is left out: no module"
 
 
 class TestReport:
