@@ -28,6 +28,7 @@ from bench.machine import describe  # noqa: E402
 from bench.profiler import JOBS, profile  # noqa: E402
 from bench.report import as_text, results_folder, save  # noqa: E402
 from bench.sections import (  # noqa: E402
+    extraction,
     fixed,
     links,
     network,
@@ -53,6 +54,7 @@ SECTIONS: dict[str, Callable[[Lab], Iterator[Comparison]]] = {
     "sorting": sorting.measure,
     "index": index.measure,
     "clusters": clusters.measure,
+    "extraction": extraction.measure,
     "tables": tables.measure,
     "trees": trees.measure,
     "siblings": siblings.measure,

@@ -4,14 +4,28 @@ use std::io::Write;
 
 use memchr::memmem;
 
+/// What a row is about: the line that names it, its location, and its offset and length if it is not a whole file.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    pub input: &'a str,
+    pub location: &'a str,
+    pub span: Option<(u64, u64)>,
+}
+
 /// The line of a row, without its line end.
 ///
-/// `middle` are the fields between the input and its numbers, `end` what comes after these.
-pub fn encode(rank: u64, input: &str, middle: &str, records: u64, bytes: u64, end: &str) -> Vec<u8> {
-    let mut line = Vec::with_capacity(input.len() + middle.len() + end.len() + 96);
+/// `middle` are the fields between the place and its numbers, `end` what comes after these.
+pub fn encode(rank: u64, place: Place<'_>, middle: &str, records: u64, bytes: u64, end: &str) -> Vec<u8> {
+    let length = place.input.len() + place.location.len() + middle.len() + end.len();
+    let mut line = Vec::with_capacity(length + length / 8 + 160);
     // Writing to a vector never fails.
     let _ = write!(line, "\"\\u0000ledger:{rank:012}\"\t{{\"input\":");
-    push_json(input, &mut line);
+    push_json(place.input, &mut line);
+    line.extend(b",\"location\":");
+    push_json(place.location, &mut line);
+    if let Some((offset, length)) = place.span {
+        let _ = write!(line, ",\"offset\":{offset},\"length\":{length}");
+    }
     let _ = write!(line, ",{middle},\"records\":{records},\"bytes\":{bytes},{end}");
     line
 }
@@ -121,15 +135,18 @@ fn number(digits: &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{encode, take, Taken};
+    use super::{encode, take, Place, Taken};
 
     #[test]
     fn rows_are_json() {
+        let place = Place { input: "\0\u{1f}\u{7f}\u{e9}\"\\\t\r\n\u{8}\u{c}", location: "l", span: Some((4, 5)) };
         assert_eq!(
-            String::from_utf8(encode(7, "\0\u{1f}\u{7f}\u{e9}\"\\\t\r\n\u{8}\u{c}", "\"a\":1", 2, 3, "}")).unwrap(),
+            String::from_utf8(encode(7, place, "\"a\":1", 2, 3, "}")).unwrap(),
             "\"\\u0000ledger:000000000007\"\t{\"input\":\"\\u0000\\u001f\u{7f}\u{e9}\\\"\\\\\\t\\r\\n\\b\\f\",\
-             \"a\":1,\"records\":2,\"bytes\":3,}"
+             \"location\":\"l\",\"offset\":4,\"length\":5,\"a\":1,\"records\":2,\"bytes\":3,}"
         );
+        let whole = encode(7, Place { input: "i", location: "l", span: None }, "", 2, 3, "");
+        assert!(String::from_utf8(whole).unwrap().contains("{\"input\":\"i\",\"location\":\"l\",,\"records\":2"));
     }
 
     fn line(rank: u32, records: u64, more: &str) -> String {

@@ -53,9 +53,11 @@ mod words;
 mod crawlmill_native {
     use pyo3::prelude::*;
     use pyo3::pybacked::PyBackedBytes;
-    use pyo3::types::{PyBytes, PyList, PyString};
+    use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
-    use super::captures::described::Extra;
+    use super::captures::copied::{push_line, Place};
+    use super::captures::described::{start, Extra, Start};
+    use super::captures::listed::{each_listed, Listed};
     use super::warc::{whole_record, RESPONSE, REVISIT, TYPES};
     use super::wat::{servers, Servers};
 
@@ -140,14 +142,20 @@ mod crawlmill_native {
         (lows.into_iter().map(range_of).collect(), others)
     }
 
-    /// encode_rows([(rank, input, records, bytes), ...], middle, end) -> the lines of ledger rows, without line ends
+    /// (rank, input, location, offset, length, records, bytes)
+    type Row<'py> = (u64, Bound<'py, PyString>, Bound<'py, PyString>, Option<u64>, Option<u64>, u64, u64);
+
+    /// encode_rows([(rank, input, location, offset, length, records, bytes), ...], middle, end) -> the lines of ledger
+    /// rows, without line ends
     ///
     /// None if an input is not text in UTF-8. `middle` and `end` are the fields before and after the numbers.
     #[pyfunction]
     fn encode_rows<'py>(rows: &Bound<'py, PyList>, middle: &str, end: &str) -> Option<Vec<Bound<'py, PyBytes>>> {
         let line = |row: Bound<'py, PyAny>| {
-            let (rank, input, records, bytes): (u64, Bound<'py, PyString>, u64, u64) = row.extract().ok()?;
-            let line = super::ledger_rows::encode(rank, input.to_str().ok()?, middle, records, bytes, end);
+            let (rank, input, location, offset, length, records, bytes): Row<'py> = row.extract().ok()?;
+            let (input, location) = (input.to_str().ok()?, location.to_str().ok()?);
+            let place = super::ledger_rows::Place { input, location, span: offset.zip(length) };
+            let line = super::ledger_rows::encode(rank, place, middle, records, bytes, end);
             Some(PyBytes::new(row.py(), &line))
         };
         rows.iter().map(line).collect()
@@ -227,14 +235,12 @@ mod crawlmill_native {
         content.ok()
     }
 
-    /// (type, header, and of what begins its line: urlkey, timestamp, front, back, url)
-    type Capture<'py> = (&'static str, Bound<'py, PyBytes>, Option<Text>, Text, Text, Text, Text);
-
-    /// member_capture(member) -> the record of one whole member, if it is a usual response or revisit, else None
-    ///
-    /// Its header, and what begins the line of its capture, as `capture_start` has it. The rest is proven and dropped.
-    #[pyfunction]
-    fn member_capture<'py>(member: &Bound<'py, PyBytes>) -> Option<Capture<'py>> {
+    /// What `then` makes of the record of one whole member, if it is a usual response or revisit: of its type, its
+    /// header, and the beginning of its line.
+    fn of_capture<T>(
+        member: &Bound<'_, PyBytes>,
+        then: impl FnOnce(&'static str, &[u8], Start<'_>) -> Option<T>,
+    ) -> Option<T> {
         let (py, found) = (member.py(), super::member::Member::of(member.as_bytes())?);
         CONTENT.with_borrow_mut(|buffer| {
             buffer.truncate(MAX_KEPT);
@@ -244,12 +250,85 @@ mod crawlmill_native {
             let (header, rest) = content.split_at(head.start);
             let length = usize::try_from(head.length).ok()?;
             let block = &rest[..length.min(PEEKED)];
-            let start = super::captures::described::start(header, block, head.kind == REVISIT, Extra::default())?;
+            let start = start(header, block, head.kind == REVISIT, Extra::default())?;
+            then(TYPES[head.kind], header, start)
+        })
+    }
+
+    /// (type, header, and of what begins its line: urlkey, timestamp, front, back, url)
+    type Capture<'py> = (&'static str, Bound<'py, PyBytes>, Option<Text>, Text, Text, Text, Text);
+
+    /// member_capture(member) -> the record of one whole member, if it is a usual response or revisit, else None
+    ///
+    /// Its header, and what begins the line of its capture, as `capture_start` has it. The rest is proven and dropped.
+    #[pyfunction]
+    fn member_capture<'py>(member: &Bound<'py, PyBytes>) -> Option<Capture<'py>> {
+        of_capture(member, |kind, header, start| {
             let key = start.key.map(Text);
             let texts = [start.timestamp.to_vec(), start.front, start.back, start.url.to_vec()].map(Text);
             let [timestamp, front, back, url] = texts;
-            Some((TYPES[head.kind], PyBytes::new(py, header), key, timestamp, front, back, url))
+            Some((kind, PyBytes::new(member.py(), header), key, timestamp, front, back, url))
         })
+    }
+
+    /// copied_lines(ranges, start, filename, offset, urlkey) -> (the number of the first range that is not usual, the
+    /// index lines of the copies of those before it)
+    ///
+    /// `ranges` are (any, input, bytes), where an input begins with its line and ends with location, offset, length and
+    /// unit. From `start` on, those are taken that are each one whole member of a usual response or revisit of the listed
+    /// URL. Their copies begin at this offset of the file, whose name is given as JSON. `urlkey` makes the keys of
+    /// unusual URLs.
+    #[pyfunction]
+    fn copied_lines<'py>(
+        ranges: &Bound<'py, PyList>,
+        start: usize,
+        filename: &[u8],
+        mut offset: u64,
+        urlkey: &Bound<'py, PyAny>,
+    ) -> PyResult<(usize, Bound<'py, PyBytes>)> {
+        let (mut lines, mut end) = (Vec::new(), start);
+        for range in ranges.iter().skip(start) {
+            let (_, item, member): (Bound<'py, PyAny>, Bound<'py, PyTuple>, Bound<'py, PyAny>) = range.extract()?;
+            let given = item.get_item(0)?.cast_into::<PyString>()?;
+            let (Ok(given), Ok(member)) = (given.to_str(), member.cast::<PyBytes>()) else { break };
+            let Some(listed) = Listed::of(given.as_bytes()) else { break };
+            let length = item.get_item(3)?.extract::<u64>()?;
+            if member.as_bytes().len() as u64 != length {
+                break;
+            }
+            let copied = of_capture(member, |_, _, mut start| {
+                let key = match start.key.take() {
+                    Some(key) => Ok(key),
+                    None => urlkey.call1((text(start.url),)).and_then(|key| key.extract()).map(String::into_bytes),
+                };
+                let place = Place { filename, offset, length };
+                Some(key.map(|key| {
+                    let same = listed.url.map_or(listed.key.is_none_or(|listed| listed == key), |url| url == start.url);
+                    same.then(|| push_line(&key, &start, &listed, place, &mut lines))
+                }))
+            });
+            if copied.transpose()?.flatten().is_none() {
+                break;
+            }
+            (offset, end) = (offset + length, end + 1);
+        }
+        Ok((end, PyBytes::new(ranges.py(), &lines)))
+    }
+
+    /// (line, location, offset, length)
+    type Listing<'py> = (Bound<'py, PyString>, Bound<'py, PyString>, u64, u64);
+
+    /// listed_lines(text, at) -> (what the lines say that begin there, up to the first that is not usual, where they end)
+    #[pyfunction]
+    fn listed_lines<'py>(text: &Bound<'py, PyBytes>, at: usize) -> (Vec<Listing<'py>>, usize) {
+        let (py, mut found) = (text.py(), Vec::new());
+        let mut locations = hashbrown::HashMap::new(); // there are far fewer files than lines
+        let end = each_listed(text.as_bytes(), at, |line, listed| {
+            let new = || PyString::new(py, self::text(listed.location));
+            let location = locations.entry(listed.location).or_insert_with(new).clone();
+            found.push((PyString::new(py, self::text(line)), location, listed.offset, listed.length));
+        });
+        (found, end)
     }
 
     /// structured_formats(page) -> a bit for each format of structured data that it may hold: microdata 1, RDFa 2,
@@ -307,7 +386,7 @@ mod crawlmill_native {
     }
 
     /// (urlkey, timestamp, the JSON up to the digest, the JSON from `truncated` on, url, id, id of another record)
-    type Start<'a> = (Option<Text>, Text, Text, Text, &'a str, Option<&'a str>, Option<&'a str>);
+    type Begun<'a> = (Option<Text>, Text, Text, Text, &'a str, Option<&'a str>, Option<&'a str>);
 
     /// What is ASCII by its making.
     struct Text(Vec<u8>);
@@ -326,8 +405,8 @@ mod crawlmill_native {
     ///
     /// By the first bytes of the block. None for what is not usual; the key alone is None for an unusual URL.
     #[pyfunction]
-    fn capture_start<'a>(header: &'a [u8], block: &[u8], revisit: bool) -> Option<Start<'a>> {
-        let found = super::captures::described::start(header, block, revisit, Extra::default())?;
+    fn capture_start<'a>(header: &'a [u8], block: &[u8], revisit: bool) -> Option<Begun<'a>> {
+        let found = start(header, block, revisit, Extra::default())?;
         let key = found.key.map(Text);
         let (front, back) = (Text(found.front), Text(found.back));
         let [id, concurrent] = [found.id, found.concurrent].map(|name| name.map(text));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 import zlib
@@ -13,11 +14,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, Self
 
+from crawlmill.codecs.inflate import native_inflater
 from crawlmill.extraction.headers import RunInfo, compressed, note
 from crawlmill.extraction.listed import Listed, name_of
 from crawlmill.extraction.members import Member, Proven
+from crawlmill.extraction.ranges import Fetched
 from crawlmill.inputs.lists import Input
 from crawlmill.sorting import sort_lines
+from crawlmill.urls.surt import urlkey
 
 __all__ = ["KINDS", "OutputFile", "check_prefix", "file_stem"]
 
@@ -26,6 +30,7 @@ KINDS: Final = {"warc": ".warc.gz", "wat": ".warc.wat.gz", "wet": ".warc.wet.gz"
 
 _PIECE: Final = 1 << 20
 _PREFIX: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=+-]{0,99}")
+_BATCH: Final = 1 << 18  # small enough for a processor's cache
 _SORT_BYTES: Final = 64 << 20
 
 Open = Callable[[str], AbstractContextManager[BinaryIO]]
@@ -79,6 +84,11 @@ class OutputFile:
         self._lines: BinaryIO | None = None
 
     @property
+    def batch(self) -> int:
+        """How many bytes of ranges to give to `add_usual` at a time."""
+        return 0 if native_inflater() is None or self._notes else _BATCH
+
+    @property
     def sizes(self) -> dict[str, int]:
         """The size in bytes of each of its files, by name."""
         return {**self._there, **{archive.name: archive.size for archive in self._archives.values()}}
@@ -102,6 +112,24 @@ class OutputFile:
             archive.file.write(written)
             archive.size += len(written)
         return lines
+
+    def add_usual(self, ranges: Sequence[tuple[object, Input, Fetched]], start: int) -> int:
+        """Write the ranges from `start` on that are each one whole member of a usual page, up to the first other one.
+
+        Returns the number of that one. The result is that of `prove`, `add` and `index`. Nothing is written without the
+        native core, with provenance, and before the first record of the file.
+        """
+        archive, native = self._archives.get(False), native_inflater()
+        if native is None or archive is None or self._notes:
+            return start
+        filename = json.dumps(archive.name).encode("ascii")
+        end, lines = native.copied_lines(ranges, start, filename, archive.size, urlkey)
+        if end > start:
+            data = b"".join([fetched for _, _, fetched in ranges[start:end] if isinstance(fetched, bytes)])
+            archive.file.write(data)
+            archive.size += len(data)
+            self.index([lines])
+        return int(end)
 
     def index(self, lines: Sequence[bytes]) -> None:
         """Add lines to the CDXJ file."""

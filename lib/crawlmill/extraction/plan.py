@@ -71,8 +71,7 @@ def plan_files(
     Raises:
         UsageError: A line names a whole file, not a record in it.
     """
-    names: dict[str, str] = {}
-    planned: list[tuple[str, str, int, int, T, Input]] = []
+    by_file: dict[str, list[tuple[T, Input]]] = {}
     for known, item in inputs:
         if item.length is None:
             raise UsageError(
@@ -80,24 +79,30 @@ def plan_files(
                 expected="captures: CDXJ lines, or LOCATION<TAB>OFFSET<TAB>LENGTH",
                 actual=item.shown,
             )
-        if item.location not in names:
-            names[item.location] = name_of(item)
-        planned.append((names[item.location], item.location, item.offset or 0, item.length, known, item))
-    planned.sort(key=lambda each: each[:4])
+        by_file.setdefault(item.location, []).append((known, item))
     files: list[PlannedFile[T]] = []
     filled: dict[bool, tuple[PlannedFile[T], int]] = {}
-    for name, _, _, length, known, item in planned:
-        is_arc = _ARC.search(name) is not None
-        cost = _stored(length, name) + (_NOTE + 3 * len(item.given) if notes else 0)
+    for name, location in sorted((name_of(group[0][1]), location) for location, group in by_file.items()):
+        is_arc, is_gzip = _ARC.search(name) is not None, _GZIP.search(name) is not None
         file, size = filled.get(is_arc, (None, 0))
-        if file is None or size + cost > max_size:
-            file, size = PlannedFile(len(files)), _HEADER
-            files.append(file)
-        file.inputs.append((known, item))
-        filled[is_arc] = (file, size + cost)
+        for known, item in sorted(by_file[location], key=_span):
+            length = item.length or 0
+            cost = length if is_gzip else _stored(length)
+            cost += _NOTE + 3 * len(item.given) if notes else 0
+            if file is None or size + cost > max_size:
+                file, size = PlannedFile(len(files)), _HEADER
+                files.append(file)
+            file.inputs.append((known, item))
+            size += cost
+        if file is not None:
+            filled[is_arc] = (file, size)
     return files
 
 
-def _stored(length: int, name: str) -> int:
-    """The most bytes that a range takes when stored: one that is not compressed yet may even grow."""
-    return length if _GZIP.search(name) else length + length // 1000 + 64
+def _span(pair: tuple[object, Input]) -> tuple[object, ...]:
+    return pair[1][2:4]
+
+
+def _stored(length: int) -> int:
+    """The most bytes that a range takes when it is compressed for the copy: it may even grow."""
+    return length + length // 1000 + 64

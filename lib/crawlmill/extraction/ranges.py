@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from queue import SimpleQueue
@@ -23,7 +23,7 @@ from crawlmill.inputs.lists import Input
 from crawlmill.storage.interface import Opener, Stream
 from crawlmill.storage.workers import Workers
 
-__all__ = ["Fetched", "fetch_ranges", "requests_of"]
+__all__ = ["Fetched", "batches", "fetch_ranges", "requests_of"]
 
 MAX_HELD: Final = 16 << 20
 """Bytes of a range that are held in memory; a larger one is kept in a temporary file."""
@@ -39,6 +39,21 @@ _REMOTE: Final = ("http://", "https://", "s3://")
 T = TypeVar("T")
 Fetched = bytes | BinaryIO | SourceError
 """The bytes of a range, a file that holds them from its beginning, or why they cannot be read."""
+
+
+def batches(ranges: Iterable[tuple[T, Input, Fetched]], size: int) -> Iterator[list[tuple[T, Input, Fetched]]]:
+    """Gather ranges, in order, up to about `size` bytes; one that is not in memory is the last of its batch."""
+    batch: list[tuple[T, Input, Fetched]] = []
+    held = 0
+    for each in ranges:
+        batch.append(each)
+        fetched = each[2]
+        held += len(fetched) if isinstance(fetched, bytes) else size
+        if held >= size:
+            yield batch
+            batch, held = [], 0
+    if batch:
+        yield batch
 
 
 def requests_of(inputs: Sequence[tuple[T, Input]]) -> Iterator[list[tuple[T, Input]]]:

@@ -18,11 +18,12 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from crawlmill import core
 from crawlmill.errors import FormatError, UsageError
 from crawlmill.formats.archive import is_crawl_data
-from crawlmill.inputs.text_lines import cut_lines
+from crawlmill.inputs.text_lines import whole_lines
 from crawlmill.ledger.input_lines import CDXJ, COLUMNS, json_of
 from crawlmill.storage.locations import redact
 
@@ -50,8 +51,8 @@ def read_entries(chunks: Iterable[bytes], name: str) -> Iterator[Entry]:
     Raises:
         UsageError: The bytes are a crawl file or not text, the gzip is damaged, or a line is invalid.
     """
-    lines = _Numbered(_decoded(_guarded(_inflated(chunks, name), name), name))
-    begun = False
+    lines = _Lines(_guarded(_inflated(chunks, name), name), name)
+    begun, native = False, core.native()
     for line in lines:
         given = line.strip()
         if not given or given.startswith("#"):
@@ -66,6 +67,8 @@ def read_entries(chunks: Iterable[bytes], name: str) -> Iterator[Entry]:
         except (ValueError, csv.Error) as error:
             raise UsageError(f"{name}, line {lines.number}: {error}") from None
         yield Entry(lines.number, given, location, offset, length)
+        if native is not None:
+            yield from lines.take_usual(native)
 
 
 def parse_line(line: str) -> tuple[str, int | None, int | None]:
@@ -86,20 +89,38 @@ def parse_line(line: str) -> tuple[str, int | None, int | None]:
     return location, _number("offset", span[0]), _number("length", span[1])
 
 
-class _Numbered:
-    """Iterates over lines; `number` is the number of the last one, from 1."""
+class _Lines:
+    """Iterates over the lines of a list in UTF-8; `number` is the number of the last one, from 1."""
 
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._lines = iter(lines)
+    def __init__(self, chunks: Iterable[bytes], name: str) -> None:
+        self._text, self._at = b"", 0
+        self._lines = self._read(chunks, name)
         self.number = 0
 
     def __iter__(self) -> Iterator[str]:
-        return self
+        return self._lines
 
-    def __next__(self) -> str:
-        line = next(self._lines)
-        self.number += 1
-        return line
+    def take_usual(self, native: Any) -> Iterator[Entry]:
+        """The entries of the next lines as far as the native core parses them: ranges, CDXJ as nearly all of it is."""
+        found, self._at = native.listed_lines(self._text, self._at)
+        for entry in found:
+            self.number += 1
+            yield Entry(self.number, *entry)
+
+    def _read(self, chunks: Iterable[bytes], name: str) -> Iterator[str]:
+        try:
+            for text in whole_lines(chunks, longest=_MAX_LINE):
+                self._text, self._at = text, 0
+                while (at := self._at) < len(text):
+                    end = text.find(b"\n", at)
+                    line = text[at:end] if end >= 0 else text[at:]
+                    self._at = at + len(line) + 1
+                    self.number += 1
+                    # File names are bytes: those that are not UTF-8 become surrogates, as in Python's file functions.
+                    found = line.decode("utf-8", "surrogateescape").removesuffix("\r")
+                    yield found if self.number > 1 else found.removeprefix("\ufeff")
+        except FormatError:
+            raise UsageError(f"{name} is not an input list: it holds a line of more than {_MAX_LINE} bytes") from None
 
 
 def _of_json(text: str) -> tuple[str, int | None, int | None]:
@@ -150,7 +171,7 @@ def _columns(line: str) -> list[int] | None:
     return [names.index(name) for name in COLUMNS]
 
 
-def _csv_entries(lines: _Numbered, columns: list[int]) -> Iterator[Entry]:
+def _csv_entries(lines: _Lines, columns: list[int]) -> Iterator[Entry]:
     taken: list[str] = []  # a quoted field may contain line ends, so the input's line is everything read for its row
 
     def recorded() -> Iterator[str]:
@@ -211,17 +232,3 @@ def _headed(chunks: Iterable[bytes], n: int) -> tuple[bytes, Iterable[bytes]]:
         held.append(chunk)
         size += len(chunk)
     return b"".join(held)[:n], chain(held, chunks)
-
-
-def _decoded(chunks: Iterable[bytes], name: str) -> Iterator[str]:
-    try:
-        for number, line in enumerate(cut_lines(chunks, longest=_MAX_LINE)):
-            yield _text(line, first=number == 0)
-    except FormatError:
-        raise UsageError(f"{name} is not an input list: it holds a line of more than {_MAX_LINE} bytes") from None
-
-
-def _text(line: bytes, *, first: bool) -> str:
-    # File names are bytes: those that are not UTF-8 become surrogates, as in Python's own file functions.
-    text = line.decode("utf-8", "surrogateescape").removesuffix("\r")
-    return text.removeprefix("\ufeff") if first else text

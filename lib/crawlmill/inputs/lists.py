@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.inputs.list_lines import Entry, read_entries
@@ -68,8 +68,7 @@ class Unit:
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """One input: the line that names it, its location, and its bytes there (None: the whole file).
 
     An input with a `unit` stands for that part of it.

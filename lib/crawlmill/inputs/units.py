@@ -8,7 +8,6 @@ the same on every runner.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from crawlmill.errors import FormatError, SourceError
@@ -31,7 +30,7 @@ def units_of(item: Input, storage: Opener, unit_bytes: int | None = None) -> Ite
         yield item
         return
     for number, (start, length) in enumerate(spans):
-        yield replace(item, unit=Unit(number, len(spans), start, length))
+        yield item._replace(unit=Unit(number, len(spans), start, length))
 
 
 def _spans(item: Input, storage: Opener, unit_bytes: int) -> list[tuple[int, int]]:

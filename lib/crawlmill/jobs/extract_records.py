@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
 from crawlmill.errors import UsageError
@@ -12,11 +12,11 @@ from crawlmill.extraction.members import FORMATS, prove
 from crawlmill.extraction.options import add_output_files
 from crawlmill.extraction.output import KINDS, OutputFile, file_stem
 from crawlmill.extraction.plan import plan_files
-from crawlmill.extraction.ranges import fetch_ranges
+from crawlmill.extraction.ranges import Fetched, batches, fetch_ranges
 from crawlmill.extraction.siblings import extract_siblings
 from crawlmill.inputs.lists import Input
 from crawlmill.mr.job.base import CrawlJob
-from crawlmill.mr.task.rows import Pair
+from crawlmill.mr.task.rows import Pair, TaskRows
 from crawlmill.mr.task.task_list import decode_task, encode_task, task_label
 from crawlmill.storage import Storage, redact
 
@@ -76,11 +76,28 @@ class ExtractRecords(CrawlJob):
                 for rank, row in extract_siblings(task, self.storage, self.read_options, options.kind, output):
                     yield from self.monitor.account(rank, row)
                 return
-            for rank, item, fetched in fetch_ranges(task, self.storage):
+            for batch in batches(fetch_ranges(task, self.storage), output.batch):
+                yield from self._copy(batch, output)
+
+    def _copy(self, ranges: list[tuple[int, Input, Fetched]], output: OutputFile) -> Iterator[Pair]:
+        at = 0
+        while at < len(ranges):
+            end = at if self.read_options.verify else output.add_usual(ranges, at)
+            yield from self.monitor.account_all(_rows_of_usual(ranges[at:end])) if end > at else ()
+            for rank, item, fetched in ranges[end : end + 1]:
                 listed = listed_of(item)
                 with closing(prove(item, listed, fetched, self.storage, self.read_options)) as proven:
                     output.index(output.add(item, listed, proven))
                 yield from self.monitor.account(rank, proven.row)
+            at = end + 1
+
+
+def _rows_of_usual(ranges: Sequence[tuple[int, Input, Fetched]]) -> TaskRows:
+    """The rows of ranges that have been copied, each a member with one record."""
+    rows = TaskRows([(rank, *item[:4]) for rank, item, _ in ranges])
+    rows.format = "warc"
+    rows.records, rows.bytes = [1] * len(rows), [item.length or 0 for _, item, _ in ranges]
+    return rows
 
 
 if __name__ == "__main__":

@@ -196,7 +196,8 @@ class _Launch:
         own = self.job.cut_tasks([(ranks[id(item)], item) for item in inputs], self.storage, self.console.say)
         if own is not None:
             with (self.scratch / "tasks.jsonl").open("wb") as file:
-                file.writelines(line + b"\n" for line in own)
+                for line in own:
+                    file.writelines((line, b"\n"))
             self.lost += self.job.lost
             self.progress.inputs = len(inputs)
             return len(own)

@@ -77,7 +77,7 @@ pub fn start<'a>(header: &'a [u8], block: &[u8], revisit: bool, extra: Extra) ->
         ],
     )?;
     let url = target(url?);
-    let digest = digest?.strip_prefix(b"sha1:").filter(|value| !value.is_empty() && value[0] != b' ')?;
+    let digest = digest?.strip_prefix(b"sha1:").filter(|value| !matches!(value, [] | [b' ' | b'\t', ..]))?;
     let http = content_type?.get(..16).is_some_and(|start| start.eq_ignore_ascii_case(b"application/http"));
     if url.is_empty() || !http {
         return None;
@@ -356,6 +356,7 @@ mod tests {
         for (from, to) in [
             ("sha1:ABC", "md5:ABC"),
             ("sha1:ABC", "sha1:"),
+            ("sha1:ABC", "sha1:\tABC"),
             ("09Z", "09+"),
             ("application/http", "text/plain"),
             ("WARC-Record-ID", "WARC-Date"),

@@ -11,7 +11,7 @@ their secrets; the task list has locations in the form that tasks need.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -70,7 +70,7 @@ class RunRecord:
                 file.write(piece)
         with (scratch / "tasks.jsonl").open(encoding="ascii") as lines:
             for line in lines:
-                found.update((rank, replace(item, unit=None)) for rank, item in decode_task(line))
+                found.update((rank, item._replace(unit=None)) for rank, item in decode_task(line))
         return [found[rank] for rank in sorted(found)]
 
     def remove(self, storage: Storage, marker: str | None) -> None:

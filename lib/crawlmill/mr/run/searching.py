@@ -132,7 +132,7 @@ def _lines(
         for number in share.queries:
             rank, item = ranked[number]
             if counts[number] > 1:
-                item = replace(item, unit=Unit(done[number], counts[number], 0, 0))
+                item = item._replace(unit=Unit(done[number], counts[number], 0, 0))
                 done[number] += 1
             task.append((rank, item))
         places = search.places if index is None else (search.places[index],)

@@ -49,13 +49,13 @@ __all__ = [
     "write_rows",
 ]
 
-_WHOLE: Final = [None, None]
-"""Offset and length of an input that is a whole file."""
-
 Pair = tuple[Any, Any]
 
-_Numbers = tuple[int, str, int, int]
-"""Rank and line of an input, and the records and bytes of its row."""
+_Numbers = tuple[int, str, str, int | None, int | None, int, int]
+"""Rank, line, location, offset and length of an input, and the records and bytes of its row."""
+
+_PLACE: Final = 5
+"""How many of these say which input it is; units have more."""
 
 _PREFIX: Final = "\0ledger:"  # no key from a crawl begins with a NUL and this word
 _ROW_LINE: Final = b'"\\u0000ledger:'
@@ -127,10 +127,10 @@ def without_row_lines(chunks: Iterable[bytes], take: Callable[[Pair], object]) -
 
 
 class TaskRows:
-    """The rows of a task that has very many inputs: few of them ever become objects.
+    """The rows of very many inputs of a task: few of them ever become objects.
 
     Args:
-        inputs: The inputs as lists, from `decode_lists`.
+        inputs: The inputs as lists, as `decode_lists` returns them: rank, line, location, offset, length.
 
     Attributes:
         format, verified: As in `LedgerRow`, of all rows.
@@ -160,17 +160,16 @@ class TaskRows:
 
     def encode(self) -> tuple[list[bytes], int, int, list[tuple[int, LedgerRow]]]:
         """The lines of usual rows, as of `encode_row`, their records and bytes; ranks and rows of all others."""
-        location = self._inputs[0][2] if self._inputs and redact(self._inputs[0][2]) == self._inputs[0][2] else None
         usual: list[_Numbers] = []
         others: list[tuple[int, LedgerRow]] = []
+        secret = {place for place in {fields[2] for fields in self._inputs} if redact(place) != place}
         for number, (fields, count, size) in enumerate(zip(self._inputs, self.records, self.bytes, strict=True)):
-            rank, given, place, *more = fields
-            if place == location and more == _WHOLE and number not in self._unusual:
-                usual.append((rank, given, count, size))
+            if number in self._unusual or fields[2] in secret or len(fields) > _PLACE:
+                others.append((fields[0], self._complete(number)))
             else:
-                others.append((rank, self._complete(number)))
-        lines = encode_usual(usual, LedgerRow("", location or "", format=self.format, verified=self.verified))
-        return lines, sum(row[2] for row in usual), sum(row[3] for row in usual), others
+                usual.append((*fields, count, size))
+        lines = encode_usual(usual, LedgerRow("", "", format=self.format, verified=self.verified))
+        return lines, sum(row[-2] for row in usual), sum(row[-1] for row in usual), others
 
     def _complete(self, number: int) -> LedgerRow:
         row = self._unusual.get(number) or LedgerRow.of(input_of(self._inputs[number]))
@@ -214,14 +213,14 @@ def encode_row(rank: int, row: LedgerRow) -> bytes:
     secret = _SCHEME in row.location and redact(row.location) != row.location
     if told or secret or row.unit is not None or (row.offset is None) != (row.length is None):
         return encode_pair(*row_pair(rank, row))
-    middle, end = _around_numbers(row)
-    return _usual_line(rank, row.input, row.records, row.bytes, middle, end)
+    numbers = (rank, row.input, row.location, row.offset, row.length, row.records, row.bytes)
+    return _usual_line(*numbers, *_around_numbers(row))
 
 
 def encode_usual(rows: list[_Numbers], like: LedgerRow) -> list[bytes]:
-    """The lines of rows of whole inputs without losses, as of `encode_row`; but for their numbers, they are like one.
+    """The lines of rows without losses, as of `encode_row`; but for their places and numbers, they are like one.
 
-    Its location must be without secrets.
+    Locations must be without secrets.
     """
     middle, end = _around_numbers(like)
     native = core.native()
@@ -233,21 +232,23 @@ def encode_usual(rows: list[_Numbers], like: LedgerRow) -> list[bytes]:
 
 
 def _around_numbers(row: LedgerRow) -> tuple[str, str]:
-    """What stands before and after the numbers in the line of a row without losses."""
+    """What stands before and after the numbers in the line of a row without losses, from the place on."""
     form = "null" if row.format is None else f'"{row.format}"'
-    span = "" if row.length is None else f'"offset":{row.offset},"length":{row.length},'
-    middle = f'"location":{encode_basestring(row.location)},{span}"format":{form},"outcome":"ok"'
     end = (
         f'"verified":{"true" if row.verified else "false"},"lost":{{}},"problems":[],'
         f'"unicode":"{row.unicode or unidata_version}","core":"{row.core or core.name()}"}}'
     )
-    return middle, end
+    return f'"format":{form},"outcome":"ok"', end
 
 
-def _usual_line(rank: int, given: str, records: int, size: int, middle: str, end: str) -> bytes:
+def _usual_line(
+    rank: int, given: str, location: str, offset: int | None, length: int | None,
+    records: int, size: int, middle: str, end: str,
+) -> bytes:  # fmt: skip
+    span = "" if length is None else f'"offset":{offset},"length":{length},'
     text = (
-        f'"\\u0000ledger:{rank:012}"\t{{"input":{encode_basestring(given)},{middle},"records":{records},"bytes":{size},'
-        f"{end}"
+        f'"\\u0000ledger:{rank:012}"\t{{"input":{encode_basestring(given)},"location":{encode_basestring(location)},'
+        f'{span}{middle},"records":{records},"bytes":{size},{end}'
     )
     return text.encode("utf-8", "backslashreplace")
 

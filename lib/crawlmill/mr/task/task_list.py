@@ -83,10 +83,7 @@ def cut(
 
 def encode_task(task: Task, label: str | None = None) -> bytes:
     """The line of a task, without its line end; `label` is for the job that cut it (see `task_label`)."""
-    inputs = [
-        (rank, item.given, item.location, item.offset, item.length, *(astuple(item.unit) if item.unit else ()))
-        for rank, item in task
-    ]
+    inputs = [(rank, *item[:4], *(astuple(item.unit) if item.unit else ())) for rank, item in task]
     line = {"v": _VERSION, **({} if label is None else {"label": label}), "inputs": inputs}
     return json.dumps(line, separators=(",", ":")).encode("ascii")
 

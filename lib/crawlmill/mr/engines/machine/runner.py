@@ -151,7 +151,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
     def _run_step(self, number: int, step: dict[str, Any]) -> None:
         """Run a step: map, and reduce if it has a reducer; from the task list or the previous parts to new `parts`."""
         last = number + 1 == self._num_steps()
-        maps_to_do = sum(1 for _ in self._sources(number))
+        maps_to_do = self._count_sources(number)
         # At most as many as map tasks, unless the job sets it.
         reducers = self._reducers[number] or max(min(self.workers, maps_to_do), 1)
         partitions = reducers if "reducer" in step else 0
@@ -241,7 +241,17 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         for path in self._get_input_paths():
             with open(path, "rb") as lines:  # noqa: PTH123
                 for line in lines:
-                    yield line.decode().strip(), None
+                    yield line.decode(), None
+
+    def _count_sources(self, step: int) -> int:
+        """The number of a step's map tasks. Lines of the task list may be long, so none is held for this."""
+        if not reads_task_list(step, surveys=self._job_class.surveys):
+            return len(self.parts)
+        number = 0
+        for path in self._get_input_paths():
+            with open(path, "rb") as lines:  # noqa: PTH123
+                number += sum(piece.count(b"\n") for piece in iter(partial(lines.read, 1 << 20), b""))
+        return number
 
     def _memory(self) -> int:
         """The memory a task may use for sorting, in bytes: an eighth of the machine's, divided among the workers."""
