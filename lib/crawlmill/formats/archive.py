@@ -32,6 +32,7 @@ from crawlmill.formats.proven import proven
 from crawlmill.formats.reader import Account, OpenInput, Reader, Request
 from crawlmill.formats.record import MAX_BODY, Record
 from crawlmill.formats.warc import reader as warc_reader
+from crawlmill.formats.warc.heads import HeadReader
 from crawlmill.formats.warc.native import NativeReader
 from crawlmill.formats.warc.record import WarcRecord, classify, is_warc_start
 
@@ -82,7 +83,7 @@ def read_archive(
         heads_only: Verify boundaries and lengths only (applies to gzipped WARC; other formats are read whole).
         types: The types of records wanted; others may be left out. None for all.
         criteria: Conditions that the native core may check; records that do not meet them may be left out.
-        counter: A counter of the native core: records that it can count are counted and not yielded.
+        counter: A counter of the core in use: records that it can count are counted and not yielded.
         max_body: The largest block, in bytes, that the counter may process.
         first_of_file: Returns the first bytes of the file, if reading begins after them: a dictionary may be there.
         on_left_out: Called with the number of records that were read and not yielded.
@@ -109,10 +110,12 @@ def read_archive(
 
     def ahead(
         head_only: Callable[[bytes, int, bytes], Member], dictionary: Callable[[], bytes] | None = None
-    ) -> NativeReader | None:
+    ) -> NativeReader | HeadReader | None:
         native = core.native()
         if native is None:
-            return None
+            if counter is None or criteria is not None or dictionary is not None or not heads:
+                return None
+            return HeadReader(types, heads, counter, on_left_out)
         return NativeReader(
             native, types, criteria, heads=heads, counter=counter, max_body=max_body, dictionary=dictionary,
             head_only=head_only, on_left_out=on_left_out, on_deselected=on_deselected, on_cut=on_cut,
@@ -182,7 +185,7 @@ def _container(data: bytes) -> str | None:
 
 def _read_members(
     reader: MemberReader,
-    ahead: NativeReader | None,
+    ahead: NativeReader | HeadReader | None,
     on_problem: OnProblem,
     on_format: Callable[[str], None],
 ) -> Iterator[Record]:

@@ -33,7 +33,7 @@ from crawlmill.errors import FormatError, SourceError
 from crawlmill.formats.record import Record
 from crawlmill.formats.warc.record import WarcRecord
 
-__all__ = ["DEPTH", "Detected", "Exchanges", "detected", "detected_of", "ids_of", "references_of"]
+__all__ = ["DEPTH", "Detected", "Exchanges", "detected", "detected_in", "detected_of", "ids_of", "references_of"]
 
 DEPTH: Final = 32
 """Records that wait for their metadata at a time, and metadata records that wait for theirs."""
@@ -63,6 +63,11 @@ def detected(record: Record) -> Detected | None:
         block = record.block.tail(0, _MAX_METADATA)
     except (FormatError, SourceError):  # too large; or lost, which is reported when reading continues
         return None
+    return detected_in(block)
+
+
+def detected_in(block: bytes) -> Detected | None:
+    """Parse the block of a metadata record of Common Crawl's crawler; None if it has neither value."""
     charset: str | None = None
     languages: bytes | None = None
     for line in block.splitlines():

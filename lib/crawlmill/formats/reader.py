@@ -126,7 +126,7 @@ class Request:
         options: How the input is read.
         selection: Which records to yield.
         streamed: Yield large records before they are read to their end.
-        counter: A counter of the native core: records that it can count are counted and not yielded.
+        counter: A counter of the core in use: records that it can count are counted and not yielded.
         is_range: Whether the input is a range of a file, which may lack related records.
     """
 

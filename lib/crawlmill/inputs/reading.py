@@ -26,7 +26,7 @@ T = TypeVar("T", bound=Item)
 class ItemReading(Generic[T]):
     """One input; iterate over it once to read its items to the end.
 
-    `counter` may first be set to a counter of the native core: records that it can count are counted and not yielded.
+    `counter` may first be set to a counter of the core in use: records that it can count are counted and not yielded.
 
     Args:
         item: The input.

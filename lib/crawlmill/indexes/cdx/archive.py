@@ -22,7 +22,8 @@ from crawlmill.indexes.capture import Capture
 from crawlmill.indexes.cdx.described import described
 from crawlmill.indexes.cdx.fields import capture_fields, extra_fields, stored_length
 from crawlmill.indexes.cdx.lines import FORMATS
-from crawlmill.indexes.cdx.native_lines import NativeLines
+from crawlmill.indexes.cdx.usual.native_lines import NativeLines
+from crawlmill.indexes.cdx.usual.python_lines import PythonLines
 from crawlmill.urls.surt import urlkey
 
 __all__ = ["ALL_TYPES", "DEFAULT_TYPES", "ArchiveLines", "IndexOptions", "Records", "archive_captures"]
@@ -86,26 +87,27 @@ class ArchiveLines:
         options: What to index.
 
     Attributes:
-        counter: The native core may count with this when it reads the records (`ItemReading.counter`): it makes the
-        lines of ordinary records, which are then not yielded.
+        counter: The core may count with this when it reads the records (`ItemReading.counter`): it makes the lines of
+        usual records, which are then not yielded.
     """
 
     def __init__(self, filename: str, options: IndexOptions = IndexOptions()) -> None:
         self._filename, self._options = filename, options
-        self._native: NativeLines[_Found] | None = None
-        self.counter: Any | None = None
+        self._usual: NativeLines[_Found] | PythonLines[_Found] | None = None
         if options.format == "cdxj" and (native := core.native()) is not None:
-            self._native = NativeLines(native, filename, options.types, options.extra)
-            self.counter = self._native.counter
+            self._usual = NativeLines(native, filename, options.types, options.extra)
+        elif options.format == "cdxj" and not options.extra:
+            self._usual = PythonLines(filename, options.types)
+        self.counter: Any | None = None if self._usual is None else self._usual.counter
 
     def of(self, records: Records) -> Iterator[bytes]:
         """Yield the lines with line ends, several in each chunk. Call it once only."""
-        if self._native is not None:
-            return self._joined_natively(records, self._native)
+        if self._usual is not None:
+            return self._joined(records, self._usual)
         captures = archive_captures(records, self._filename, self._options)
         return (self._line(capture) for capture in captures)
 
-    def _joined_natively(self, records: Records, lines: NativeLines[_Found]) -> Iterator[bytes]:
+    def _joined(self, records: Records, lines: NativeLines[_Found] | PythonLines[_Found]) -> Iterator[bytes]:
         for record in records:
             kind = record.type
             if kind == "metadata":

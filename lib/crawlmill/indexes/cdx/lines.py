@@ -15,11 +15,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Final
 
+from crawlmill.formats.exchange import Detected
 from crawlmill.urls.escapes import escape_unprintable
 
-__all__ = ["FORMATS", "HEADERS", "LineMaker", "cdxj_line"]
+__all__ = ["FORMATS", "HEADERS", "LineMaker", "cdxj_line", "detected_json"]
 
 LineMaker = Callable[[str, str, Mapping[str, str]], str]
 """Makes the line of a urlkey, a timestamp of 14 digits, and fields by their names on disk; it has no line end."""
@@ -38,6 +40,13 @@ _encode: Final = json.JSONEncoder().encode
 def cdxj_line(urlkey: str, timestamp: str, fields: Mapping[str, str]) -> str:
     """The line of a capture in CDXJ, with its fields in the given order."""
     return f"{urlkey} {timestamp} {_encode(fields)}"
+
+
+@lru_cache(maxsize=1024)
+def detected_json(found: Detected) -> str:
+    """What was detected for a page, as JSON that continues the fields of a line: it begins with a comma."""
+    fields = {"charset": found.charset, "languages": ",".join(found.languages)}
+    return "".join(f', "{name}": {_encode(value)}' for name, value in fields.items() if value)
 
 
 def _columns_line(columns: tuple[str, ...]) -> LineMaker:

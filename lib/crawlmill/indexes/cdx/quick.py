@@ -1,15 +1,15 @@
-"""CDXJ lines whose beginning is made by the native core, for responses and revisits in the usual form only.
+"""CDXJ lines in pieces, for responses and revisits in the usual form, made without parsing records into objects.
 
-They are the same lines as those of `fields` and `formats.exchange`, without parsing the record in Python.
+They are the same lines as those of `fields` and `formats.exchange`.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final, NamedTuple
 
 from crawlmill.formats.exchange import Detected
 from crawlmill.formats.record import Record
+from crawlmill.indexes.cdx.lines import detected_json
 
 __all__ = ["QuickLine", "place_fields", "quick_start"]
 
@@ -26,11 +26,7 @@ class QuickLine(NamedTuple):
 
     def text(self, found: Detected | None) -> str:
         """The line."""
-        if found is None:
-            return f"{self.urlkey} {self.timestamp} {self.front}{self.back}}}"
-        between = f', "charset": {json.dumps(found.charset)}' if found.charset else ""
-        if found.languages:
-            between += f', "languages": {json.dumps(",".join(found.languages))}'
+        between = detected_json(found) if found is not None else ""
         return f"{self.urlkey} {self.timestamp} {self.front}{between}{self.back}}}"
 
 

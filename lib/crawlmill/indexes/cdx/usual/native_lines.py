@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 from crawlmill.formats.exchange import Detected, detected, ids_of, references_of
 from crawlmill.formats.record import Record
 from crawlmill.indexes.cdx.fields import stored_length
+from crawlmill.indexes.cdx.lines import detected_json
 from crawlmill.urls.surt import urlkey_bytes
 
 __all__ = ["NativeLines"]
@@ -72,7 +73,7 @@ class NativeLines(Generic[T]):
         if found is not None:
             named = [_bytes(each) for each in references_of(record)]
             uri = record.uri
-            self.counter.tell(_as_json(found), named, None if uri is None else _bytes(uri))
+            self.counter.tell(detected_json(found).encode(), named, None if uri is None else _bytes(uri))
 
     def ready(self) -> Iterator[bytes | tuple[T, Detected | None]]:
         """Yield what does not have to wait any longer: lines, and items with what was detected for their pages."""
@@ -99,12 +100,6 @@ class NativeLines(Generic[T]):
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
-
-
-def _as_json(found: Detected) -> bytes:
-    """The detected values as JSON text that continues a line."""
-    fields = {"charset": found.charset, "languages": ",".join(found.languages)}
-    return "".join(f', "{name}": {json.dumps(value)}' for name, value in fields.items() if value).encode()
 
 
 def _of_json(text: bytes) -> Detected:
