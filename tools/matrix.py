@@ -18,6 +18,7 @@ import os
 import signal
 import sys
 import tempfile
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -27,8 +28,8 @@ PROJECT: Final = Path(__file__).resolve().parents[1]
 if __name__ == "__main__":
     sys.path[0] = str(PROJECT)  # the packages `tests` and `tools` are imported by their names
 
-from tools.matrix_cases import JOBS, LISTS, Outcome, cases, measure, write_inputs  # noqa: E402
-from tools.matrix_engines import ENGINES, REQUIRED, MissingError, Place  # noqa: E402
+from tools.matrix_cases import JOBS, LISTS, Case, Outcome, cases, measure, write_inputs  # noqa: E402
+from tools.matrix_engines import ENGINES, LANES, REQUIRED, MissingError, Place  # noqa: E402
 
 __all__ = ["kept_of", "page"]
 
@@ -63,8 +64,14 @@ def main() -> int:
     wanted = [set(text.split(",")) for text in (options.jobs, options.lists)]
     missing = {}
     with tempfile.TemporaryDirectory(prefix="matrix-") as folder, ExitStack() as stack:
-        write_inputs(Path(folder, "inputs"))
+        inputs = Path(folder, "inputs")
+        write_inputs(inputs)
+        chosen = [case for case in cases(inputs) if case.job in wanted[0] and case.kind in wanted[1]]
+        # What is entered first is left last: engines end, no other case begins, and those that run fail or end.
+        lanes = {lane: stack.enter_context(ThreadPoolExecutor(1)) for lane in LANES}
         place = Place(stack, Path(folder))
+        runs: dict[Future[Outcome], tuple[str, Case]] = {}
+        stack.callback(lambda: [run.cancel() for run in runs])
         engines = {REFERENCE, *options.engines.split(",")}
         for engine in [each for each in ENGINES if each in engines]:
             try:
@@ -72,12 +79,14 @@ def main() -> int:
             except MissingError as error:
                 missing[engine] = str(error)
                 continue
-            for case in cases(Path(folder, "inputs")):
-                if case.job in wanted[0] and case.kind in wanted[1]:
-                    outcome = measure(run_job, case, BUILD / case.job / case.kind / engine)
-                    sys.stderr.write(f"{engine}, {case.job}, {case.kind}: exit {outcome.code}, {outcome.wall_s} s\n")
-                    found.setdefault(f"{case.job}/{case.kind}", {})[engine] = asdict(outcome)
-                    kept.write_text(json.dumps({"code": code, "found": found}, indent=1))
+            lane = next(pool for lane, pool in lanes.items() if engine in lane)
+            for case in chosen:
+                runs[lane.submit(measure, run_job, case, BUILD / case.job / case.kind / engine)] = engine, case
+        for run in as_completed(runs):
+            (engine, case), outcome = runs[run], run.result()
+            sys.stderr.write(f"{engine}, {case.job}, {case.kind}: exit {outcome.code}, {outcome.wall_s} s\n")
+            found.setdefault(f"{case.job}/{case.kind}", {})[engine] = asdict(outcome)
+            kept.write_text(json.dumps({"code": code, "found": found}, indent=1))
     text, same = page(found)
     if options.output == "-":
         sys.stdout.write(text)
@@ -114,8 +123,10 @@ def page(found: dict[str, Any]) -> tuple[str, bool]:
         f"| job | list | exit | results | ledger | {' | '.join(engines)} |", "|---" * (5 + len(engines)) + "|",
     ]  # fmt: skip
     same = True
-    for name, outcomes in found.items():
-        job, _, kind = name.partition("/")
+    rows = [(job, kind, found.get(f"{job}/{kind}", {})) for job in JOBS for kind in LISTS]
+    for job, kind, outcomes in rows:
+        if REFERENCE not in outcomes:  # not asked for, or not yet run
+            continue
         all_of_them = {engine: Outcome(**outcome) for engine, outcome in outcomes.items()}
         first = all_of_them[REFERENCE]
         cells = []

@@ -20,7 +20,7 @@ from tests.engines.conftest import Hadoop, hadoop_cluster
 from tests.mr.helpers import PROJECT, Ended, run
 from tools.matrix_cases import Run
 
-__all__ = ["ENGINES", "REQUIRED", "MissingError", "Place"]
+__all__ = ["ENGINES", "LANES", "REQUIRED", "MissingError", "Place"]
 
 REQUIRED: Final = "CRAWLMILL_REQUIRE_ENGINES"
 
@@ -87,6 +87,9 @@ ENGINES: Final[dict[str, Callable[[Place], Run]]] = {
     "spark-4": partial(_spark, line="4"),
     "spark-yarn": _spark_on_yarn,
 }
+
+LANES: Final = (("inline", "local", "spark-3.5", "spark-4"), ("hadoop", "spark-yarn"), ("emr",))
+"""Engines of a lane run one after another, and lanes side by side: daemons and containers mostly wait."""
 
 
 def _on_this_machine(alias: str, script: Path, *args: object) -> Ended:
