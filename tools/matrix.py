@@ -45,8 +45,9 @@ The digests are of the sorted results (under `--top` in their order), and of the
 format, outcome, records, bytes, what was lost, and reason and offset of each problem. They are those of all engines \
 that have a time in the row; `make matrix` fails where one is not.
 
-Times are of whole runs over a small crawl, on two cores that did other work too: they say what a run costs before it \
-does much. `emr` is the double of the tests, whose steps run on the Hadoop of `hadoop`, as `spark-yarn` does; the \
+Times are of whole runs over a small crawl, several engines at a time, on two cores that did other work too: they say \
+what a run costs before it does much. `spark-yarn` runs on the Hadoop of `hadoop`; `emr` is the double of the tests, \
+whose steps run on another one; the \
 other columns of Spark are `local[N]`."""
 
 
@@ -60,12 +61,13 @@ def main() -> int:
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # engines end with their blocks
     kept, code = BUILD / "results.json", code_digest()
-    found = kept_of(kept, code) if options.keep else {}
+    earlier = kept_of(kept, code) if options.keep else {}
     wanted = [set(text.split(",")) for text in (options.jobs, options.lists)]
     missing = {}
     with tempfile.TemporaryDirectory(prefix="matrix-") as folder, ExitStack() as stack:
         inputs = Path(folder, "inputs")
         write_inputs(inputs)
+        found = {case.name: earlier.get(case.name, {}) for case in cases(inputs)}
         chosen = [case for case in cases(inputs) if case.job in wanted[0] and case.kind in wanted[1]]
         # What is entered first is left last: engines end, no other case begins, and those that run fail or end.
         lanes = {lane: stack.enter_context(ThreadPoolExecutor(1)) for lane in LANES}
@@ -85,7 +87,7 @@ def main() -> int:
         for run in as_completed(runs):
             (engine, case), outcome = runs[run], run.result()
             sys.stderr.write(f"{engine}, {case.job}, {case.kind}: exit {outcome.code}, {outcome.wall_s} s\n")
-            found.setdefault(f"{case.job}/{case.kind}", {})[engine] = asdict(outcome)
+            found[case.name][engine] = asdict(outcome)
             kept.write_text(json.dumps({"code": code, "found": found}, indent=1))
     text, same = page(found)
     if options.output == "-":
@@ -123,9 +125,9 @@ def page(found: dict[str, Any]) -> tuple[str, bool]:
         f"| job | list | exit | results | ledger | {' | '.join(engines)} |", "|---" * (5 + len(engines)) + "|",
     ]  # fmt: skip
     same = True
-    rows = [(job, kind, found.get(f"{job}/{kind}", {})) for job in JOBS for kind in LISTS]
-    for job, kind, outcomes in rows:
-        if REFERENCE not in outcomes:  # not asked for, or not yet run
+    for name, outcomes in found.items():
+        job, _, kind = name.partition("/")
+        if REFERENCE not in outcomes:  # nobody has asked for it yet
             continue
         all_of_them = {engine: Outcome(**outcome) for engine, outcome in outcomes.items()}
         first = all_of_them[REFERENCE]

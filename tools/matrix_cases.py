@@ -50,7 +50,7 @@ JOBS: Final = {
 LISTS: Final = {
     "good": "three whole files",
     "damaged": "a whole file, one that is cut, one with a flipped bit, one that is not there",
-    "small": "200 files of one page each, eight to a task",
+    "small": "200 files of one page each, twenty to a task",
     "ranges": "records of one file, three to a line, eight lines to a task; of SequenceFiles, splits",
     "gz": "three whole files; the list is gzip, in two members, with comments",
     "top": "three whole files, `--top 5`",
@@ -59,7 +59,7 @@ COMBINED: Final = "combined"
 """A list that has something of all of these."""
 
 _OPTIONS: Final = {
-    "small": ("--inputs-per-task", "8"),
+    "small": ("--inputs-per-task", "20"),
     "ranges": ("--inputs-per-task", "8"),
     COMBINED: ("--inputs-per-task", "24"),
     "top": ("--top", "5"),
@@ -69,16 +69,20 @@ _CUT_BY_THEMSELVES: Final = ("find_captures", "extract_records")
 """Jobs that say themselves what a task is."""
 _COUNTING: Final = ("tag_count", "server_count", "word_count", "metadata_statistics", "server_addresses",
                     "crawl_statistics", "host_statistics")  # fmt: skip
+_FEW_REDUCERS: Final = ("-D", "mapreduce.job.reduces=3")  # instead of 16: each is a Java machine of its own
 _MORE: Final = {
     "extract_records": ("--max-size", "100KB", "--prefix", "r"),
     "word_count": ("--document-frequency",),
     "near_duplicates": ("--hash", "package"),
-    "url_index": ("--shards", "3", "--lines", "20"),
-    "url_table": ("--parts", "2", "--rows", "50"),
-    "host_index": ("--parts", "3"),
-    "sibling_index": ("--parts", "3", "--siblings="),
+    "url_index": ("--shards", "3", "--lines", "20", *_FEW_REDUCERS),
+    "url_table": ("--parts", "2", "--rows", "50", *_FEW_REDUCERS),
+    "host_index": ("--parts", "3", *_FEW_REDUCERS),
+    "sibling_index": ("--parts", "3", "--siblings=", *_FEW_REDUCERS),
+    "crawl_statistics": _FEW_REDUCERS,
+    "host_statistics": _FEW_REDUCERS,
+    "host_graph": _FEW_REDUCERS,
     "prefix_tree": ("--block-size", "512"),
-    "structured_data": ("--parts", "3"),
+    "structured_data": ("--parts", "3", *_FEW_REDUCERS),
 }
 _FILES: Final = {
     "url_index": "c*",
@@ -112,6 +116,11 @@ class Case:
     path: Path
     inputs_per_task: int | None = None
     """Instead of what the kind of list asks for; results do not depend on it."""
+
+    @property
+    def name(self) -> str:
+        """`job/kind`."""
+        return f"{self.job}/{self.kind}"
 
     @property
     def script(self) -> Path:

@@ -30,18 +30,29 @@ class MissingError(Exception):
 
 
 class Place:
-    """Where engines run. Those that need Hadoop share one, which is started for the first of them."""
+    """Where engines run. `hadoop` and `spark-yarn` share a cluster; that of `emr` is its own.
+
+    When the double of EMR ends a cluster, it kills all that runs there.
+    """
 
     def __init__(self, stack: ExitStack, folder: Path) -> None:
         self.stack, self.folder = stack, folder
 
     @cached_property
     def hadoop(self) -> Hadoop:
-        """A cluster of YARN and HDFS on this machine."""
+        """A cluster of YARN and HDFS on this machine, which is started on the first use."""
+        return self._new_hadoop("hadoop")
+
+    @cached_property
+    def hadoop_of_emr(self) -> Hadoop:
+        """The cluster on which the double of EMR runs its steps."""
+        return self._new_hadoop("hadoop-of-emr")
+
+    def _new_hadoop(self, name: str) -> Hadoop:
         for program in ("java", "mvn"):
             if shutil.which(program) is None:
                 raise MissingError(f"no {program}")
-        return self.stack.enter_context(hadoop_cluster(self.folder / "hadoop"))
+        return self.stack.enter_context(hadoop_cluster(self.folder / name))
 
 
 def _emr(place: Place) -> Run:
@@ -49,7 +60,7 @@ def _emr(place: Place) -> Run:
     from tests.engines.emr.double import emr_double  # noqa: PLC0415
 
     logging.getLogger("werkzeug").setLevel(logging.WARNING)  # of moto: a line for each request
-    return Emr(place.stack.enter_context(emr_double(place.folder / "emr", place.hadoop))).run
+    return Emr(place.stack.enter_context(emr_double(place.folder / "emr", place.hadoop_of_emr))).run
 
 
 def _spark(place: Place, line: str) -> Run:  # noqa: ARG001

@@ -72,7 +72,7 @@ def matrix(tmp_path_factory: pytest.TempPathFactory, place: Place) -> Matrix:
 @pytest.fixture
 def clustered(matrix: Matrix, place: Place, hadoop) -> Matrix:
     """With the Hadoop of this test run."""
-    place.hadoop = hadoop
+    place.hadoop = place.hadoop_of_emr = hadoop
     return matrix
 
 
