@@ -1,4 +1,4 @@
-"""Every job over every kind of list on every engine: the same results, ledger and exit code, or this fails.
+"""Every job on every engine, and jobs of each shape over every kind of list: the same outcome, or this fails.
 
     python tools/matrix.py                                      # all engines that are there; writes docs/matrix.md
     python tools/matrix.py --engines hadoop --jobs tag_count --lists gz,top --output -
@@ -39,7 +39,8 @@ REFERENCE: Final = "inline"
 PAGE: Final = PROJECT / "docs" / "matrix.md"
 
 _INTRODUCTION: Final = """\
-Made by `make matrix`: every job over every kind of list on every engine.
+Made by `make matrix`: every job on every engine, over a list with damage, and, if it counts, with `--top`; and one \
+job of each shape over every kind of list.
 
 The digests are of the sorted results (under `--top` in their order), and of the ledger: of each input the line, \
 format, outcome, records, bytes, what was lost, and reason and offset of each problem. They are those of all engines \

@@ -94,13 +94,9 @@ _FILES: Final = {
     "structured_data": "[cp]*",
 }
 """Jobs whose results are files: those by which they are compared."""
-_ONLY: Final = {
-    "crawl_statistics": ("damaged", "top"),
-    "host_statistics": ("damaged", "top"),
-    "host_index": ("damaged",),
-    "sibling_index": ("damaged",),
-}
-"""Jobs that share what other lists would show with jobs above: their lists."""
+_OVER_EVERY_LIST: Final = ("tag_count", "near_duplicates", "url_index", "extract_records")
+"""One job of each shape: a sum, several steps, files that a survey cuts, files of tasks. Other jobs share with these
+what they would show on other lists than `damaged` and, if they count, `top`."""
 _SPLIT: Final = 30_000
 
 Run = Callable[..., Ended]
@@ -114,8 +110,6 @@ class Case:
     job: str
     kind: str
     path: Path
-    inputs_per_task: int | None = None
-    """Instead of what the kind of list asks for; results do not depend on it."""
 
     @property
     def name(self) -> str:
@@ -130,8 +124,7 @@ class Case:
     @property
     def options(self) -> tuple[str, ...]:
         """Its options, besides the list."""
-        per_task = ("--inputs-per-task", str(self.inputs_per_task)) if self.inputs_per_task else ()
-        given = () if self.job in _CUT_BY_THEMSELVES else (*_OPTIONS.get(self.kind, ()), *per_task)
+        given = () if self.job in _CUT_BY_THEMSELVES else _OPTIONS.get(self.kind, ())
         index = ("--index", str(self.path.parent / "index")) if self.job == "find_captures" else ()
         return (*_MORE.get(self.job, ()), *index, *given)
 
@@ -224,7 +217,7 @@ def cases(folder: Path) -> Iterator[Case]:
     """All cases over the inputs in this folder, except the combined list."""
     for job, kind in JOBS.items():
         for name in LISTS:
-            if name in _ONLY.get(job, LISTS) and (name != "top" or job in _COUNTING):
+            if job in _COUNTING if name == "top" else name == "damaged" or job in _OVER_EVERY_LIST:
                 yield Case(job, name, folder / kind / f"{name}.paths")
 
 

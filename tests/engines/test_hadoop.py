@@ -141,7 +141,8 @@ def test_lines_that_a_reducer_prints_without_a_value_end_where_they_end(hadoop, 
     lst = tmp_path / "x.paths"
     lst.write_text("a.warc.gz\n")
     (tmp_path / "a.warc.gz").write_bytes(builders.pack([builders.warcinfo(), builders.response("http://e.org/", page)]))
-    there = hadoop.run(PROJECT / "jobs" / "structured_data.py", "--parts", 1, lst)
+    job = PROJECT / "jobs" / "structured_data.py"
+    there = hadoop.run(job, "--parts", 1, "-D", "mapreduce.job.reduces=2", lst)
     assert there.code == 0, there.err
     assert '<http://e.org/i> <http://e.org/p> "a b" <http://e.org/> .\n' in there.out
     assert "\t" not in there.out

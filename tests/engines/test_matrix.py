@@ -1,7 +1,7 @@
 """The matrix in small: every job with `-r local`, over one list that has something of everything.
 
-On the other engines it is one job of each shape, and on Hadoop one job over every list. The reference is `-r inline`.
-`make matrix` runs all jobs over all lists on all engines.
+On the other engines it is one job of each shape. The reference is `-r inline`.
+`make matrix` runs all jobs on all engines, over more lists.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from tools.matrix import kept_of, page
-from tools.matrix_cases import COMBINED, JOBS, LISTS, Case, Outcome, measure, write_inputs
+from tools.matrix_cases import COMBINED, JOBS, Case, Outcome, measure, write_inputs
 from tools.matrix_engines import ENGINES, REQUIRED, MissingError, Place
 
 # What differs between jobs for an engine: one sum, several steps, shards that a survey cuts, files of each task, lines
@@ -43,9 +43,7 @@ class Matrix:
                     raise
                 pytest.skip(f"{engine}: {error}")
         folder = self._folder / engine / job / kind
-        # A task on Hadoop is a Java machine of its own: four of them prove what twenty-five do.
-        per_task = 50 if kind == "small" else None
-        case = Case(job, kind, self._folder / "inputs" / JOBS[job] / f"{kind}.paths", per_task)
+        case = Case(job, kind, self._folder / "inputs" / JOBS[job] / f"{kind}.paths")
         return measure(self._runs[engine], case, folder), (folder / "stderr").read_text()
 
     def check(self, engine: str, job: str, kind: str) -> None:
@@ -132,9 +130,3 @@ def test_job_on_emr(clustered, job):
 @pytest.mark.parametrize("job", SHAPES)
 def test_job_on_spark(matrix, job):
     matrix.check("spark-4", job, COMBINED)
-
-
-@pytest.mark.hadoop
-@pytest.mark.parametrize("kind", LISTS)
-def test_list_on_hadoop(clustered, kind):
-    clustered.check("hadoop", "tag_count", kind)
