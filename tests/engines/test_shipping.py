@@ -85,6 +85,7 @@ def test_native_core_that_is_asked_of_tasks_and_not_there_is_one_line(hadoop, tm
                      r"with `pip install ./native`; logs: .*\n$", result.err)  # fmt: skip
 
 
+@pytest.mark.hadoop  # needs none, but minutes to make the PEX
 def test_pex_lets_the_shipped_package_be_seen_and_holds_no_copy_of_it(tmp_path, bare, pex):
     (tmp_path / "crawlmill").mkdir()
     (tmp_path / "crawlmill/__init__.py").write_text("print('shipped')")

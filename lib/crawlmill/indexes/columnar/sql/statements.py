@@ -97,6 +97,8 @@ def _syntax(error: SqlglotError) -> str:
     for each in getattr(error, "errors", None) or ():
         word = f" near {each['highlight']!r}" if each.get("highlight") else ""
         what = str(each.get("description") or "syntax error").partition(" but got <Token")[0].strip().rstrip(".")
+        if "<class " in what:  # a keyword argument of the parser's own class is missing
+            what = "something is missing"
         return f"the SQL cannot be read: {what}{word} (line {each.get('line')}, column {each.get('col')})"
     return f"the SQL cannot be read: {' '.join(str(error).split())}"
 
