@@ -162,6 +162,7 @@ def test_losses_are_a_line_each_and_exit_code_2(run, tmp_path):
         (["a.com", "--index", "I", "--page-size", "5"], "--page-size is of CDX APIs"),
         (["", "--index", "I"], "names no URL"),
         (["*.", "--index", "I"], "names no URL"),
+        (["*", "--match", "domain", "--index", "I"], "names no URL"),
         (["mailto:a@b.c", "--match", "host", "--index", "I"], "has no host"),
         (["a.com", "--index", "latest:0"], "latest:N"),
     ],

@@ -83,7 +83,7 @@ def parse_pattern(text: str, match: str | None = None, *, is_key: bool = False) 
     else:
         match, given = _cut(text, match, strip=not is_key)
         key = given if is_key else _key_of(given, match)
-    if not key or b"\n" in key or (match in ("host", "domain") and key.startswith((b")", b"/"))):
+    if not key or b"\n" in key or (match in ("host", "domain") and key.startswith((b")", b"/", b"*"))):
         raise UsageError(
             "this pattern names no URL", expected="a URL, or a host as *.example.com", actual=repr(text[:_SHOWN])
         )
