@@ -56,9 +56,9 @@ def toys(monkeypatch):
 def file(tmp_path):
     path = tmp_path / "file"
 
-    def write(data):
+    def write(data, *span):
         path.write_bytes(data)
-        return Input(str(path), str(path))
+        return Input(str(path), str(path), *span)
 
     return write
 
@@ -113,6 +113,15 @@ def test_format_that_gives_other_items_is_unsupported(file):
 def test_unknown_format_names_those_that_are_read(file, data):
     reason, message = problem(ItemReading(file(data), Storage(), Line))
     assert (reason, "expected toys, got" in message) == ("unknown-format", True)
+
+
+@pytest.mark.parametrize(
+    ("start", "length", "said"),
+    [(0, None, "empty file"), (9, None, "the file ends before this offset"), (0, 0, "the range has a length of 0")],
+)
+def test_what_there_is_nothing_of_is_told(file, start, length, said):
+    reason, message = problem(ItemReading(file(b"", start, length), Storage(), Line))
+    assert (reason, said in message) == ("unknown-format", True)
 
 
 JOB = """

@@ -54,7 +54,7 @@ def find_reader(opened: Opened, gives: type[Any]) -> Reader:
     if not data:
         what = "the file ends before this offset" if opened.start else "empty file"
         raise FormatError(
-            what,
+            "the range has a length of 0" if opened.length == 0 else what,
             reason="unknown-format",
             offset=opened.start,
             expected="an archive",
