@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 from tests.indexes.api_server import ApiServer, in_pages
 from tests.indexes.captures import expected, make_cluster, make_lines, text, value
+from tests.storage.faults import FaultServer, Thing
 
 LINES = make_lines(600, seed=2)
 FOUND = expected(LINES, "*.example.com", filters=["=status:200"], limit=9)
@@ -139,6 +140,16 @@ def test_losses_are_a_line_each_and_exit_code_2(run, tmp_path):
     assert (code, err.count("\n")) == (2, 1)
     assert err.startswith("not-found: the shard cdx-00001.gz does not exist")
     assert out == text([line for line in expected(LINES, "com", match="domain") if line not in LINES[200:400]])
+
+
+def test_shard_that_is_denied_is_not_said_to_be_missing(run, tmp_path):
+    make_cluster(tmp_path / "c", LINES, per=10, shards=3)
+    with FaultServer() as server:
+        server.things = {f"/{path.name}": Thing(path.read_bytes()) for path in (tmp_path / "c").iterdir()}
+        server.things["/cdx-00001.gz"] = Thing(every=(403, {}))
+        code, _, err = run("lookup", "--match", "domain", "com", "--index", f"{server.url}/cluster.idx", "--retries", 0)
+    assert code == 2
+    assert err.startswith("denied: the shard cdx-00001.gz cannot be read: expected cdx-00001.gz")
 
 
 @pytest.mark.parametrize(

@@ -82,9 +82,10 @@ class Shards:
                 continue
             self._found[name] = source
             return stream
+        denied = lost is not None and lost.reason == "denied"
         raise SourceError(
-            f"the shard {name} does not exist",
-            reason=(lost and lost.reason) or "not-found",
+            f"the shard {name} {'cannot be read' if denied else 'does not exist'}",
+            reason="denied" if denied else "not-found",
             expected=" or ".join(candidates[:3]),
             actual=lost.what if lost else None,
         )
