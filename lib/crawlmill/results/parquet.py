@@ -38,7 +38,7 @@ class RowWriter:
         self._schema = _schema_of(columns)
         self._cells: list[list[Cell]] = [[] for _ in columns.all]
         self._rows = self._size = 0
-        self._writer: Any = pq.ParquetWriter(file, self._schema, compression="zstd")
+        self._writer: Any = pq.ParquetWriter(file, self._schema, compression="zstd", write_page_checksum=True)
 
     def write(self, cells: Sequence[Cell]) -> None:
         """Add a row of strings, numbers and None, in the form that columns have in text."""

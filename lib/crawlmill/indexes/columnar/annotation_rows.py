@@ -49,7 +49,7 @@ def convert(sources: Iterable[Source], path: str) -> None:
     held = list(sources)
     names = _names(held)
     schema = pa.schema([(name, pa.string()) for name in names])
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+    with pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True) as writer:
         for source in held:
             rows = _rows(source)
             while some := list(islice(rows, _BATCH)):

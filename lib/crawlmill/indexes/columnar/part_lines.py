@@ -130,7 +130,13 @@ class PartLines:
         """Open the part: read ahead in a few large requests for all columns, or in pieces of 1 MiB of each."""
         stream = pa.PythonFile(PartFile(self._bytes, self._problems), mode="r")
         meta = getattr(self, "_meta", None)
-        return pq.ParquetFile(stream, metadata=meta, pre_buffer=ahead, buffer_size=0 if ahead else _BUFFER)
+        return pq.ParquetFile(
+            stream,
+            metadata=meta,
+            pre_buffer=ahead,
+            buffer_size=0 if ahead else _BUFFER,
+            page_checksum_verification=True,
+        )
 
     def _failure(self, error: Exception) -> FormatError | SourceError:
         problem = self._problems.take()
@@ -171,6 +177,25 @@ class PartLines:
                     f"{keys.null_count} rows without a key", reason="bad-header", source=self._source.name
                 )
             yield self._lines_of_rows(keys, batch)
+
+    def prove_rest(self, group: int) -> None:
+        """Read the columns of a row group that lines do not need.
+
+        Raises:
+            SourceError, FormatError: They cannot be read or are damaged.
+        """
+        needed = {_KEY, _TIME, *self._columns.values()}
+        for name in self._meta.schema.to_arrow_schema().names:
+            if name in needed:
+                continue
+            try:
+                file = self._opened(ahead=False)
+                for _ in file.iter_batches(batch_size=_BATCH, row_groups=[group], columns=[name], use_threads=False):
+                    pass
+            except pa.ArrowNotImplementedError:
+                continue  # a type that the library cannot decode
+            except (pa.ArrowException, OSError) as error:
+                raise self._failure(error) from error
 
     def groups(self, ranges: list[KeyRange]) -> list[int]:
         """The row groups that may contain wanted lines."""

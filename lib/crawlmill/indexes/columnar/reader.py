@@ -1,7 +1,8 @@
 """Parquet files of the columnar index as inputs: their items are blocks of CDXJ lines, one row group after another.
 
-Only the columns needed for lines are read. Checksums are optional in these files, so a changed byte may go unnoticed. A
-damaged row group is lost as a whole; the others are still read.
+Lines are made from some of the columns; the others are only read to prove them, and not at all with `--heads-only`.
+Checksums are optional in these files: without them, a changed byte may go unnoticed. A row group with damage in a
+column that lines need is lost as a whole; the others are still read.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class _FileInput:
         """See `Source.store`; nothing is stored."""
 
 
-def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Block]:  # noqa: ARG001 - the interface
+def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Block]:
     account.found("parquet")
     account.leave_unproven()
     if opened.is_part:
@@ -68,6 +69,8 @@ def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Blo
                     account.count(len(lines))
                     yield Block(offset, b"".join(lines), len(lines), number)
                     number += len(lines)
+                if not request.options.heads_only:
+                    part.prove_rest(group)
             except FormatError as error:
                 account.lose(error.located(offset=offset))
 

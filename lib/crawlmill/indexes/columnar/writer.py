@@ -38,7 +38,13 @@ def open_writer(file: BinaryIO, schema: Any, *, version: str, compression: str) 
     """
     level = _LEVELS[compression]
     return pq.ParquetWriter(
-        file, schema, version=version, compression=compression, compression_level=level, store_schema=False
+        file,
+        schema,
+        version=version,
+        compression=compression,
+        compression_level=level,
+        store_schema=False,
+        write_page_checksum=True,
     )
 
 

@@ -84,6 +84,6 @@ def write_parquet(reader: Any, batches: Iterable[Any], file: BinaryIO) -> None:
     """Write a result as one Parquet file."""
     import pyarrow.parquet as pq  # noqa: PLC0415 - other results do not need it
 
-    with pq.ParquetWriter(file, reader.schema, compression="zstd") as writer:
+    with pq.ParquetWriter(file, reader.schema, compression="zstd", write_page_checksum=True) as writer:
         for batch in batches:
             writer.write_batch(batch)
