@@ -41,8 +41,8 @@ def ours(suffix: str = "") -> list[str]:
 class Lab:
     """Settings of a run.
 
-    `cc_pyspark` and `cc_crawl_statistics` are folders of these projects, None to leave them out; `gowarc` is one too,
-    None to get it from Go's proxy. `venvs` is the folder for the peers' environments.
+    `cc_pyspark`, `cc_crawl_statistics` and `cdx_index_client` are folders of these projects, None to leave them out;
+    `gowarc` is one too, None to get it from Go's proxy. `venvs` is the folder for the peers' environments.
     """
 
     corpus: Corpus
@@ -52,6 +52,7 @@ class Lab:
     tell: Callable[[str], None]
     cc_crawl_statistics: Path | None = None
     gowarc: Path | None = None
+    cdx_index_client: Path | None = None
 
     @cached_property
     def readers(self) -> Path:

@@ -2,12 +2,13 @@
 
     python bench/run.py [SECTION…] [--scale small|full] [--repeat N] [--data DIR]
                         [--cc-pyspark FOLDER] [--cc-crawl-statistics FOLDER] [--gowarc FOLDER]
+                        [--cdx-index-client FOLDER]
     python bench/run.py --profile tags
 
 Inputs are made once below bench/.data, environments of the peers below bench/.venvs; results go to
 bench/runs/DATE-HOST. Without --cc-pyspark (a checkout of github.com/commoncrawl/cc-pyspark), that peer is left out, and
-so is github.com/commoncrawl/cc-crawl-statistics without --cc-crawl-statistics. github.com/nlnwa/gowarc is built if
-there is a `go`; --gowarc names a checkout of it, if Go's proxy cannot be reached.
+so are github.com/commoncrawl/cc-crawl-statistics and github.com/ikreymer/cdx-index-client without their options.
+github.com/nlnwa/gowarc is built if there is a `go`; --gowarc names a checkout of it, if Go's proxy cannot be reached.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from bench.sections import (  # noqa: E402
     tags,
     words,
 )
-from bench.sections.indexes import clusters, index, siblings, tables, trees  # noqa: E402
+from bench.sections.indexes import api, clusters, index, siblings, tables, trees  # noqa: E402
 
 SECTIONS: dict[str, Callable[[Lab], Iterator[Comparison]]] = {
     "records": records.measure,
@@ -58,6 +59,7 @@ SECTIONS: dict[str, Callable[[Lab], Iterator[Comparison]]] = {
     "tables": tables.measure,
     "trees": trees.measure,
     "siblings": siblings.measure,
+    "api": api.measure,
     "statistics": statistics.measure,
     "fixed": fixed.measure,
     "network": network.measure,
@@ -77,7 +79,8 @@ def main() -> int:
     cc_pyspark = arguments.cc_pyspark.resolve() if arguments.cc_pyspark else None
     statistics_peer = arguments.cc_crawl_statistics.resolve() if arguments.cc_crawl_statistics else None
     gowarc = arguments.gowarc.resolve() if arguments.gowarc else None
-    lab = Lab(corpus, arguments.repeat, _BENCH / ".venvs", cc_pyspark, tell, statistics_peer, gowarc)
+    client = arguments.cdx_index_client.resolve() if arguments.cdx_index_client else None
+    lab = Lab(corpus, arguments.repeat, _BENCH / ".venvs", cc_pyspark, tell, statistics_peer, gowarc, client)
     if arguments.profile:
         print(profile(lab, arguments.profile))
         return 0
@@ -115,6 +118,8 @@ def _parser() -> argparse.ArgumentParser:
                         help="a checkout of cc-crawl-statistics, to run beside")  # fmt: skip
     parser.add_argument("--gowarc", type=Path, metavar="FOLDER",
                         help="a checkout of gowarc, to build instead of what Go's proxy has")  # fmt: skip
+    parser.add_argument("--cdx-index-client", type=Path, metavar="FOLDER",
+                        help="a checkout of cdx-index-client, to run beside")  # fmt: skip
     parser.add_argument("--data", type=Path, default=_BENCH / ".data", metavar="DIR",
                         help="where the input is made and kept (default: bench/.data)")  # fmt: skip
     parser.add_argument("--runs", type=Path, default=_BENCH / "runs", metavar="DIR",

@@ -30,12 +30,26 @@ struct Pairs<'a> {
     known: [Option<&'a [u8]>; FIELDS.len()],
     others: Vec<(&'a [u8], &'a [u8])>,
     odd: bool,
+    /// The place after that of the last known pair.
+    next: usize,
+    /// Where the next pair begins, counted from the first one.
+    at: usize,
+    /// Where the last known pair ends, while all are in order, have values, and only the server's own come after them.
+    plain_to: Option<usize>,
+    is_over: bool,
 }
 
 impl<'a> Pairs<'a> {
     fn take(&mut self, name: &'a [u8], value: &'a [u8]) {
+        let end = self.at + name.len() + 4 + value.len();
+        self.at = end + 4;
+        let is_next = FIELDS.get(self.next).is_some_and(|&field| field == name);
         let place = match name {
-            b"source" | b"source-coll" => return,
+            _ if is_next => Some(self.next),
+            b"source" | b"source-coll" => {
+                self.is_over = true;
+                return;
+            }
             // A line of its own form, or one that the server guessed: they are read in Python.
             b"urlkey" | b"timestamp" | b"is_fuzzy" | b"original" | b"mimetype" | b"statuscode" => {
                 self.odd = true;
@@ -45,8 +59,14 @@ impl<'a> Pairs<'a> {
             _ => FIELDS.iter().position(|&field| field == name),
         };
         match place {
-            Some(place) => self.odd |= self.known[place].replace(value).is_some(),
+            Some(place) => {
+                self.odd |= self.known[place].replace(value).is_some();
+                let is_plain = place >= self.next && FIELDS[place] == name && value != NO_VALUE && !self.is_over;
+                self.plain_to = self.plain_to.filter(|_| is_plain).map(|_| end);
+                self.next = place + 1;
+            }
             None => {
+                self.plain_to = None;
                 self.odd |= self.others.iter().any(|&(other, _)| other == name);
                 self.others.push((name, value));
             }
@@ -66,12 +86,13 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// Whole lines as CDXJ. None if any of them is not as servers write nearly all lines.
-pub fn canonical(text: &[u8]) -> Option<Vec<u8>> {
-    let mut found = Vec::with_capacity(text.len());
+/// Writes whole lines as CDXJ. None if any of them is not as servers write nearly all lines.
+pub fn canonical(text: &[u8], found: &mut Vec<u8>) -> Option<()> {
+    found.clear();
+    found.reserve(text.len());
     let mut at = 0;
     for end in memchr_iter(b'\n', text) {
-        let mut pairs = Pairs::default();
+        let mut pairs = Pairs { plain_to: Some(0), ..Pairs::default() };
         let line = &text[at..end];
         let usual = parse_usual(line, |name, value| pairs.take(name, value))?;
         let has_url = pairs.known[URL].is_some_and(|url| url != NO_VALUE);
@@ -79,18 +100,25 @@ pub fn canonical(text: &[u8]) -> Option<Vec<u8>> {
         if pairs.odd || escaped || !has_url || !usual.key.iter().all(u8::is_ascii_graphic) {
             return None;
         }
-        for part in [usual.key, b" ", usual.timestamp, b" "] {
-            found.extend_from_slice(part);
+        let json = usual.key.len() + usual.timestamp.len() + 2;
+        if let Some(plain_to) = pairs.plain_to {
+            found.extend_from_slice(&line[..json + 2 + plain_to]);
+            found.extend_from_slice(b"\"}\n");
+        } else {
+            found.extend_from_slice(&line[..json]);
+            pairs.write(found);
         }
-        pairs.write(&mut found);
         at = end + 1;
     }
-    (at == text.len()).then_some(found)
+    (at == text.len()).then_some(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::canonical;
+    fn canonical(text: &[u8]) -> Option<Vec<u8>> {
+        let mut found = b"before".to_vec();
+        super::canonical(text, &mut found).map(|()| found)
+    }
 
     #[test]
     fn pairs_are_renamed_put_in_order_and_dropped() {
@@ -101,6 +129,28 @@ mod tests {
         assert_eq!(canonical(text).unwrap(), line);
         assert_eq!(canonical(line).unwrap(), line);
         assert_eq!(canonical(b"").unwrap(), b"");
+    }
+
+    #[test]
+    fn pairs_in_order_are_taken_as_they_stand() {
+        let of = |pairs: &str| canonical(format!("a)/ 20240101000000 {{{pairs}}}\r\n").as_bytes()).unwrap();
+        let (url, status) = ("\"url\": \"http://a/\"", "\"status\": \"200\"");
+        let line = format!("a)/ 20240101000000 {{{url}, {status}}}\n").into_bytes();
+        for more in ["", ", \"source\": \"c\"", ", \"source\": \"c\", \"source-coll\": \"c\"", ", \"charset\": \"-\""] {
+            assert_eq!(of(&format!("{url}, {status}{more}")), line, "{more}");
+        }
+        for pairs in [
+            format!("{status}, {url}"),
+            format!("\"source\": \"c\", {url}, {status}"),
+            format!("{url}, \"source\": \"c\", {status}"),
+            format!("{url}, \"mime\": \"-\", {status}"),
+        ] {
+            assert_eq!(of(&pairs), line, "{pairs}");
+        }
+        let charset = format!("a)/ 20240101000000 {{{url}, \"charset\": \"x\"}}\n").into_bytes();
+        assert_eq!(of(&format!("{url}, \"encoding\": \"x\"")), charset);
+        let other = format!("a)/ 20240101000000 {{{url}, {status}, \"x\": \"y\"}}\n").into_bytes();
+        assert_eq!(of(&format!("{url}, \"x\": \"y\", {status}")), other);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Whether the lines of URL indexes are as nearly all are: the twin of expressions of `crawlmill.indexes`.
 
-use memchr::{memchr, memchr2_iter, memchr_iter};
+use memchr::{memchr, memchr_iter};
 
 /// Where the rest of a line begins, behind a key, a timestamp of 14 digits, and a blank behind each.
 fn rest_of(line: &[u8]) -> Option<usize> {
@@ -24,7 +24,7 @@ pub fn sound(text: &[u8]) -> usize {
 pub fn usual(text: &[u8]) -> usize {
     whole_lines(text, |line| {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        rest_of(line).is_some_and(|at| is_usual_json(&line[at..]))
+        rest_of(line).is_some_and(|at| usual_pairs(&line[at..], |_, _| ()).is_some())
     })
 }
 
@@ -42,26 +42,12 @@ impl<'a> Usual<'a> {
     }
 }
 
-/// The beginning of a line that `usual` knows; its pairs are given to `take`, in order. None of any other line.
-pub fn parse_usual<'a>(line: &'a [u8], mut take: impl FnMut(&'a [u8], &'a [u8])) -> Option<Usual<'a>> {
+/// The beginning of a line that `usual` knows; its pairs are given to `take`, in order. None of any other line, of which
+/// some pairs may have been given.
+pub fn parse_usual<'a>(line: &'a [u8], take: impl FnMut(&'a [u8], &'a [u8])) -> Option<Usual<'a>> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let at = rest_of(line)?;
-    let json = &line[at..];
-    if !is_usual_json(json) {
-        return None;
-    }
-    let mut rest = &json[2..json.len() - 2];
-    loop {
-        // Each text ends in a quote that begins a separator of four bytes; the last one ends with the line.
-        let name_end = memchr(b'"', rest)?;
-        let value = &rest[name_end + 4..];
-        let Some(value_end) = memchr(b'"', value) else {
-            take(&rest[..name_end], value);
-            break;
-        };
-        take(&rest[..name_end], &value[..value_end]);
-        rest = &value[value_end + 4..];
-    }
+    usual_pairs(&line[at..], take)?;
     Some(Usual { key: &line[..at - 16], timestamp: &line[at - 15..at - 1] })
 }
 
@@ -93,32 +79,23 @@ fn whole_lines(text: &[u8], is_good: impl Fn(&[u8]) -> bool) -> usize {
     at
 }
 
-/// `{"a": "b", "c": "d"}`, of printable ASCII without backslashes.
-fn is_usual_json(json: &[u8]) -> bool {
-    let Some(inner) = json.strip_prefix(b"{\"").and_then(|rest| rest.strip_suffix(b"\"}")) else {
-        return false;
-    };
+/// Gives the pairs of `{"a": "b", "c": "d"}`, of printable ASCII without backslashes; None of anything else.
+fn usual_pairs<'a>(json: &'a [u8], mut take: impl FnMut(&'a [u8], &'a [u8])) -> Option<()> {
+    let mut rest = json.strip_prefix(b"{\"")?.strip_suffix(b"\"}")?;
     // One pass that the compiler turns into wide instructions.
-    if inner.iter().fold(false, |odd, &byte| odd | !(0x20..0x80).contains(&byte)) {
-        return false;
+    if rest.iter().fold(false, |odd, &byte| odd | !(0x20..0x80).contains(&byte) | (byte == b'\\')) {
+        return None;
     }
-    let mut at = 0;
-    let mut is_name = true;
-    for quote in memchr2_iter(b'"', b'\\', inner) {
-        if quote < at {
-            if inner[quote] != b'"' {
-                return false;
-            }
-            continue; // it is of a separator that was looked at
-        }
-        let separator: &[u8] = if is_name { b"\": \"" } else { b"\", \"" };
-        if !inner[quote..].starts_with(separator) {
-            return false;
-        }
-        at = quote + 4;
-        is_name = !is_name;
+    loop {
+        let (name, behind) = rest.split_at(memchr(b'"', rest)?);
+        let value = behind.strip_prefix(b"\": \"")?;
+        let Some(end) = memchr(b'"', value) else {
+            take(name, value);
+            return Some(());
+        };
+        take(name, &value[..end]);
+        rest = value[end..].strip_prefix(b"\", \"")?;
     }
-    !is_name
 }
 
 #[cfg(test)]

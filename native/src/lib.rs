@@ -355,7 +355,13 @@ mod crawlmill_native {
     /// api_lines(text) -> lines of a CDX API's response as CDXJ, or None if some of them are not usual
     #[pyfunction]
     fn api_lines<'py>(text: &Bound<'py, PyBytes>) -> Option<Bound<'py, PyBytes>> {
-        super::api_lines::canonical(text.as_bytes()).map(|lines| PyBytes::new(text.py(), &lines))
+        CONTENT.with_borrow_mut(|buffer| {
+            super::api_lines::canonical(text.as_bytes(), buffer)?;
+            let lines = PyBytes::new(text.py(), buffer);
+            buffer.clear();
+            buffer.shrink_to(MAX_KEPT);
+            Some(lines)
+        })
     }
 
     /// label_lines(lines, points, first) -> the lines, escaped, each after the label of its shard

@@ -6,8 +6,11 @@ import gzip
 import json
 import subprocess
 import sys
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from subprocess import PIPE
+from threading import Thread
 
 import pytest
 import zstandard
@@ -28,6 +31,7 @@ from bench.harness import (
 from bench.lab import Lab
 from bench.measure import ProcessTree
 from bench.peers import go_program, spark_job
+from bench.replaying import replaying
 from bench.report import as_text, results_folder, save
 
 BENCH = Path(__file__).parent.parent.parent / "bench"
@@ -274,6 +278,39 @@ class TestPeers:
         told: list[str] = []
         assert go_program(tmp_path / "venvs", "gowarc", None, told.append) is None
         assert told[-1] == "gowarc is left out: no module"
+
+
+class TestReplaying:
+    def test_answers_are_asked_for_once_and_given_again_as_they_came(self) -> None:
+        asked: list[str] = []
+
+        class Upstream(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+            def do_GET(self) -> None:
+                asked.append(self.path)
+                self.send_response(200)
+                self.send_header("Transfer-Encoding", "chunked")
+                self.send_header("Connection", "close")
+                self.end_headers()
+                self.wfile.write(b"2\r\na\n\r\n3\r\nbc\n\r\n0\r\n\r\n")
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), Upstream) as upstream:
+            Thread(target=upstream.serve_forever, daemon=True).start()
+            with replaying(upstream.server_port, "/crawl/cdx") as address:
+                connection = HTTPConnection(address.removeprefix("http://"))
+                answers = []
+                for path in ("/recorded/cdx?page=1", "/recorded/cdx?page=1", "/recorded/collinfo.json"):
+                    connection.request("GET", path)
+                    answers.append(connection.getresponse().read())
+                connection.close()
+            upstream.shutdown()
+        assert asked == ["/crawl/cdx?page=1"]
+        assert answers[:2] == [b"a\nbc\n"] * 2
+        assert json.loads(answers[2])[0]["cdx-api"] == f"{address}/recorded/cdx"
 
 
 class TestReport:

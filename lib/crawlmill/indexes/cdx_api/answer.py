@@ -139,7 +139,7 @@ def _read_lines(page: Page, pieces: Iterator[bytes], starts: list[bytes]) -> Non
         rest = rest[end:]
     if rest.strip() and not rest.endswith(b"\n"):
         raise Failure("the answer ends within a line", transient=True)
-    if page.lines == 0 and _says_nothing(rest):
+    if page.is_empty and _says_nothing(rest):
         return
     _take(page, rest, starts)
     if starts:

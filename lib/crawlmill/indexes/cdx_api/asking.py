@@ -44,10 +44,11 @@ class Asked:
     def __init__(self, service: Service, query: Query, *, page_size: int | None, wayback: bool) -> None:
         self.query, self.wayback = query, wayback
         self._service, self._page_size = service, page_size
+        self._of_query: dict[bool, Parameters] = {}
 
     def identity(self) -> list[Any]:
         """Everything that a response depends on."""
-        return [self._parameters(), self._page_size, self._limit(None)]
+        return [list(self._parameters()), self._page_size, self._limit(None)]
 
     def count(self, page_size: int | None) -> Count:
         """The number of pages. Raises: SourceError."""
@@ -135,7 +136,10 @@ class Asked:
         return starts or []
 
     def _parameters(self) -> Parameters:
-        return parameters_of(self.query, wayback=self.wayback)
+        """Those of every request; made once, since a query may have a thousand pages."""
+        if self.wayback not in self._of_query:
+            self._of_query[self.wayback] = parameters_of(self.query, wayback=self.wayback)
+        return self._of_query[self.wayback]
 
     def _limit(self, page_size: int | None) -> str | None:
         """The limit to send with a page: the query's own, or one that overrides the server's default."""

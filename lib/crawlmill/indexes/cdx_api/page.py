@@ -22,17 +22,20 @@ class Page:
     def __init__(self, resume: str | None = None) -> None:
         self.resume = resume
         self.missing: str | None = None
-        self.lines = 0
         self._chunks: list[bytes] = []
         self._held = 0
         self._file: SpooledTemporaryFile[bytes] | None = None
         self._lengths: list[int] = []
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no lines so far."""
+        return not self._lengths
+
     def add(self, chunk: bytes) -> None:
         """Append whole lines."""
         if not chunk:
             return
-        self.lines += chunk.count(b"\n")
         self._lengths.append(len(chunk))
         if self._file is None and self._held + len(chunk) <= _HELD_BYTES:
             self._chunks.append(chunk)

@@ -11,6 +11,7 @@ import logging
 import re
 import ssl
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import IO
 from urllib.parse import unquote, urljoin
 
@@ -28,7 +29,7 @@ from urllib3.exceptions import (
 )
 
 from crawlmill import __version__
-from crawlmill.storage.http.pools import new_manager, proxy_for
+from crawlmill.storage.http.pools import MAX_POOLS, new_manager, proxy_for
 from crawlmill.storage.http.transfer_codings import transfer_decoder
 from crawlmill.storage.limits import Limiter, name_of
 from crawlmill.storage.locations import redact
@@ -57,7 +58,6 @@ class Answer:
     def __init__(self, response: urllib3.BaseHTTPResponse, url: str, release: Callable[[], None]) -> None:
         self._response, self._release = response, release
         self.status, self.headers, self.url = response.status, response.headers, url
-        self.host = host_of(url)
         coding = self.headers.get("Transfer-Encoding", "")
         try:
             self._decode = transfer_decoder(coding, self._read)
@@ -72,6 +72,11 @@ class Answer:
                 self.close()
                 raise Failure("the server states a length that is not a number")
             self.length = int(length)
+
+    @property
+    def host(self) -> str:
+        """The host that responded."""
+        return host_of(self.url)
 
     def read(self, n: int, /) -> bytes:
         """Read at most `n` bytes, as soon as some are there; returns b"" once the body is complete. Raises: Failure."""
@@ -119,6 +124,7 @@ class HttpClient:
         self._timeout = urllib3.Timeout(connect=min(_CONNECT_TIMEOUT_S, read_timeout_s), read=read_timeout_s)
         self._managers: dict[tuple[str, str | None], urllib3.PoolManager] = {}
         self._by_host: dict[tuple[str, str], urllib3.PoolManager] = {}
+        self._pools: dict[tuple[str | None, str | None, int | None], urllib3.HTTPConnectionPool] = {}
         self._failed_lookups: dict[str, int] = {}  # by host: failures in a row since it was last reached
         self._reached: set[str] = set()
 
@@ -162,11 +168,11 @@ class HttpClient:
 
     def slow_down(self, url: str, kind: str | None = None) -> Callable[[float], None]:
         """A function to call, with seconds, if the host of a URL, or its service of this kind, throttles."""
-        host = name_of(host_of(url), kind)
-        return lambda wait_s: self._limiter.slow_down(host, wait_s)
+        return lambda wait_s: self._limiter.slow_down(name_of(host_of(url), kind), wait_s)
 
     def close(self) -> None:
         """Close idle connections."""
+        self._pools.clear()
         for manager in list(self._managers.values()):
             manager.clear()
 
@@ -180,9 +186,10 @@ class HttpClient:
     ) -> Answer:
         release = self._limiter.admit(limited_as)
         try:
-            response = self._manager(target).request(
+            urlopen, url = self._way_to(target)
+            response = urlopen(
                 method,
-                target.url,
+                url,
                 body=body,
                 headers=headers,
                 redirect=False,
@@ -211,6 +218,22 @@ class HttpClient:
             count = self._failed_lookups[host] = self._failed_lookups.get(host, 0) + 1
             failure.most_retries = MAX_LOOKUPS - 1 if count <= MAX_LOOKUPS else 0
         return failure
+
+    def _way_to(self, target: urllib3.util.Url) -> tuple[Callable[..., urllib3.BaseHTTPResponse], str]:
+        """What sends a request, and the URL to call it with.
+
+        Without a proxy it is the pool of the host itself; to find it, urllib3 would parse the URL twice more.
+        """
+        manager = self._manager(target)
+        if manager.proxy is not None:
+            return manager.urlopen, target.url
+        key = target.scheme, target.host, target.port
+        pool = self._pools.get(key)
+        if pool is None:
+            if len(self._pools) >= MAX_POOLS:
+                self._pools.clear()
+            pool = self._pools[key] = manager.connection_from_host(target.host, target.port, target.scheme)
+        return partial(pool.urlopen, assert_same_host=False), target.request_uri
 
     def _manager(self, target: urllib3.util.Url) -> urllib3.PoolManager:
         key = (target.scheme or "", target.host or "")

@@ -29,9 +29,12 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from crawlmill.errors import UsageError
 
-__all__ = ["MIN_BYTES_PER_TIMEOUT", "new_manager", "proxy_for"]
+__all__ = ["MAX_POOLS", "MIN_BYTES_PER_TIMEOUT", "new_manager", "proxy_for"]
 
 MIN_BYTES_PER_TIMEOUT = 1024
+MAX_POOLS = 32
+"""Hosts whose connections are kept."""
+
 _MAX_FRAMING_BYTES = 1 << 20
 _MAX_TIMEOUTS = 4
 _BUFFER = 1 << 16
@@ -151,7 +154,7 @@ def proxy_for(scheme: str, host: str) -> str | None:
 
 def new_manager(scheme: str, proxy: str | None, certificates: str | None = None) -> urllib3.PoolManager:
     """A pool manager for the hosts reached over one scheme and proxy, with these CA certificates or the usual ones."""
-    options: dict[str, Any] = {"num_pools": 32, "maxsize": 8}
+    options: dict[str, Any] = {"num_pools": MAX_POOLS, "maxsize": 8}
     if scheme == "https":
         options["ssl_context"] = _trust(certificates)
     manager: urllib3.PoolManager
