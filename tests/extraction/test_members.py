@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from contextlib import closing
 
 import pytest
 import zstandard
@@ -10,7 +11,7 @@ from tests import builders
 
 from crawlmill.errors import SourceError
 from crawlmill.extraction import members, ranges
-from crawlmill.extraction.listed import listed_of
+from crawlmill.extraction.listed import Listed, listed_of
 from crawlmill.extraction.members import prove
 from crawlmill.extraction.ranges import fetch_ranges
 from crawlmill.inputs.lists import Input
@@ -69,6 +70,38 @@ def test_what_zstandard_frames_hold_is_copied_to_be_compressed_by_gzip(tmp_path)
         assert [each.lines[0].url for each in proven.members] == ["http://example.org/a", "http://example.org/b"]
         assert (proven.row.outcome, proven.row.records, proven.row.bytes) == ("ok", 2, len(b"".join(frames)))
         proven.close()
+
+
+@pytest.mark.parametrize("has_sum", [True, False])
+def test_a_frame_with_one_record_is_inflated_once_and_proven_as_by_its_reader(tmp_path, monkeypatch, has_sum):
+    def compressed(content):
+        return zstandard.ZstdCompressor(write_checksum=has_sum).compress(content)
+
+    def seen(data):
+        proven = of(data, tmp_path, url="http://example.org/a")
+        first = proven.first
+        lines = [line.text(Listed(), "x", 5, 8) for member in proven.members for line in member.lines]
+        with closing(proven):
+            return proven.row, stored(proven), first, lines
+
+    whole = compressed(PAGE)
+    skippable = b"\x50\x2a\x4d\x18\x03\0\0\0abc"
+    flipped = [whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :] for at in range(0, len(whole), 3)]
+    others = [
+        whole + whole,
+        whole + skippable,
+        skippable + whole,
+        compressed(builders.warcinfo()),
+        compressed(b"no record"),
+    ]
+    for data in (whole, compressed(PAGE + b"\r\n"), whole[:-1], *others, *flipped):
+        found = seen(data)
+        with monkeypatch.context() as changed:
+            changed.setattr(members, "_usual", lambda *_: None)
+            assert found == seen(data)
+    monkeypatch.setattr(members, "_read", None)
+    assert seen(whole)[0].verified is has_sum
+    assert seen(whole)[1] == [PAGE]
 
 
 def test_of_damaged_frames_nothing_is_copied(tmp_path):

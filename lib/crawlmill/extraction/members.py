@@ -14,7 +14,7 @@ from crawlmill.codecs.gzip_member import MAGIC
 from crawlmill.codecs.inflate import inflate_whole, native_inflater
 from crawlmill.codecs.zstd import begins_zstd
 from crawlmill.errors import FormatError, Problem, SourceError
-from crawlmill.extraction.frames import inflate_frames
+from crawlmill.extraction.frames import inflate_frame, inflate_frames
 from crawlmill.extraction.held import HeldRange
 from crawlmill.extraction.lines import EVERY_TYPE, CaptureLine, QuickCapture, line_of, quick_capture
 from crawlmill.extraction.listed import Listed
@@ -57,7 +57,7 @@ class Member:
     """What to copy: `length` bytes of the range from `start`, a gzip member as it is or a plain record.
 
     `closing` are line ends to append to a plain record if the range lacks them. The content of a Zstandard frame is
-    copied like a plain record.
+    copied like a plain record: then these are the bytes of the content.
     """
 
     start: int
@@ -137,10 +137,8 @@ def prove(item: Input, listed: Listed, fetched: Fetched, storage: Opener, option
         return unread
     proven: Proven | None = None
     if isinstance(fetched, bytes) and len(fetched) == item.length and not options.verify:
-        proven = _usual(row, item, fetched)
-    if proven is not None:
-        proven.data = fetched
-    else:
+        proven = _usual(row, item, fetched, storage)
+    if proven is None:
         proven = _read(item, fetched, storage, options)
         proven.data = fetched
         if proven.members and begins_zstd(_first_bytes(fetched)):
@@ -160,14 +158,21 @@ def _first_bytes(fetched: bytes | BinaryIO) -> bytes:
     return fetched.read(4)
 
 
-def _usual(row: LedgerRow, item: Input, data: bytes) -> Proven | None:
-    """The result for a range that is one member with one WARC record and nothing else; None for any other range."""
+def _usual(row: LedgerRow, item: Input, data: bytes, storage: Opener) -> Proven | None:
+    """The result for a range that is one member or frame with one WARC record and nothing else; None for any other."""
     native = native_inflater()
     found = None if native is None else native.member_capture(data)
     if found is not None:  # the same as below, for responses and revisits, without a copy of their content
         row.format, row.records, row.bytes = "warc", 1, len(data)
-        return Proven(row, [Member(0, len(data), is_arc=False, lines=[quick_capture(*found[2:])])], found[1])
-    content = inflate_whole(data) if data.startswith(MAGIC) else None
+        return Proven(row, [Member(0, len(data), is_arc=False, lines=[quick_capture(*found[2:])])], found[1], data)
+    member = Member(0, len(data), is_arc=False)
+    if data.startswith(MAGIC):
+        content = inflate_whole(data)
+    elif begins_zstd(data):
+        content = inflate_frame(item, HeldRange(item, data, storage), lambda: setattr(row, "verified", False))
+        member.closing = b""
+    else:
+        content = None
     head = quick_head(content) if content is not None else None
     if content is None or head is None:
         return None
@@ -181,7 +186,10 @@ def _usual(row: LedgerRow, item: Input, data: bytes) -> Proven | None:
     except FormatError:
         return None  # read again in the usual way, which reports it
     row.format, row.records, row.bytes = classify(record), 1, len(data)
-    return Proven(row, [Member(0, len(data), is_arc=False, lines=[line] if line else [])], record)
+    member.lines = [line] if line else []
+    if member.is_plain:
+        member.length, data = len(content), bytes(content)
+    return Proven(row, [member], record, data)
 
 
 def _read(item: Input, fetched: bytes | BinaryIO, storage: Opener, options: ReadOptions) -> Proven:
