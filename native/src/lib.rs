@@ -439,7 +439,7 @@ mod crawlmill_native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // Raised with every change of what Python calls here; `crawlmill.core` takes only its own.
-        module.add("API_VERSION", 8)?;
+        module.add("API_VERSION", 9)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }
