@@ -70,18 +70,18 @@ def main() -> int:
         write_inputs(inputs)
         found = {case.name: earlier.get(case.name, {}) for case in cases(inputs)}
         chosen = [case for case in cases(inputs) if case.job in wanted[0] and case.kind in wanted[1]]
-        # What is entered first is left last: engines end, no other case begins, and those that run fail or end.
+        # What is entered last is left first: no other case begins, engines end, and cases that run end with them.
         lanes = {lane: stack.enter_context(ThreadPoolExecutor(1)) for lane in LANES}
-        place = Place(stack, Path(folder))
-        runs: dict[Future[Outcome], tuple[str, Case]] = {}
-        stack.callback(lambda: [run.cancel() for run in runs])
+        place, ready = Place(stack, Path(folder)), {}
         engines = {REFERENCE, *options.engines.split(",")}
         for engine in [each for each in ENGINES if each in engines]:
             try:
-                run_job = ENGINES[engine](place)
+                ready[engine] = ENGINES[engine](place)
             except MissingError as error:
                 missing[engine] = str(error)
-                continue
+        runs: dict[Future[Outcome], tuple[str, Case]] = {}
+        stack.callback(lambda: [run.cancel() for run in runs])
+        for engine, run_job in ready.items():
             lane = next(pool for lane, pool in lanes.items() if engine in lane)
             for case in chosen:
                 runs[lane.submit(measure, run_job, case, BUILD / case.job / case.kind / engine)] = engine, case
