@@ -15,6 +15,7 @@ import argparse
 import hashlib
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -66,7 +67,8 @@ def main() -> int:
     wanted = [set(text.split(",")) for text in (options.jobs, options.lists)]
     missing = {}
     with tempfile.TemporaryDirectory(prefix="matrix-") as folder, ExitStack() as stack:
-        inputs = Path(folder, "inputs")
+        inputs = BUILD / "inputs"  # names of inputs are in results, and must be the same in the next call
+        shutil.rmtree(inputs, ignore_errors=True)
         write_inputs(inputs)
         found = {case.name: earlier.get(case.name, {}) for case in cases(inputs)}
         chosen = [case for case in cases(inputs) if case.job in wanted[0] and case.kind in wanted[1]]

@@ -56,8 +56,18 @@ def lst(tmp_path: Path) -> Path:
 
 
 @pytest.mark.hadoop
-def test_pex_brings_all_that_a_bare_python_lacks(hadoop, tmp_path, lst, bare, pex):
+def test_pex_brings_all_that_a_bare_python_lacks_but_no_copy_of_the_shipped_package(hadoop, tmp_path, lst, bare, pex):
     """On EMR the same options go to the same Hadoop."""
+    (tmp_path / "shipped/crawlmill").mkdir(parents=True)
+    (tmp_path / "shipped/crawlmill/__init__.py").write_text("print('shipped')")
+    code = "import crawlmill, brotli, zstandard, ujson, urllib3, boto3, warcio, simhash, mrjob, publicsuffixlist, idna"
+    variables = {
+        "PATH": f"{bare}:/usr/bin:/bin",
+        "PEX_ROOT": str(tmp_path / "root"),
+        "PYTHONPATH": str(tmp_path / "shipped"),
+    }
+    done = subprocess.run([str(pex), "-c", code], env=variables, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "shipped\n"), done.stderr
     (tmp_path / "env.pex").symlink_to(pex)
     (tmp_path / "mrjob.conf").write_text(f"""
 runners:
@@ -83,13 +93,3 @@ def test_native_core_that_is_asked_of_tasks_and_not_there_is_one_line(hadoop, tm
     assert result.code == 1
     assert re.search(r"tag_count: task map-0000\d failed once: CRAWLMILL_CORE=native: none is installed; install it "
                      r"with `pip install ./native`; logs: .*\n$", result.err)  # fmt: skip
-
-
-@pytest.mark.hadoop  # needs none, but minutes to make the PEX
-def test_pex_lets_the_shipped_package_be_seen_and_holds_no_copy_of_it(tmp_path, bare, pex):
-    (tmp_path / "crawlmill").mkdir()
-    (tmp_path / "crawlmill/__init__.py").write_text("print('shipped')")
-    code = "import crawlmill, brotli, zstandard, ujson, urllib3, boto3, warcio, simhash, mrjob, publicsuffixlist, idna"
-    variables = {"PATH": f"{bare}:/usr/bin:/bin", "PEX_ROOT": str(tmp_path / "root"), "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run([str(pex), "-c", code], env=variables, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "shipped\n"), done.stderr
