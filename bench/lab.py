@@ -8,6 +8,7 @@ decompression libraries.
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -73,6 +74,17 @@ class Lab:
         """All interpreters of contenders, by name."""
         found = {"crawlmill": Path(sys.executable), "readers": self.readers, "cc-pyspark": self.spark}
         return {name: python for name, python in found.items() if python is not None}
+
+    def folder(self, name: str, what: str, make: Callable[[Path], None]) -> Path:
+        """A folder of the data, which `make` fills once; where it was interrupted, it begins anew."""
+        folder = self.corpus.data / name
+        done = folder / "done"
+        if not done.exists():
+            self.tell(f"making {what} in {folder}, once")
+            shutil.rmtree(folder, ignore_errors=True)
+            make(folder)
+            done.touch()
+        return folder
 
     def compare(
         self,

@@ -37,11 +37,9 @@ _SELECTORS = [
 def measure(lab: Lab) -> Iterator[Comparison]:
     """The two tables."""
     lines = _LINES[lab.corpus.scale.name]
-    folder = lab.corpus.data / f"sorted-captures-{lines}"
-    if not (folder / "done").exists():
-        lab.tell(f"making {lines:,} sorted lines of CDXJ in {folder}, once")
-        shutil.rmtree(folder, ignore_errors=True)
-        _prepare(folder, lines)
+    folder = lab.folder(
+        f"sorted-captures-{lines}", f"{lines:,} sorted lines of CDXJ", lambda folder: _prepare(folder, lines)
+    )
     yield _counting(lab, folder, lines)
     yield _selecting(lab)
 
@@ -56,7 +54,6 @@ def _prepare(folder: Path, lines: int) -> None:
     subprocess.run(["bash", "-c", sorting, "sort", *map(str, made)], cwd=folder, check=True)
     shutil.rmtree(folder / "unsorted")
     (folder / "captures.paths").write_text("".join(f"{path}\n" for path in _files(folder)))
-    (folder / "done").touch()
 
 
 def _files(folder: Path) -> list[Path]:

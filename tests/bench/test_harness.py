@@ -246,6 +246,22 @@ class TestAnswers:
         assert contender.answer is not None
         assert contender.answer(tmp_path) == Answer(3, 9)
 
+    def test_folder_is_made_once_and_anew_where_it_was_interrupted(self, tmp_path: Path) -> None:
+        said: list[str] = []
+        lab = Lab(Corpus(tmp_path, SCALES["small"]), 1, tmp_path, None, said.append)
+
+        def interrupted(folder: Path) -> None:
+            folder.mkdir()
+            (folder / "half").touch()
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            lab.folder("x", "things", interrupted)
+        folder = lab.folder("x", "things", Path.mkdir)
+        assert not (folder / "half").exists()
+        assert lab.folder("x", "things", interrupted) == folder == tmp_path / "x"
+        assert said == [f"making things in {folder}, once"] * 2
+
     def test_answer_of_spark_is_read_from_its_table(self, tmp_path: Path) -> None:
         workload = Workload("wet", ("/x/a.gz", "/x/b.gz"), str(tmp_path / "wet-2.paths"), 1, 1, 1)
         contender = spark_job("spark", Path("/peers"), Path("/venv/bin/python"), "word_count.py", workload)

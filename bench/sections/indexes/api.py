@@ -10,7 +10,6 @@ object of each capture.
 
 from __future__ import annotations
 
-import shutil
 import socket
 import subprocess
 import sys
@@ -40,11 +39,7 @@ _CLIENT = "cdx-index-client"
 def measure(lab: Lab) -> Iterator[Comparison]:
     """Both tables."""
     lines = _LINES[lab.corpus.scale.name]
-    folder = lab.corpus.data / f"api-{lines}"
-    if not (folder / "done").exists():
-        lab.tell(f"making a cluster of {lines:,} captures in {folder}, once")
-        shutil.rmtree(folder, ignore_errors=True)
-        _prepare(folder, lines)
+    folder = lab.folder(f"api-{lines}", f"a cluster of {lines:,} captures", lambda folder: _prepare(folder, lines))
     blocks = (folder / "cluster/cluster.idx").read_text().splitlines()
     pages = sum(line.startswith("com,") for line in blocks)
     with _pywb(lab, folder) as port, replaying(port, "/crawl/cdx") as front:
@@ -75,7 +70,6 @@ def _prepare(folder: Path, lines: int) -> None:
         "collections:\n  crawl:\n    index:\n      type: zipnum\n"
         f"      path: {folder}/cluster/cluster.idx\n      loc: {folder}/server/cluster.loc\n"
     )
-    (folder / "done").touch()
 
 
 def _contenders(lab: Lab, api: str, listing: str) -> list[Contender]:

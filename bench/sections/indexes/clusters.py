@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -33,11 +32,10 @@ _SHARDS = "2"
 def measure(lab: Lab) -> Iterator[Comparison]:
     """The three tables."""
     scale = lab.corpus.scale.name
-    folder = lab.corpus.data / f"captures-{_LINES[scale]}"
-    if not (folder / "done").exists():
-        lab.tell(f"making {_LINES[scale]:,} lines of CDXJ in {folder}, once")
-        shutil.rmtree(folder, ignore_errors=True)
-        _prepare(folder, _LINES[scale], _LOOK_UPS[scale])
+    lines, look_ups = _LINES[scale], _LOOK_UPS[scale]
+    folder = lab.folder(
+        f"captures-{lines}", f"{lines:,} lines of CDXJ", lambda folder: _prepare(folder, lines, look_ups)
+    )
     yield _building(lab, folder)
     yield _exact(lab, folder)
     yield _whole(lab, folder)
@@ -62,7 +60,6 @@ def _prepare(folder: Path, lines: int, look_ups: int) -> None:
         urls = [line.split('"url": "', 1)[1].split('"', 1)[0] for line in texts]
     random.Random(2).shuffle(urls)
     (folder / "urls.txt").write_text("".join(f"{url}\n" for url in urls))
-    (folder / "done").touch()
 
 
 def _job(folder: Path, output: str) -> list[str]:

@@ -7,7 +7,6 @@ docs/performance.md says how to compare the job with that.
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -46,20 +45,20 @@ _SECOND_OF_DUCKDB = (
 def measure(lab: Lab) -> Iterator[Comparison]:
     """One table for the job, and one for each query."""
     lines = _LINES[lab.corpus.scale.name]
-    folder = lab.corpus.data / f"table-{lines}"
-    if not (folder / "done").exists():
-        lab.tell(f"making {lines:,} captures and their table in {folder}, once")
-        shutil.rmtree(folder, ignore_errors=True)
-        paths = make_captures(folder / "captures", lines, _FILES)
-        (folder / "captures.paths").write_text("".join(f"{path}\n" for path in paths))
-        subprocess.run(_job(folder, str(folder / "table")), check=True)
-        (folder / "done").touch()
+    folder = lab.folder(f"table-{lines}", f"{lines:,} captures and their table", lambda folder: _prepare(folder, lines))
     yield lab.compare("tables", f"url_table of {lines:,} captures, two cores", lab.each_core(_job(folder, "out")), None)
     for title, ours, theirs, factor in (
         ("the first query", _FIRST, _FIRST, 1.1),
         ("the second query", _SECOND, _SECOND_OF_DUCKDB, 3),
     ):
         yield _query(lab, folder / "table", title, ours, theirs, factor)
+
+
+def _prepare(folder: Path, lines: int) -> None:
+    """Captures, a list of them, and their table."""
+    paths = make_captures(folder / "captures", lines, _FILES)
+    (folder / "captures.paths").write_text("".join(f"{path}\n" for path in paths))
+    subprocess.run(_job(folder, str(folder / "table")), check=True)
 
 
 def _job(folder: Path, output: str) -> list[str]:

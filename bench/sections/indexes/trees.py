@@ -7,7 +7,6 @@ processes.
 from __future__ import annotations
 
 import random
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -30,11 +29,10 @@ _A_SECOND_IN_PYTHON = 5_000
 def measure(lab: Lab) -> Iterator[Comparison]:
     """The two tables."""
     scale = lab.corpus.scale.name
-    folder = lab.corpus.data / f"captures-of-2012-{_LINES[scale]}"
-    if not (folder / "done").exists():
-        lab.tell(f"making {_LINES[scale]:,} captures of 2012 in {folder}, once")
-        shutil.rmtree(folder, ignore_errors=True)
-        _prepare(folder, _LINES[scale], _LOOK_UPS[scale])
+    lines, look_ups = _LINES[scale], _LOOK_UPS[scale]
+    folder = lab.folder(
+        f"captures-of-2012-{lines}", f"{lines:,} captures of 2012", lambda folder: _prepare(folder, lines, look_ups)
+    )
     tenth = [str(folder / "captures/captures-00.cdxj.gz")]
     every = [str(folder / "captures.paths")]
     contenders = [
@@ -42,8 +40,8 @@ def measure(lab: Lab) -> Iterator[Comparison]:
         for each in lab.each_core(_job("out"))
         for what, inputs in (("a tenth", tenth), ("all", every))
     ]
-    yield lab.compare("trees", f"prefix_tree of {_LINES[scale]:,} captures, two cores", contenders, None)
-    yield _looking_up(lab, folder, _LOOK_UPS[scale])
+    yield lab.compare("trees", f"prefix_tree of {lines:,} captures, two cores", contenders, None)
+    yield _looking_up(lab, folder, look_ups)
 
 
 def _prepare(folder: Path, lines: int, look_ups: int) -> None:
@@ -56,7 +54,6 @@ def _prepare(folder: Path, lines: int, look_ups: int) -> None:
     chosen = random.Random(1).sample(urls, look_ups)
     (folder / "urls.txt").write_text("".join(f"{url}\n" for url in chosen))
     (folder / "url.txt").write_text(f"{chosen[0]}\n")
-    (folder / "done").touch()
 
 
 def _job(output: str) -> list[str]:
