@@ -189,8 +189,7 @@ class PartLines:
             if name in needed:
                 continue
             try:
-                file = self._opened(ahead=False)
-                for _ in file.iter_batches(batch_size=_BATCH, row_groups=[group], columns=[name], use_threads=False):
+                for _ in self._decoded(group, [name], ahead=False):
                     pass
             except pa.ArrowNotImplementedError:
                 continue  # a type that the library cannot decode
@@ -250,10 +249,14 @@ class PartLines:
 
     def _batches(self, group: int, names: list[str], *, ahead: bool) -> Iterator[Any]:
         try:
-            file = self._opened(ahead=ahead)
-            yield from file.iter_batches(batch_size=_BATCH, row_groups=[group], columns=names, use_threads=False)
+            yield from self._decoded(group, names, ahead=ahead)
         except (pa.ArrowException, OSError) as error:
             raise self._failure(error) from error
+
+    def _decoded(self, group: int, names: list[str], *, ahead: bool) -> Iterator[Any]:
+        """Read columns of a row group in batches. Raises: pa.ArrowException, OSError."""
+        file = self._opened(ahead=ahead)
+        yield from file.iter_batches(batch_size=_BATCH, row_groups=[group], columns=names, use_threads=False)
 
     def _choose(self, group: int, ranges: list[KeyRange], *, ahead: bool) -> _Chosen | None:
         masks, kept, size, last, is_sorted = [], [], 0, b"", True
