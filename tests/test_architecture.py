@@ -16,7 +16,7 @@ ROOT = Path(crawlmill.__file__).parent
 PROJECT = ROOT.parent.parent
 
 # From the ground up: what stands in one row may import rows before it, and itself.
-LAYERS = ["terminal", "errors", "units", "core", "sorting", "urls", "codecs", "storage", "analysis", "formats", "indexes", "ledger", "results", "inputs", "extraction", "serving", "sample", "api", "mr", "jobs", "report", "cli"]  # fmt: skip
+LAYERS = ["later", "terminal", "errors", "units", "core", "sorting", "urls", "codecs", "storage", "analysis", "formats", "indexes", "ledger", "results", "inputs", "extraction", "serving", "sample", "api", "mr", "jobs", "report", "cli"]  # fmt: skip
 FORBIDDEN = [("formats", "storage"), ("formats", "analysis"), ("analysis", "storage"), ("analysis", "codecs"), ("storage", "codecs"),
              ("indexes", "analysis"), ("ledger", "formats"), ("ledger", "indexes"), ("ledger", "analysis"),
              ("results", "formats"), ("results", "indexes"), ("results", "analysis"),

@@ -114,7 +114,7 @@ def test_installed_package_uses_its_own_mrjob_conf_and_ships_it_to_nobody(lst, e
     code = (
         "from crawlmill.mr.run.conf import conf_paths\nfrom crawlmill.jobs.tag_count import TagCount\n"
         "from crawlmill.mr.engines.shipping import package_files\n"
-        "print(*conf_paths(None, TagCount.mr_job_script()), *(name for name, _ in package_files() if 'mrjob' in name.name))"
+        "print(*conf_paths(None, TagCount.mr_job_script()), *(name for name, _ in package_files() if 'mrjob' in name.rpartition('/')[2]))"
     )
     done = call("-c", code, PYTHONPATH=str(elsewhere), HOME=str(lst.parent))
     assert done.stdout == f"{elsewhere}/crawlmill/mrjob.conf\n", done.stderr

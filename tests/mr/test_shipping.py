@@ -10,7 +10,7 @@ from tests.mr.helpers import HANG_S
 
 import crawlmill
 import crawlmill.mr.job.counting
-from crawlmill.mr.engines.shipping import zip_package
+from crawlmill.mr.engines.shipping import used_by_tasks, zip_package
 
 PROBE = "import crawlmill.mr.job.counting, crawlmill; print(crawlmill.__file__, crawlmill.__version__)"
 
@@ -40,7 +40,7 @@ def test_zip_of_sources_is_importable_complete_and_the_same_every_time(tmp_path)
 
 
 def test_zip_with_compiled_modules_is_used_without_compiling(tmp_path):
-    package = zip_package(tmp_path / "a.zip", compiled=True)
+    package = zip_package(tmp_path / "a.zip", compiled=used_by_tasks)
     with zipfile.ZipFile(package) as archive:
         kept = {entry.filename: archive.read(entry) for entry in archive.infolist()}
     assert "crawlmill/mr/job/base.pyc" in kept

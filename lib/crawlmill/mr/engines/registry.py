@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from crawlmill.errors import UsageError
 from crawlmill.inputs.lists import COMMON_CRAWL
+from crawlmill.later import named
 from crawlmill.mr.task.task_list import MAX_TASKS_HERE, MAX_TASKS_ON_ENGINES
 
 if TYPE_CHECKING:  # needed by the launcher, not by tasks
@@ -95,19 +95,19 @@ class Engine:
 
     def runner_class(self) -> type[Any]:
         """The class that mrjob uses as runner."""
-        found: type[Any] = _named(self.runner)
+        found: type[Any] = named(self.runner)
         return found
 
     def make_work(self, setup: RunSetup) -> Work:
         """Create a run of a job. Raises: UsageError."""
-        make: Callable[[RunSetup], Work] = _named(self.work)
+        make: Callable[[RunSetup], Work] = named(self.work)
         return make(setup)
 
     def follow(self, setup: CollectSetup) -> Collected:
         """Create the object that follows a run whose launcher died. Raises: UsageError, CrawlmillError."""
         if self.collected is None:
             raise UsageError(f"a run on {self.name} ends with its launcher")
-        make: Callable[[CollectSetup], Collected] = _named(self.collected)
+        make: Callable[[CollectSetup], Collected] = named(self.collected)
         return make(setup)
 
     def findings(
@@ -115,12 +115,7 @@ class Engine:
     ) -> Iterator[tuple[str, str | None]]:
         """Check what the engine needs: yield each finding with advice, or None if all is well."""
         if self.examine is not None:
-            yield from _named(self.examine)(conf_paths, storage, settings)
-
-
-def _named(name: str) -> Any:
-    module, _, attribute = name.partition(":")
-    return getattr(import_module(module), attribute)
+            yield from named(self.examine)(conf_paths, storage, settings)
 
 
 _HERE: Final = "crawlmill.mr.engines"

@@ -54,7 +54,7 @@ class Checkpoint:
             raise UsageError(f"--checkpoint: cannot make the folder: {error.strerror}", source=str(folder)) from error
         self._folder, self._numbered = folder, numbered
         digests = {name: _digest(path) for name, path in shipped.items()}
-        package = {str(name): _digest(path) for name, path in package_files()}
+        package = {name: _digest(Path(path)) for name, path in package_files()}
         self._run = json.dumps([digests, package, unidata_version, settings], sort_keys=True, default=str)
 
     def place_of(self, attempt: Attempt) -> Path:

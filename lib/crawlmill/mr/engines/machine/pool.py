@@ -54,7 +54,7 @@ class Launchpad:
     prepare: Callable[[Path], list[str]]
     arguments: list[str]
     environment: dict[str, str]
-    hint: str = ""
+    hint: Callable[[], str] = str
     """What may be wrong if no worker starts; added after the message."""
 
 
@@ -202,7 +202,7 @@ class Pool:
         if not worker.ready:
             self._failed_starts += 1
             if self._failed_starts > self._retries:
-                raise TaskError(f"workers do not start: {cause}{self._pad.hint}", trace)
+                raise TaskError(f"workers do not start: {cause}{self._pad.hint()}", trace)
         if attempt is None:
             return
         shutil.rmtree(attempt.folder, ignore_errors=True)

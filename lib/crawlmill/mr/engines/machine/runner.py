@@ -26,7 +26,7 @@ from crawlmill.mr.compat import MRJobRunner, combine_environments, unarchive
 from crawlmill.mr.engines.machine.checkpoint import Checkpoint
 from crawlmill.mr.engines.machine.pool import Launchpad, Pool, Watch
 from crawlmill.mr.engines.run_setup import RunSetup
-from crawlmill.mr.engines.shipping import modules_beside, zip_package
+from crawlmill.mr.engines.shipping import modules_beside, used_by_tasks, zip_package
 from crawlmill.mr.engines.steps import REDUCERS, check_step, run_key, task_variables, usable_cores, whole_number
 from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.task.attempt import Attempt, Result, run_attempt
@@ -346,8 +346,8 @@ class LocalRunner(MachineRunner):
         return self._cores
 
     def warm_up(self) -> None:
-        """Start two workers; others start when there is work."""
-        self._started_pool().warm_up(2)
+        """Start a worker; others start when there is work for them, which a short list may not have."""
+        self._started_pool().warm_up(1)
 
     def close(self) -> None:
         """End all workers."""
@@ -359,18 +359,20 @@ class LocalRunner(MachineRunner):
 
     def _started_pool(self) -> Pool:
         if self._pool is None:
-            package = zip_package(self.scratch / "crawlmill.zip", compiled=True)
+            package = zip_package(self.scratch / "crawlmill.zip", compiled=used_by_tasks)
             path = [str(package), *map(os.path.abspath, self._opts["py_files"]), *_python_path()]
             environment = {**os.environ, **self._wanted_environment(), "PYTHONPATH": os.pathsep.join(path)}
-            beside = modules_beside(self._script_path, self._shipped().values())
-            hint = f"; modules next to the script are not shipped: add --files {','.join(beside)}" if beside else ""
-            pad = Launchpad(self.scratch, self._prepare, self._mr_job_extra_args(), environment, hint)
+            pad = Launchpad(self.scratch, self._prepare, self._mr_job_extra_args(), environment, self._hint)
             self._pool = Pool(pad, self._cores, self.task_retries, self.watch)
         return self._pool
 
     def _prepare(self, folder: Path) -> list[str]:
         self._fill(folder)
         return [sys.executable, self._working_dir_mgr.name("file", self._script_path)]
+
+    def _hint(self) -> str:
+        beside = modules_beside(self._script_path, self._shipped().values())
+        return f"; modules next to the script are not shipped: add --files {','.join(beside)}" if beside else ""
 
 
 def _python_path() -> list[str]:

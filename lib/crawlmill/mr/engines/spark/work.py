@@ -23,7 +23,7 @@ from crawlmill.errors import SourceError, UsageError
 from crawlmill.mr.compat import quiet_mrjob
 from crawlmill.mr.engines.client_process import ClientProcess
 from crawlmill.mr.engines.run_setup import ClusterWork, RunSetup
-from crawlmill.mr.engines.shipping import zip_package
+from crawlmill.mr.engines.shipping import used_by_tasks, zip_package
 from crawlmill.mr.engines.spark.events import SparkEvents
 from crawlmill.mr.engines.spark.log import FailedTask, SparkLog, what_failed
 from crawlmill.mr.engines.spark.runner import SparkRunner
@@ -87,7 +87,7 @@ class SparkWork(ClusterWork):
         scratch, disk = self._scratch, self._scratch / "disk"
         disk.mkdir()
         self._runner.give(self._settings)
-        package = zip_package(scratch / "crawlmill.zip", compiled=self._runner.here)
+        package = zip_package(scratch / "crawlmill.zip", compiled=used_by_tasks if self._runner.here else None)
         archive, shipped = self._runner.pack(scratch)
         steps = self._runner.plan(self._folder, self._output)
         plan = {
