@@ -6,6 +6,7 @@ import base64
 import logging
 import random
 import socket
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -298,3 +299,35 @@ def test_chunk_is_given_before_the_next_one_comes():
         assert answer.read(100) == b""
         answer.close()
         server.join()
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_QUICKACK"), reason="only Linux can acknowledge at once")
+def test_what_has_been_received_is_acknowledged_at_once():
+    """A server that sends small pieces waits for it (Nagle's algorithm), and the system does it 40 ms later by itself."""
+    requests, delayed, go_on = 20, [], threading.Semaphore(0)
+
+    def serve(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        with connection:
+            for _ in range(requests):
+                connection.recv(1 << 16)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na")
+                assert go_on.acquire(timeout=240)
+                unacknowledged = struct.unpack_from(
+                    "I", connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 24
+                )
+                delayed.append(unacknowledged[0])
+                connection.sendall(b"b")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening, closing(HttpClient(20, Limiter())) as client:
+        server = threading.Thread(target=serve, args=(listening,))
+        server.start()
+        for _ in range(requests):
+            answer = client.request("GET", f"http://127.0.0.1:{listening.getsockname()[1]}/")
+            assert answer.read(1) == b"a"
+            go_on.release()
+            assert answer.read(1) == b"b"
+            assert answer.read(1) == b""
+            answer.close()
+        server.join()
+    assert delayed.count(0) > requests * 3 // 4  # the system may be late once

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from crawlmill.errors import SourceError
 from crawlmill.indexes.cdx_api.answer import Count, read_count, read_page, read_starts
 from crawlmill.indexes.cdx_api.page import Page
-from crawlmill.indexes.cdx_api.request import Parameters, is_whole, locate, parameters_of
+from crawlmill.indexes.cdx_api.request import Parameters, extended, is_whole, locate, parameters_of
 from crawlmill.indexes.query import Query
 from crawlmill.storage.retry import Failure
 
@@ -44,7 +44,7 @@ class Asked:
     def __init__(self, service: Service, query: Query, *, page_size: int | None, wayback: bool) -> None:
         self.query, self.wayback = query, wayback
         self._service, self._page_size = service, page_size
-        self._of_query: dict[bool, Parameters] = {}
+        self._locations: dict[bool, str] = {}
 
     def identity(self) -> list[Any]:
         """Everything that a response depends on."""
@@ -70,9 +70,8 @@ class Asked:
 
     def page(self, number: int, starts: list[bytes], page_size: int | None) -> Page:
         """A page. If it lacks a capture that it must contain, it is requested once more. Raises: SourceError."""
-        asked = [*self._parameters(), ("page", str(number)), *_sized(self._page_size)]
-        if (limit := self._limit(self._page_size or page_size)) is not None:
-            asked.append(("limit", limit))
+        limit = self._limit(self._page_size or page_size)
+        location = self._location(("page", str(number)), *_sized(self._page_size), *_limited(limit))
         lacking = 0
 
         def accept(reply: Reply) -> Page:
@@ -85,15 +84,14 @@ class Asked:
                     raise Failure(f"the answer lacks the capture {page.missing}", transient=True)
             return page
 
-        return self._service.ask(locate(self._service.url, asked), accept)
+        return self._service.ask(location, accept)
 
     def rest(self, resume: str | None) -> Page:
         """All captures, or those after a resume key, as many as the server returns. Raises: SourceError."""
-        asked = [*self._parameters(), ("showResumeKey", "true")]
         most = str((self._page_size or _PAGE_BLOCKS) * _BLOCK_LINES) if self.wayback else _NO_LIMIT
         limit = self._plain_limit()
-        asked.append(("limit", most if limit is None or int(most) < limit else str(limit)))
-        return self._service.ask(locate(self._service.url, asked, resume=resume), read_page)
+        limited = _limited(most if limit is None or int(most) < limit else str(limit))
+        return self._service.ask(self._location(("showResumeKey", "true"), *limited, resume=resume), read_page)
 
     def blocks(self, numbers: range, count: Count | None, size: int | None = None) -> Callable[[int], list[bytes]]:
         """The captures that pages must contain, by page number, if the server lists its blocks and returns everything.
@@ -125,10 +123,10 @@ class Asked:
         """Key and time of the first line of each block of a page of this size; empty if they are not listed."""
         if self._service.lists_blocks is False:
             return []
-        asked = [*self._parameters(), ("showPagedIndex", "true"), ("output", "json"), ("page", str(group)),
-                 ("pageSize", str(size)), ("limit", _NO_LIMIT)]  # fmt: skip
+        page = ("page", str(group)), *_sized(size), *_limited(_NO_LIMIT)
+        location = self._location(("showPagedIndex", "true"), ("output", "json"), *page)
         try:
-            starts = self._service.ask(locate(self._service.url, asked), read_starts, retries=0)
+            starts = self._service.ask(location, read_starts, retries=0)
         except SourceError:
             starts = None
         if self._service.lists_blocks is None or starts is None:
@@ -136,10 +134,14 @@ class Asked:
         return starts or []
 
     def _parameters(self) -> Parameters:
-        """Those of every request; made once, since a query may have a thousand pages."""
-        if self.wayback not in self._of_query:
-            self._of_query[self.wayback] = parameters_of(self.query, wayback=self.wayback)
-        return self._of_query[self.wayback]
+        """Those of every request."""
+        return parameters_of(self.query, wayback=self.wayback)
+
+    def _location(self, *more: tuple[str, str], resume: str | None = None) -> str:
+        """Where to request these captures, with more parameters; those of the query are escaped once."""
+        if self.wayback not in self._locations:
+            self._locations[self.wayback] = locate(self._service.url, self._parameters())
+        return extended(self._locations[self.wayback], more, resume=resume)
 
     def _limit(self, page_size: int | None) -> str | None:
         """The limit to send with a page: the query's own, or one that overrides the server's default."""
@@ -156,3 +158,7 @@ class Asked:
 
 def _sized(page_size: int | None) -> Parameters:
     return [] if page_size is None else [("pageSize", str(page_size))]
+
+
+def _limited(limit: str | None) -> Parameters:
+    return [] if limit is None else [("limit", limit)]

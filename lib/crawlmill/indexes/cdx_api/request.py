@@ -9,13 +9,14 @@ empty, and the URLs compared by a server may be escaped or not.)
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import quote, urlencode
 
 from crawlmill.indexes.query import Filter, Query
 from crawlmill.urls.patterns import url_of
 
-__all__ = ["Parameters", "is_whole", "label_of", "locate", "parameters_of"]
+__all__ = ["Parameters", "extended", "is_whole", "label_of", "locate", "parameters_of"]
 
 Parameters = list[tuple[str, str]]
 
@@ -46,12 +47,20 @@ def label_of(query: Query) -> str:
     return f"{query.pattern.match} {query.pattern.text}"
 
 
-def locate(url: str, parameters: Parameters, *, resume: str | None = None) -> str:
-    """The location of a request. A resume key is sent as received from the server: it is escaped already."""
-    text = urlencode(parameters, errors="surrogateescape")
-    if resume is not None:
-        text += f"&resumeKey={quote(resume, safe='%+!*()-._~', errors='surrogateescape')}"
-    return f"{url}{'&' if '?' in url else '?'}{text}"
+def locate(url: str, parameters: Parameters) -> str:
+    """The location of a request."""
+    return f"{url}{'&' if '?' in url else '?'}{urlencode(parameters, errors='surrogateescape')}"
+
+
+def extended(location: str, parameters: Sequence[tuple[str, str]], *, resume: str | None = None) -> str:
+    """A location with more parameters, whose values need no escapes.
+
+    A resume key is sent as received from the server: it is escaped already.
+    """
+    location += "".join(f"&{name}={value}" for name, value in parameters)
+    if resume is None:
+        return location
+    return f"{location}&resumeKey={quote(resume, safe='%+!*()-._~', errors='surrogateescape')}"
 
 
 def _whole_units(time: str) -> str:

@@ -5,6 +5,8 @@ may contain networks such as 10.0.0.0/8).
 * Certificates come from `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`, `SSL_CERT_FILE`, `SSL_CERT_DIR`, else from the system;
   for S3 from `AWS_CA_BUNDLE` first.
 * A server that sends less than a kilobyte per read time-out counts as silent, in headers and bodies alike.
+* What has been received is acknowledged at once. The system would wait some 40 ms, and servers that send a response in
+small pieces (pywb's among them) wait for that before they send the next one (RFC 9293 section 3.7.4).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import ssl
 import time
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote
 from urllib.request import getproxies, proxy_bypass
 
@@ -38,6 +40,7 @@ MAX_POOLS = 32
 _MAX_FRAMING_BYTES = 1 << 20
 _MAX_TIMEOUTS = 4
 _BUFFER = 1 << 16
+_QUICK_ACK: Final[int | None] = getattr(socket, "TCP_QUICKACK", None)  # of Linux
 _NEXT_CHUNK = re.compile(rb"\r\n([0-9A-Fa-f]{1,8})\r\n")
 
 
@@ -48,8 +51,9 @@ class _Watched(io.RawIOBase):
     number of time-outs: by itself it would read header fields and chunk trailers for as long as they come.
     """
 
-    def __init__(self, raw: io.RawIOBase, timeout_s: float | None) -> None:
-        self._raw, self._timeout_s = raw, timeout_s or float("inf")
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock, self._raw = sock, sock.makefile("rb", buffering=0)
+        self._timeout_s = sock.gettimeout() or float("inf")
         self._waited_s, self._got, self._all = 0.0, 0, 0
         self.allow(0)
 
@@ -73,6 +77,8 @@ class _Watched(io.RawIOBase):
         self._left_s -= waited_s
         if self._left < 0:
             raise OSError("the server sends header or trailer fields without end")
+        if 0 < got < len(buffer) and _QUICK_ACK is not None:
+            self._sock.setsockopt(socket.IPPROTO_TCP, _QUICK_ACK, 1)  # holds for what has been received, not for later
         self._waited_s += waited_s
         self._got += got
         if self._waited_s > self._timeout_s:
@@ -90,15 +96,15 @@ class _Response(http.client.HTTPResponse):
     def __init__(self, sock: socket.socket, *args: Any, **options: Any) -> None:
         super().__init__(sock, *args, **options)
         self.fp.close()
-        self._watched = _Watched(sock.makefile("rb", buffering=0), sock.gettimeout())
+        self._watched = _Watched(sock)
         self.fp = io.BufferedReader(self._watched, _BUFFER)
 
     def read1(self, n: int = -1) -> bytes:
         self._watched.allow(max(n, 0))
         piece = super().read1(n)
-        return piece + self._whole_chunks(n - len(piece)) if piece and self.chunk_left == 0 else piece
+        return piece + self._chunks_received(n - len(piece)) if piece and self.chunk_left == 0 else piece
 
-    def _whole_chunks(self, most: int) -> bytes:
+    def _chunks_received(self, most: int) -> bytes:
         """The chunks after the one that was just read to its end, as far as they have been received.
 
         Some servers send each line as a chunk; http.client takes about ten microseconds for each.
@@ -106,13 +112,15 @@ class _Response(http.client.HTTPResponse):
         if self._watched.tell() == self.fp.tell():
             return b""  # if nothing is buffered, peeking would block
         held, at, pieces = self.fp.peek(), 0, []
-        while (found := _NEXT_CHUNK.match(held, at)) is not None:
+        while self.chunk_left == 0 and (found := _NEXT_CHUNK.match(held, at)) is not None:
             start, length = found.end(), int(found[1], 16)
-            most -= length
-            if not length or most < 0 or start + length > len(held):
+            end = min(start + length, start + most, len(held))
+            if end <= start:
                 break
-            at = start + length
-            pieces.append(held[start:at])
+            at = end
+            most -= end - start
+            self.chunk_left = start + length - end
+            pieces.append(held[start:end])
         self.fp.read(at)
         return b"".join(pieces)
 
