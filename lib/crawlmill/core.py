@@ -17,7 +17,7 @@ __all__ = ["VARIABLE", "name", "native"]
 VARIABLE: Final = "CRAWLMILL_CORE"
 """The environment variable that names the core; the launcher hands it on to tasks on other machines."""
 
-_API_VERSION: Final = 9
+_API_VERSION: Final = 10
 """What is called of the native core, and what it does, changes with this number; it must have the same."""
 
 

@@ -4,6 +4,8 @@ use std::io::Write;
 
 use memchr::memmem;
 
+use crate::json::push_text;
+
 /// What a row is about: the line that names it, its location, and its offset and length if it is not a whole file.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
@@ -12,42 +14,20 @@ pub struct Place<'a> {
     pub span: Option<(u64, u64)>,
 }
 
-/// The line of a row, without its line end.
+/// Appends the line of a row.
 ///
 /// `middle` are the fields between the place and its numbers, `end` what comes after these.
-pub fn encode(rank: u64, place: Place<'_>, middle: &str, records: u64, bytes: u64, end: &str) -> Vec<u8> {
-    let length = place.input.len() + place.location.len() + middle.len() + end.len();
-    let mut line = Vec::with_capacity(length + length / 8 + 160);
+pub fn push(rank: u64, place: Place<'_>, middle: &str, records: u64, bytes: u64, end: &str, out: &mut Vec<u8>) {
     // Writing to a vector never fails.
-    let _ = write!(line, "\"\\u0000ledger:{rank:012}\"\t{{\"input\":");
-    push_json(place.input, &mut line);
-    line.extend(b",\"location\":");
-    push_json(place.location, &mut line);
+    let _ = write!(out, "\"\\u0000ledger:{rank:012}\"\t{{\"input\":\"");
+    push_text(place.input.as_bytes(), out);
+    out.extend(b"\",\"location\":\"");
+    push_text(place.location.as_bytes(), out);
+    out.push(b'"');
     if let Some((offset, length)) = place.span {
-        let _ = write!(line, ",\"offset\":{offset},\"length\":{length}");
+        let _ = write!(out, ",\"offset\":{offset},\"length\":{length}");
     }
-    let _ = write!(line, ",{middle},\"records\":{records},\"bytes\":{bytes},{end}");
-    line
-}
-
-/// Appends a text as JSON, as Python writes it without `ensure_ascii`.
-fn push_json(text: &str, out: &mut Vec<u8>) {
-    out.push(b'"');
-    for &byte in text.as_bytes() {
-        match byte {
-            b'"' | b'\\' => out.extend([b'\\', byte]),
-            b'\n' => out.extend(b"\\n"),
-            b'\r' => out.extend(b"\\r"),
-            b'\t' => out.extend(b"\\t"),
-            0x08 => out.extend(b"\\b"),
-            0x0c => out.extend(b"\\f"),
-            ..0x20 => {
-                let _ = write!(out, "\\u{byte:04x}");
-            }
-            _ => out.push(byte),
-        }
-    }
-    out.push(b'"');
+    let _ = writeln!(out, ",{middle},\"records\":{records},\"bytes\":{bytes},{end}");
 }
 
 /// The rows of neighbouring whole inputs without losses.
@@ -135,18 +115,21 @@ fn number(digits: &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{encode, take, Place, Taken};
+    use super::{push, take, Place, Taken};
 
     #[test]
     fn rows_are_json() {
-        let place = Place { input: "\0\u{1f}\u{7f}\u{e9}\"\\\t\r\n\u{8}\u{c}", location: "l", span: Some((4, 5)) };
+        let mut lines = Vec::new();
+        let place = Place { input: "\u{e9}\"\n", location: "l", span: Some((4, 5)) };
+        push(7, place, "\"a\":1", 2, 3, "}", &mut lines);
+        push(8, Place { span: None, ..place }, "\"a\":1", 2, 3, "}", &mut lines);
         assert_eq!(
-            String::from_utf8(encode(7, place, "\"a\":1", 2, 3, "}")).unwrap(),
-            "\"\\u0000ledger:000000000007\"\t{\"input\":\"\\u0000\\u001f\u{7f}\u{e9}\\\"\\\\\\t\\r\\n\\b\\f\",\
-             \"location\":\"l\",\"offset\":4,\"length\":5,\"a\":1,\"records\":2,\"bytes\":3,}"
+            String::from_utf8(lines).unwrap(),
+            "\"\\u0000ledger:000000000007\"\t{\"input\":\"\u{e9}\\\"\\n\",\
+             \"location\":\"l\",\"offset\":4,\"length\":5,\"a\":1,\"records\":2,\"bytes\":3,}\n\
+             \"\\u0000ledger:000000000008\"\t{\"input\":\"\u{e9}\\\"\\n\",\
+             \"location\":\"l\",\"a\":1,\"records\":2,\"bytes\":3,}\n"
         );
-        let whole = encode(7, Place { input: "i", location: "l", span: None }, "", 2, 3, "");
-        assert!(String::from_utf8(whole).unwrap().contains("{\"input\":\"i\",\"location\":\"l\",,\"records\":2"));
     }
 
     fn line(rank: u32, records: u64, more: &str) -> String {

@@ -16,6 +16,7 @@ mod criteria;
 mod frames;
 mod http;
 mod index_lines;
+mod json;
 mod key_sweep;
 mod labels;
 mod ledger_rows;
@@ -38,6 +39,7 @@ mod sort;
 mod statistics;
 mod surt;
 mod tags;
+mod task_inputs;
 mod tokenizer;
 #[cfg(feature = "python")]
 mod tree_block;
@@ -142,23 +144,29 @@ mod crawlmill_native {
         (lows.into_iter().map(range_of).collect(), others)
     }
 
-    /// (rank, input, location, offset, length, records, bytes)
-    type Row<'py> = (u64, Bound<'py, PyString>, Bound<'py, PyString>, Option<u64>, Option<u64>, u64, u64);
+    /// (rank, line, location, offset, length)
+    type TaskInput<'py> = (u64, Bound<'py, PyString>, Bound<'py, PyString>, Option<u64>, Option<u64>);
 
-    /// encode_rows([(rank, input, location, offset, length, records, bytes), ...], middle, end) -> the lines of ledger
-    /// rows, without line ends
+    /// encode_rows([(rank, line, location, offset, length), ...], records, bytes, middle, end) -> the lines of ledger rows
     ///
     /// None if an input is not text in UTF-8. `middle` and `end` are the fields before and after the numbers.
     #[pyfunction]
-    fn encode_rows<'py>(rows: &Bound<'py, PyList>, middle: &str, end: &str) -> Option<Vec<Bound<'py, PyBytes>>> {
-        let line = |row: Bound<'py, PyAny>| {
-            let (rank, input, location, offset, length, records, bytes): Row<'py> = row.extract().ok()?;
-            let (input, location) = (input.to_str().ok()?, location.to_str().ok()?);
+    #[allow(clippy::needless_pass_by_value)]
+    fn encode_rows<'py>(
+        inputs: &Bound<'py, PyList>,
+        records: Vec<u64>,
+        bytes: Vec<u64>,
+        middle: &str,
+        end: &str,
+    ) -> Option<Bound<'py, PyBytes>> {
+        let mut lines = Vec::new();
+        for ((input, records), bytes) in inputs.iter().zip(records).zip(bytes) {
+            let (rank, given, location, offset, length): TaskInput<'py> = input.extract().ok()?;
+            let (input, location) = (given.to_str().ok()?, location.to_str().ok()?);
             let place = super::ledger_rows::Place { input, location, span: offset.zip(length) };
-            let line = super::ledger_rows::encode(rank, place, middle, records, bytes, end);
-            Some(PyBytes::new(row.py(), &line))
-        };
-        rows.iter().map(line).collect()
+            super::ledger_rows::push(rank, place, middle, records, bytes, end, &mut lines);
+        }
+        Some(PyBytes::new(inputs.py(), &lines))
     }
 
     /// (rank of the first, lines of the ledger, records, bytes, version of Unicode, core, count)
@@ -331,6 +339,47 @@ mod crawlmill_native {
         (found, end)
     }
 
+    /// (line, location, offset, length, unit)
+    type Input<'py> = (Bound<'py, PyString>, Bound<'py, PyString>, Option<u64>, Option<u64>, Bound<'py, PyAny>);
+
+    /// encode_inputs([(rank, input), ...]) -> these inputs as in the line of a task, or None if one is unusual
+    #[pyfunction]
+    fn encode_inputs<'py>(task: &Bound<'py, PyList>) -> Option<Bound<'py, PyBytes>> {
+        let mut json = Vec::new();
+        for pair in task {
+            let (rank, input): (u64, Input<'py>) = pair.extract().ok()?;
+            let (given, location, offset, length, unit) = input;
+            let (given, location) = (given.to_str().ok()?.as_bytes(), location.to_str().ok()?.as_bytes());
+            json.extend_from_slice(if json.is_empty() { b"" } else { b"," });
+            super::task_inputs::TaskInput { rank, given, location, offset, length }.push(&mut json)?;
+            if !unit.is_none() {
+                return None;
+            }
+        }
+        Some(PyBytes::new(task.py(), &json))
+    }
+
+    /// decode_inputs(line) -> (the inputs in the line of a task, the line without them), or None if one is unusual
+    #[pyfunction]
+    fn decode_inputs<'py>(line: &Bound<'py, PyString>) -> Option<(Vec<TaskInput<'py>>, String)> {
+        let (py, line, mut inputs) = (line.py(), line.to_str().ok()?, Vec::new());
+        let (mut last, mut location) = (Vec::new(), PyString::new(py, ""));
+        let (begin, end) = super::task_inputs::take(line.as_bytes(), |input| {
+            if input.location != last {
+                last = input.location.to_vec(); // many ranges are in one file
+                location = PyString::new(py, text(&last));
+            }
+            inputs.push((
+                input.rank,
+                PyString::new(py, text(input.given)),
+                location.clone(),
+                input.offset,
+                input.length,
+            ));
+        })?;
+        Some((inputs, [line.get(..begin)?, line.get(end..)?].concat()))
+    }
+
     /// structured_formats(page) -> a bit for each format of structured data that it may hold: microdata 1, RDFa 2,
     /// JSON-LD 4, microformats 8
     #[pyfunction]
@@ -439,7 +488,7 @@ mod crawlmill_native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // Raised with every change of what Python calls here; `crawlmill.core` takes only its own.
-        module.add("API_VERSION", 9)?;
+        module.add("API_VERSION", 10)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -5,10 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.native.cores import using
 
+from crawlmill import core
 from crawlmill.errors import FormatError
 from crawlmill.inputs.lists import Input, Unit
-from crawlmill.mr.task.task_list import MAX_TASKS_HERE, MAX_TASKS_ON_ENGINES, cut, decode_task, encode_task
+from crawlmill.mr.task.task_list import MAX_TASKS_HERE, MAX_TASKS_ON_ENGINES, cut, decode_task, encode_task, task_label
+
+CORES = ["python", *(["native"] if core.native() else [])]
 
 
 def ranked(items):
@@ -77,16 +81,30 @@ def test_every_input_is_in_exactly_one_task(shapes, per_task):
     assert all(tasks)
 
 
+USUAL = st.text(st.characters(min_codepoint=32, max_codepoint=126) | st.sampled_from('\t"\\'))
+TEXTS = st.text() | USUAL
+NUMBERS = st.none() | st.integers(0)
+
+
 @given(
-    st.lists(st.tuples(st.integers(0), st.text(), st.text(), st.none() | st.integers(0), st.none() | st.integers(0)))
+    st.lists(st.tuples(st.integers(0), TEXTS, TEXTS, NUMBERS, NUMBERS))
+    | st.lists(st.tuples(st.integers(0, 2**59), USUAL, st.sampled_from(("/a", "/b")), NUMBERS, NUMBERS)),
+    st.none() | USUAL,
 )
-def test_task_line_is_ascii_without_line_ends_and_reads_back(inputs):
+def test_task_line_is_ascii_without_line_ends_and_reads_back_on_every_core(inputs, label):
     task = [(rank, Input(*item)) for rank, *item in inputs]
-    line = encode_task(task)
+    lines = set()
+    for name in CORES:
+        with using(name):
+            lines.add(encode_task(task, label))
+    [line] = lines
     assert line.isascii()
     assert b"\n" not in line
-    assert decode_task(line.decode()) == task
-    assert decode_task(f"1234\t{line.decode()}") == task
+    assert task_label(line.decode()) == label
+    for name in CORES:
+        with using(name):
+            assert decode_task(line.decode()) == task
+            assert decode_task(f"1234\t{line.decode()}") == task
 
 
 def test_units_of_an_input_are_a_task_each_and_read_back():
@@ -97,9 +115,24 @@ def test_units_of_an_input_are_a_task_each_and_read_back():
     assert [decode_task(encode_task(task).decode()) for task in tasks] == tasks
 
 
-@pytest.mark.parametrize("line", ["", "x", "{}", '{"v":1}', '{"v":1,"inputs":[[]]}', '{"v":1,"inputs":[[1]]}'])
-def test_line_that_is_no_task_is_bad_json(line):
-    with pytest.raises(FormatError, match="not a line of a task list"):
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "x",
+        "{}",
+        '{"v":1}',
+        '{"v":1,"inputs":[[]]}',
+        '{"v":1,"inputs":[[1]]}',
+        '{"v":1,"inputs":[1]}',
+        '{"v":1,"inputs":[[1,"a","/a",null,null]],}',
+        '{"v":1,"inputs":[[1,"a","/a",null,null]]',
+        '[1,{"inputs":[[1,"a","/a",null,null]]}]',
+    ],
+)
+@pytest.mark.parametrize("name", CORES)
+def test_line_that_is_no_task_is_bad_json(name, line):
+    with using(name), pytest.raises(FormatError, match="not a line of a task list"):
         decode_task(line)
 
 

@@ -1,6 +1,7 @@
 //! What an index says of records as nearly all are: the twin of `crawlmill.indexes.cdx.fields` and `formats.exchange`.
 
 use crate::http::Response;
+use crate::json::push_text;
 use crate::lines::{graphic, Lines};
 use crate::surt::urlkey;
 
@@ -87,28 +88,28 @@ pub fn start<'a>(header: &'a [u8], block: &[u8], revisit: bool, extra: Extra) ->
     let status = status(block)?;
     let mut front = Vec::with_capacity(url.len() + 160);
     front.extend_from_slice(b"{\"url\": \"");
-    push_json(url, &mut front);
+    push_text(url, &mut front);
     front.extend_from_slice(b"\", \"mime\": \"");
     if revisit {
         front.extend_from_slice(b"warc/revisit");
     } else {
         let said = response.values(b"Content-Type").next().map_or(Some(&b""[..]), graphic)?;
         let end = said.iter().position(|byte| matches!(byte, b';' | b' ' | b'\t')).unwrap_or(said.len());
-        push_json(if end == 0 { b"unk" } else { &said[..end] }, &mut front);
+        push_text(if end == 0 { b"unk" } else { &said[..end] }, &mut front);
         if let Some(identified) = identified.filter(|value| !value.is_empty()) {
             front.extend_from_slice(b"\", \"mime-detected\": \"");
-            push_json(identified, &mut front);
+            push_text(identified, &mut front);
         }
     }
     front.extend_from_slice(b"\", \"status\": \"");
     front.extend_from_slice(&status);
     front.extend_from_slice(b"\", \"digest\": \"");
-    push_json(digest, &mut front);
+    push_text(digest, &mut front);
     front.push(b'"');
     let mut back = Vec::new();
     if let Some(truncated) = truncated.filter(|value| !value.is_empty()) {
         back.extend_from_slice(b", \"truncated\": \"");
-        push_json(truncated, &mut back);
+        push_text(truncated, &mut back);
         back.push(b'"');
     }
     if status[0] == b'3' && &status != b"304" {
@@ -118,13 +119,13 @@ pub fn start<'a>(header: &'a [u8], block: &[u8], revisit: bool, extra: Extra) ->
                 return None;
             }
             back.extend_from_slice(b", \"redirect\": \"");
-            push_json(location, &mut back);
+            push_text(location, &mut back);
             back.push(b'"');
         }
     }
     if let Some(id) = id.filter(|id| extra.id && !id.is_empty()) {
         back.extend_from_slice(b", \"recordid\": \"");
-        push_json(bare_id(id), &mut back);
+        push_text(bare_id(id), &mut back);
         back.push(b'"');
     }
     if extra.last_modified {
@@ -222,17 +223,6 @@ fn is_absolute(url: &[u8]) -> bool {
     let scheme = &url[..colon];
     scheme.first().is_some_and(u8::is_ascii_alphabetic)
         && scheme.iter().all(|&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-'))
-}
-
-/// Appends what `graphic` lets through as the inside of a JSON string.
-pub fn push_json(text: &[u8], out: &mut Vec<u8>) {
-    for &byte in text {
-        match byte {
-            b'"' | b'\\' => out.extend([b'\\', byte]),
-            b'\t' => out.extend(b"\\t"),
-            _ => out.push(byte),
-        }
-    }
 }
 
 /// What a metadata record says of a page, by its header and block; None if it needs a closer look.

@@ -2,6 +2,7 @@
 
 use crate::captures::described::{detected, start, Detected, Extra, Start};
 use crate::captures::exchange::{Exchange, Item};
+use crate::json::push_text;
 use crate::records::{Counter, Record, Taken};
 use crate::warc::{METADATA, RESPONSE, REVISIT, TYPES};
 
@@ -57,12 +58,12 @@ impl Captures {
         let mut text = Vec::new();
         if let Some(charset) = found.charset {
             text.extend_from_slice(b", \"charset\": \"");
-            crate::captures::described::push_json(charset, &mut text);
+            push_text(charset, &mut text);
             text.push(b'"');
         }
         if !found.languages.is_empty() {
             text.extend_from_slice(b", \"languages\": \"");
-            crate::captures::described::push_json(&found.languages.join(&b','), &mut text);
+            push_text(&found.languages.join(&b','), &mut text);
             text.push(b'"');
         }
         if !text.is_empty() {

@@ -4,7 +4,7 @@ An attempt writes to a folder of its own, which counts once the launcher has ren
 
     spill-N    sorted runs of pairs, one per partition (see `shuffle`), if a reducer follows
     part       otherwise: the pairs of the step's output
-    _rows      ledger rows, sorted by rank (first step only)
+    _rows      ledger rows (first step only)
     _of-NAME   named files that the job wrote (see `files`)
 """
 
@@ -23,14 +23,28 @@ from typing import Any, Final
 from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.files import ROWS, FolderFiles
 from crawlmill.mr.task.monitor import TaskMonitor, Totals
-from crawlmill.mr.task.rows import write_rows
 from crawlmill.mr.task.shuffle import Partitioner, SortedRun, Spill, merge
 from crawlmill.sorting import SortedLines
 
-__all__ = ["Attempt", "Result", "run_attempt"]
+__all__ = ["Attempt", "ListedLine", "Result", "run_attempt"]
 
 _BUFFER: Final = 1 << 18
 _COUNTER: Final = re.compile(rb"reporter:counter:([^,]*),([^,]*),(-?[0-9]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class ListedLine:
+    """The place of a task's line in a local task list. It may be very long, so only those that need it read it."""
+
+    path: str
+    start: int
+    length: int
+
+    def read(self) -> bytes:
+        """The line, with its line end."""
+        with open(self.path, "rb") as lines:  # noqa: PTH123
+            lines.seek(self.start)
+            return lines.read(self.length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +62,7 @@ class Attempt:
     number: int
     memory: int
     partitions: int = 0
-    line: str | None = None
+    line: str | ListedLine | None = None
     source: str | None = None
     runs: tuple[SortedRun, ...] = ()
     substeps: tuple[str, ...] = ()
@@ -64,6 +78,12 @@ class Attempt:
     def folder(self) -> str:
         """The folder that this attempt writes to."""
         return f"{self.base}/{self.task}.{self.number_of_try}"
+
+    def task_line(self) -> bytes | None:
+        """The line of the task list that is its input, if one is."""
+        if isinstance(self.line, ListedLine):
+            return self.line.read()
+        return None if self.line is None else self.line.encode()
 
     def variables(self) -> dict[str, str]:
         """The environment of this attempt, with Hadoop's names."""
@@ -146,7 +166,7 @@ def run_attempt(
                 run("mapper", lines, part)
     if monitor.rows:
         with files.write(ROWS) as file:
-            write_rows(monitor.rows, file)
+            file.writelines(monitor.rows)
     return Result(spills, monitor.totals, dict(stderr.counters))
 
 
@@ -154,8 +174,8 @@ def _input(attempt: Attempt, folder: Path) -> SortedLines | Iterator[bytes]:
     """The input of the attempt, sorted if it reduces."""
     if attempt.kind == "reduce":
         return merge(attempt.runs, folder, memory=attempt.memory)
-    if attempt.line is not None:
-        return iter([attempt.line.encode()])
+    if (line := attempt.task_line()) is not None:
+        return iter([line])
     return _lines_of(attempt.source or os.devnull)
 
 

@@ -129,7 +129,7 @@ class TaskMonitor:
 
     def __post_init__(self) -> None:
         self.rows: list[bytes] = []
-        """Encoded, without line ends."""
+        """Their lines."""
         self.totals = Totals()
         self._due = time.monotonic() + _REPORT_EVERY_S
 
@@ -146,9 +146,9 @@ class TaskMonitor:
 
     def account_all(self, rows: TaskRows) -> Iterable[Pair]:
         """Keep the rows."""
-        lines, records, size, others = rows.encode()
-        self.rows += lines
-        self.totals = self.totals.plus(Totals(len(lines), records, size))
+        lines, numbers, others = rows.encode()
+        self.rows.append(lines)
+        self.totals = self.totals.plus(Totals(*numbers))
         for rank, row in others:
             self.rows.append(encode_row(rank, row))
             self.totals = self.totals.plus(Totals.of(row))

@@ -19,10 +19,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import lru_cache
 from io import BytesIO
 from json.encoder import encode_basestring
 from types import TracebackType
-from typing import Any, BinaryIO, Final, Self
+from typing import Any, BinaryIO, Final, Self, TypeVar
 from unicodedata import unidata_version
 
 from crawlmill import core
@@ -46,16 +47,14 @@ __all__ = [
     "take_rows",
     "without_row_lines",
     "without_rows",
-    "write_rows",
 ]
+
+T = TypeVar("T")
 
 Pair = tuple[Any, Any]
 
-_Numbers = tuple[int, str, str, int | None, int | None, int, int]
-"""Rank, line, location, offset and length of an input, and the records and bytes of its row."""
-
 _PLACE: Final = 5
-"""How many of these say which input it is; units have more."""
+"""How many values a task's line has for an input; a unit has more."""
 
 _PREFIX: Final = "\0ledger:"  # no key from a crawl begins with a NUL and this word
 _ROW_LINE: Final = b'"\\u0000ledger:'
@@ -130,14 +129,14 @@ class TaskRows:
     """The rows of very many inputs of a task: few of them ever become objects.
 
     Args:
-        inputs: The inputs as lists, as `decode_lists` returns them: rank, line, location, offset, length.
+        inputs: The inputs as `decode_lists` returns them: rank, line, location, offset, length.
 
     Attributes:
         format, verified: As in `LedgerRow`, of all rows.
         records, bytes: As in `LedgerRow`, of each row.
     """
 
-    def __init__(self, inputs: Sequence[Sequence[Any]]) -> None:
+    def __init__(self, inputs: list[tuple[Any, ...]]) -> None:
         self._inputs = inputs
         self.format: str | None = None
         self.verified = True
@@ -158,18 +157,19 @@ class TaskRows:
             row = self._unusual[number] = LedgerRow.of(input_of(self._inputs[number]))
         return row
 
-    def encode(self) -> tuple[list[bytes], int, int, list[tuple[int, LedgerRow]]]:
-        """The lines of usual rows, as of `encode_row`, their records and bytes; ranks and rows of all others."""
-        usual: list[_Numbers] = []
-        others: list[tuple[int, LedgerRow]] = []
-        secret = {place for place in {fields[2] for fields in self._inputs} if redact(place) != place}
-        for number, (fields, count, size) in enumerate(zip(self._inputs, self.records, self.bytes, strict=True)):
-            if number in self._unusual or fields[2] in secret or len(fields) > _PLACE:
-                others.append((fields[0], self._complete(number)))
-            else:
-                usual.append((*fields, count, size))
-        lines = encode_usual(usual, LedgerRow("", "", format=self.format, verified=self.verified))
-        return lines, sum(row[-2] for row in usual), sum(row[-1] for row in usual), others
+    def encode(self) -> tuple[bytes, tuple[int, int, int], list[tuple[int, LedgerRow]]]:
+        """The lines of usual rows; their number, records and bytes; ranks and rows of all others."""
+        secret = set(filter(_is_secret, {fields[2] for fields in self._inputs}))
+        others = [
+            number
+            for number, fields in enumerate(self._inputs)
+            if number in self._unusual or fields[2] in secret or len(fields) > _PLACE
+        ]
+        inputs, records, sizes = (_without(values, others) for values in (self._inputs, self.records, self.bytes))
+        around = _around_numbers(self.format, self.verified, unidata_version, core.name())
+        lines = encode_usual(inputs, records, sizes, around)
+        rows = [(self._inputs[number][0], self._complete(number)) for number in others]
+        return lines, (len(inputs), sum(records), sum(sizes)), rows
 
     def _complete(self, number: int) -> LedgerRow:
         row = self._unusual.get(number) or LedgerRow.of(input_of(self._inputs[number]))
@@ -202,53 +202,59 @@ class RowsFile:
         return self._open.__exit__(kind, error, trace)
 
 
-def write_rows(lines: Iterable[bytes], file: BinaryIO) -> None:
-    """Write encoded rows, sorted by rank."""
-    file.writelines(line + b"\n" for line in sorted(lines))
-
-
 def encode_row(rank: int, row: LedgerRow) -> bytes:
-    """The line of a row, without its line end: the same as `encode_pair(*row_pair(rank, row))`."""
-    told = row.lost or row.problems or row.skipped or row.deselected or row.truncated
-    secret = _SCHEME in row.location and redact(row.location) != row.location
-    if told or secret or row.unit is not None or (row.offset is None) != (row.length is None):
-        return encode_pair(*row_pair(rank, row))
-    numbers = (rank, row.input, row.location, row.offset, row.length, row.records, row.bytes)
-    return _usual_line(*numbers, *_around_numbers(row))
+    """The line of a row: that of `encode_pair(*row_pair(rank, row))`, with its line end.
 
-
-def encode_usual(rows: list[_Numbers], like: LedgerRow) -> list[bytes]:
-    """The lines of rows without losses, as of `encode_row`; but for their places and numbers, they are like one.
-
-    Locations must be without secrets.
+    Sorted lines are in the order of ranks, and rows of units in that of units.
     """
-    middle, end = _around_numbers(like)
+    told = row.lost or row.problems or row.skipped or row.deselected or row.truncated
+    unusual = told or row.unit is not None or (row.offset is None) != (row.length is None)
+    if unusual or _is_secret(row.location):
+        return encode_pair(*row_pair(rank, row)) + b"\n"
+    place = (rank, row.input, row.location, row.offset, row.length)
+    around = _around_numbers(row.format, row.verified, row.unicode or unidata_version, row.core or core.name())
+    return _usual_line(place, row.records, row.bytes, around)
+
+
+def encode_usual(inputs: list[tuple[Any, ...]], records: list[int], sizes: list[int], around: tuple[str, str]) -> bytes:
+    """The lines of rows without losses, as of `encode_row`; locations must be without secrets."""
     native = core.native()
-    try:
-        lines: list[bytes] | None = None if native is None else native.encode_rows(rows, middle, end)
-    except UnicodeEncodeError:  # a location that is not UTF-8
-        lines = None
-    return lines or [_usual_line(*row, middle, end) for row in rows]
+    lines: bytes | None = None if native is None else native.encode_rows(inputs, records, sizes, *around)
+    if lines is not None:
+        return lines
+    rows = zip(inputs, records, sizes, strict=True)
+    return b"".join([_usual_line(place, count, size, around) for place, count, size in rows])
 
 
-def _around_numbers(row: LedgerRow) -> tuple[str, str]:
+@lru_cache(maxsize=16)  # they are the same for nearly all rows of a task
+def _around_numbers(name: str | None, verified: bool, unicode: str, by_core: str) -> tuple[str, str]:
     """What stands before and after the numbers in the line of a row without losses, from the place on."""
-    form = "null" if row.format is None else f'"{row.format}"'
+    form = "null" if name is None else f'"{name}"'
     end = (
-        f'"verified":{"true" if row.verified else "false"},"lost":{{}},"problems":[],'
-        f'"unicode":"{row.unicode or unidata_version}","core":"{row.core or core.name()}"}}'
+        f'"verified":{"true" if verified else "false"},"lost":{{}},"problems":[],'
+        f'"unicode":"{unicode}","core":"{by_core}"}}'
     )
     return f'"format":{form},"outcome":"ok"', end
 
 
-def _usual_line(
-    rank: int, given: str, location: str, offset: int | None, length: int | None,
-    records: int, size: int, middle: str, end: str,
-) -> bytes:  # fmt: skip
+def _is_secret(location: str) -> bool:
+    return _SCHEME in location and redact(location) != location
+
+
+def _without(values: list[T], numbers: Sequence[int]) -> list[T]:
+    if not numbers:
+        return values
+    left_out = set(numbers)
+    return [value for number, value in enumerate(values) if number not in left_out]
+
+
+def _usual_line(place: tuple[Any, ...], records: int, size: int, around: tuple[str, str]) -> bytes:
+    rank, given, location, offset, length = place
+    middle, end = around
     span = "" if length is None else f'"offset":{offset},"length":{length},'
     text = (
         f'"\\u0000ledger:{rank:012}"\t{{"input":{encode_basestring(given)},"location":{encode_basestring(location)},'
-        f'{span}{middle},"records":{records},"bytes":{size},{end}'
+        f'{span}{middle},"records":{records},"bytes":{size},{end}\n'
     )
     return text.encode("utf-8", "backslashreplace")
 

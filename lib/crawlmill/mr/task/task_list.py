@@ -19,9 +19,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from typing import Any, Final
 
+from crawlmill import core
 from crawlmill.errors import FormatError
 from crawlmill.inputs.lists import Input, Unit
 from crawlmill.storage.coalesce import COALESCE, group_ranges
+from crawlmill.terminal.starting import Lasting
 
 __all__ = [
     "MAX_TASKS_HERE",
@@ -83,9 +85,8 @@ def cut(
 
 def encode_task(task: Task, label: str | None = None) -> bytes:
     """The line of a task, without its line end; `label` is for the job that cut it (see `task_label`)."""
-    inputs = [(rank, *item[:4], *(astuple(item.unit) if item.unit else ())) for rank, item in task]
-    line = {"v": _VERSION, **({} if label is None else {"label": label}), "inputs": inputs}
-    return json.dumps(line, separators=(",", ":")).encode("ascii")
+    line = {"v": _VERSION, **({} if label is None else {"label": label}), "inputs": []}
+    return b"".join((_json(line).removesuffix(b"]}"), _encode_inputs(task), b"]}"))
 
 
 def task_label(line: str) -> str | None:
@@ -100,21 +101,26 @@ def decode_task(line: str) -> Task:
     Raises:
         FormatError: `bad-json`: not a task of this version.
     """
-    _, inputs = decode_lists(line)
-    try:
-        return [(fields[0], input_of(fields)) for fields in inputs]
-    except (LookupError, TypeError, ValueError) as error:
-        raise FormatError(f"not a line of a task list: {error}", reason="bad-json") from error
+    with Lasting(freeze=False):
+        _, inputs = decode_lists(line)
+        try:
+            return [(fields[0], input_of(fields)) for fields in inputs]
+        except (LookupError, TypeError, ValueError) as error:
+            raise FormatError(f"not a line of a task list: {error}", reason="bad-json") from error
 
 
-def decode_lists(line: str, beside: str = "v") -> tuple[Any, list[list[Any]]]:
-    """The value that a job has stored under a name in a task's line, and the task's inputs as the lists in the line.
+def decode_lists(line: str, beside: str = "v") -> tuple[Any, list[tuple[Any, ...]]]:
+    """The value that a job has stored under a name in a task's line, and the values that the line has for each input.
 
-    `input_of` makes an input of a list: a task that has very many may not need them all. Raises: as `decode_task`.
+    `input_of` makes an input of these: a task that has very many may not need them all. Raises: as `decode_task`.
     """
+    native = core.native()
+    usual = None if native is None else native.decode_inputs(line)
     try:
-        task = json.loads(line[line.index("{") :])
-        version, inputs, found = task["v"], task["inputs"], task[beside]
+        rest = line if usual is None else usual[1]
+        task = json.loads(rest[rest.index("{") :])
+        version, found = task["v"], task[beside]
+        inputs = list(map(tuple, task["inputs"])) if usual is None else usual[0]
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(f"not a line of a task list: {error}", reason="bad-json") from error
     if version != _VERSION:
@@ -123,7 +129,7 @@ def decode_lists(line: str, beside: str = "v") -> tuple[Any, list[list[Any]]]:
 
 
 def input_of(fields: Sequence[Any]) -> Input:
-    """The input of a list in a task's line."""
+    """The input for which a task's line has these values."""
     _, given, location, offset, length, *unit = fields
     return Input(given, location, offset, length, Unit(*unit) if unit else None)
 
@@ -133,6 +139,18 @@ def limited(properties: Mapping[str, Any], most: int) -> dict[str, Any]:
     given = str(properties.get(_RUNNING_MAPS, ""))
     # Hadoop reads 0 as no limit.
     return {**properties, _RUNNING_MAPS: min(most, int(given) if given.isdecimal() and int(given) else most)}
+
+
+def _encode_inputs(task: Task) -> bytes:
+    native = core.native()
+    usual: bytes | None = None if native is None else native.encode_inputs(task)
+    if usual is not None:
+        return usual
+    return _json([(rank, *item[:4], *(astuple(item.unit) if item.unit else ())) for rank, item in task])[1:-1]
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
 def _batches(inputs: Task, most: int) -> Iterator[Task]:

@@ -27,9 +27,9 @@ from crawlmill.errors import SourceError, UsageError
 from crawlmill.inputs.lists import Input
 from crawlmill.mr.engines.shipping import package_files
 from crawlmill.mr.task.attempt import Attempt, Result
-from crawlmill.mr.task.rows import decode_row, encode_row, write_rows
+from crawlmill.mr.task.rows import decode_row, encode_row
 from crawlmill.mr.task.survey import SURVEY
-from crawlmill.mr.task.task_list import decode_task
+from crawlmill.mr.task.task_list import Task, decode_task
 from crawlmill.storage import is_remote
 from crawlmill.storage.locations import local_path
 
@@ -59,7 +59,7 @@ class Checkpoint:
 
     def place_of(self, attempt: Attempt) -> Path:
         """The folder for a map task's results, according to the present state of its inputs."""
-        inputs = [_identity(item) for _, item in decode_task(attempt.line or "")]
+        inputs = [_identity(item) for _, item in _inputs_of(attempt)]
         survey = attempt.environment.get(SURVEY)
         found = _digest(Path(survey)) if survey else None
         named = [self._run, attempt.step, attempt.partitions, inputs, found]
@@ -124,17 +124,21 @@ class Checkpoint:
 
     def _copy_rows(self, source: Path, target: Path, attempt: Attempt, *, to_places: bool) -> None:
         """Copy rows, replacing ranks, which are those of one run, by the inputs' places in the task, or back."""
-        ranks = [rank for rank, _ in decode_task(attempt.line or "")]
+        ranks = [rank for rank, _ in _inputs_of(attempt)]
         places = {rank: place for place, rank in enumerate(ranks)}
         with source.open("rb") as lines, target.open("wb") as file:
             rows = (decode_row(line) for line in lines)
-            write_rows((encode_row(places[n] if to_places else ranks[n], row) for n, row in rows), file)
+            file.writelines(encode_row(places[n] if to_places else ranks[n], row) for n, row in rows)
+
+
+def _inputs_of(attempt: Attempt) -> Task:
+    return decode_task((attempt.task_line() or b"").decode())
 
 
 def _has_lost(attempt: Attempt) -> bool:
     """Whether part of a task's inputs was lost; for most units the totals do not show this."""
     path = Path(attempt.folder) / "_rows"
-    if not any(item.unit for _, item in decode_task(attempt.line or "")) or not path.exists():
+    if not any(item.unit for _, item in _inputs_of(attempt)) or not path.exists():
         return False
     with path.open("rb") as lines:
         return any(row.lost for _, row in map(decode_row, lines))

@@ -12,6 +12,7 @@ memory, and take half a second to start.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections import Counter
@@ -29,7 +30,7 @@ from crawlmill.mr.engines.run_setup import RunSetup
 from crawlmill.mr.engines.shipping import modules_beside, used_by_tasks, zip_package
 from crawlmill.mr.engines.steps import REDUCERS, check_step, run_key, task_variables, usable_cores, whole_number
 from crawlmill.mr.run.output_folder import OutputFolder
-from crawlmill.mr.task.attempt import Attempt, Result, run_attempt
+from crawlmill.mr.task.attempt import Attempt, ListedLine, Result, run_attempt
 from crawlmill.mr.task.failures import TaskError
 from crawlmill.mr.task.files import ROWS, TaskFile, files_in_folder
 from crawlmill.mr.task.monitor import Totals
@@ -43,6 +44,8 @@ __all__ = ["InlineRunner", "LocalRunner", "MachineRunner", "Silent", "machine_wo
 
 _MIN_MEMORY: Final = 32 << 20
 _MAX_MEMORY: Final = 256 << 20
+_PIECE: Final = 1 << 20
+_LINE_END: Final = re.compile(rb"\n")
 
 
 class Silent:
@@ -151,21 +154,21 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
     def _run_step(self, number: int, step: dict[str, Any]) -> None:
         """Run a step: map, and reduce if it has a reducer; from the task list or the previous parts to new `parts`."""
         last = number + 1 == self._num_steps()
-        maps_to_do = self._count_sources(number)
+        sources = self._sources(number)
         # At most as many as map tasks, unless the job sets it.
-        reducers = self._reducers[number] or max(min(self.workers, maps_to_do), 1)
+        reducers = self._reducers[number] or max(min(self.workers, len(sources)), 1)
         partitions = reducers if "reducer" in step else 0
         make = partial(
             Attempt,
             step=number,
             memory=self._memory(),
             substeps=tuple(step),
-            environment=self._variables(number, maps_to_do),
+            environment=self._variables(number, len(sources)),
         )
         base = self._new_folder(f"step-{number}-map", final=(last and not partitions) or self._job_class.writes_files)
         maps = (
             make(base, kind="map", number=n, partitions=partitions, line=line, source=part)
-            for n, (line, part) in enumerate(self._sources(number))
+            for n, (line, part) in enumerate(sources)
         )
         runs: list[list[SortedRun]] = [[] for _ in range(partitions)]
         done = []
@@ -233,25 +236,11 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         (folder / name).mkdir()
         return str(folder / name)
 
-    def _sources(self, step: int) -> Iterator[tuple[str | None, str | None]]:
+    def _sources(self, step: int) -> list[tuple[ListedLine | None, str | None]]:
         """The inputs of a step's map tasks: each is a line of the task list, or a part of the previous step."""
         if not reads_task_list(step, surveys=self._job_class.surveys):
-            yield from ((None, str(part)) for part in self.parts)
-            return
-        for path in self._get_input_paths():
-            with open(path, "rb") as lines:  # noqa: PTH123
-                for line in lines:
-                    yield line.decode(), None
-
-    def _count_sources(self, step: int) -> int:
-        """The number of a step's map tasks. Lines of the task list may be long, so none is held for this."""
-        if not reads_task_list(step, surveys=self._job_class.surveys):
-            return len(self.parts)
-        number = 0
-        for path in self._get_input_paths():
-            with open(path, "rb") as lines:  # noqa: PTH123
-                number += sum(piece.count(b"\n") for piece in iter(partial(lines.read, 1 << 20), b""))
-        return number
+            return [(None, str(part)) for part in self.parts]
+        return [(line, None) for path in self._get_input_paths() for line in _lines_of(path)]
 
     def _memory(self) -> int:
         """The memory a task may use for sorting, in bytes: an eighth of the machine's, divided among the workers."""
@@ -373,6 +362,18 @@ class LocalRunner(MachineRunner):
     def _hint(self) -> str:
         beside = modules_beside(self._script_path, self._shipped().values())
         return f"; modules next to the script are not shipped: add --files {','.join(beside)}" if beside else ""
+
+
+def _lines_of(path: str) -> Iterator[ListedLine]:
+    """The places of the lines of a task list. They may be long, so none is held."""
+    start = at = 0
+    with open(path, "rb", buffering=0) as lines:  # noqa: PTH123
+        while piece := lines.read(_PIECE):
+            for found in _LINE_END.finditer(piece):
+                end = at + found.end()
+                yield ListedLine(path, start, end - start)
+                start = end
+            at += len(piece)
 
 
 def _python_path() -> list[str]:
