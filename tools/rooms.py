@@ -37,6 +37,16 @@ def _targets(path: Path, names: set[str]) -> Iterator[str]:
             yield from inner & names
             if not inner <= names:
                 yield node.module
+        elif (module := imported_later(node)) in names:
+            yield module
+
+
+def imported_later(node: ast.AST) -> str:
+    """The module of a call like `later("MODULE:NAME")` (`crawlmill.later`); empty for anything else."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in ("later", "named"):
+        return ""
+    place = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else ""
+    return str(place).partition(":")[0]
 
 
 def gathered(modules: Graph, room_of: Callable[[str], str | None]) -> Graph:

@@ -21,8 +21,12 @@ def named(place: str) -> Any:
 
 def later(place: str) -> Callable[..., Any]:
     """A function that calls the one at `MODULE:NAME`; the module is imported at the first call."""
+    found: Callable[..., Any] | None = None
 
     def call(*arguments: Any, **settings: Any) -> Any:
-        return named(place)(*arguments, **settings)
+        nonlocal found
+        if found is None:
+            found = named(place)
+        return found(*arguments, **settings)
 
     return call

@@ -132,8 +132,8 @@ def test_task_reports_the_package_that_is_missing(cluster):
                  "PYTHONPATH": str(PROJECT / "lib")}  # fmt: skip
     done = task("-S", **variables)
     assert done.returncode == 1
-    assert cluster.files[f"/r/{ATTEMPT}"] == b"ModuleNotFoundError: No module named 'ujson'\n"
-    assert b"the package ujson is not installed here" in done.stderr
+    assert cluster.files[f"/r/{ATTEMPT}"] == b"ModuleNotFoundError: No module named 'mrjob'\n"
+    assert b"the package mrjob is not installed here" in done.stderr
 
 
 def test_task_that_is_told_to_use_the_native_core_and_has_none_fails_with_one_line(cluster, tmp_path):

@@ -7,7 +7,7 @@ from tests.builders import arc, gzip_member, http
 from tests.formats.archives import Read
 
 from crawlmill.errors import FormatError
-from crawlmill.formats.arc import is_arc_start, parse_url_line
+from crawlmill.formats.url_line import is_arc_start, parse_url_line
 
 PAGE = http([("Content-Type", "text/html")], b"<html><p>page</html>\n")
 URLS = ["http://e.org/1", "http://e.org/a b  c?d=e f", "http://e.org/漢字"]

@@ -7,11 +7,11 @@ from tests.builders import http, record, response
 from tests.formats.archives import Read
 
 from crawlmill.errors import FormatError
-from crawlmill.formats.arc import MAX_LINE, is_arc_start, parse_url_line
 from crawlmill.formats.digests import check_digests
 from crawlmill.formats.payload.codings import decode_body
 from crawlmill.formats.payload.http import parse_request, parse_response
 from crawlmill.formats.record import Block
+from crawlmill.formats.url_line import MAX_LINE, is_arc_start, parse_url_line
 from crawlmill.formats.warc.record import WarcRecord
 
 SIZE = 2_000_000

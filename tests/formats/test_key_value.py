@@ -11,7 +11,8 @@ from tests.formats.metadata_values import FAILURE, PAGE
 from tests.formats.sequencefiles import ESCAPE, block_file, header, plain_file
 
 from crawlmill.errors import FormatError
-from crawlmill.formats.sequencefile.records import KINDS, is_sequencefile, read_key_values
+from crawlmill.formats.sequencefile.records import KINDS, read_key_values
+from crawlmill.formats.starts import is_sequencefile
 
 IO = "org.apache.hadoop.io."
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from crawlmill.formats.reader import ReadOptions
-from crawlmill.indexes.cdx.blocks import Block
+from crawlmill.indexes.cdx.block import Block
 from crawlmill.indexes.columnar.writer import open_writer
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import ItemReading

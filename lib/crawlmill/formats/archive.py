@@ -1,23 +1,15 @@
 """Detects the format of an archive from its bytes, never from its name, and reads its records: WARC, WAT, WET, ARC.
 
-| first bytes | read as |
-|---|---|
-| `1f 8b 08` | gzip members; the content of the first intact one decides |
-| `28 b5 2f fd`, or a skippable frame | Zstandard frames; likewise |
-| `WARC/` | plain WARC |
-| a URL line | plain ARC |
-
-If the first bytes are damaged, the first MiB is searched for a valid gzip member or Zstandard frame, or a whole WARC
-record.
+`starts` knows the first bytes; of gzip members and Zstandard frames the first intact one decides. If the first bytes
+are damaged, the first MiB is searched for a valid gzip member or Zstandard frame, or a whole WARC record.
 """
 
 from __future__ import annotations
 
 import io
-import zlib
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 
 from crawlmill import core
 from crawlmill.codecs import zstd
@@ -29,14 +21,16 @@ from crawlmill.codecs.zstd import FirstBytes, ZstdReader
 from crawlmill.errors import FormatError
 from crawlmill.formats import arc
 from crawlmill.formats.proven import proven
-from crawlmill.formats.reader import Account, OpenInput, Reader, Request
+from crawlmill.formats.reader import Account, OpenInput, Request
 from crawlmill.formats.record import MAX_BODY, Record
+from crawlmill.formats.starts import is_record_start, is_warc_start
+from crawlmill.formats.url_line import MAX_LINE, is_arc_start
 from crawlmill.formats.warc import reader as warc_reader
 from crawlmill.formats.warc.heads import HeadReader
 from crawlmill.formats.warc.native import NativeReader
-from crawlmill.formats.warc.record import WarcRecord, classify, is_warc_start
+from crawlmill.formats.warc.record import WarcRecord, classify
 
-__all__ = ["ARCHIVE", "HEADS", "is_crawl_data", "read_archive"]
+__all__ = ["HEADS", "listed", "read", "read_archive", "recovers"]
 
 HEADS = 3072
 """Bytes inflated of each member when only heads are read: nearly all record headers with their HTTP headers."""
@@ -45,15 +39,6 @@ _SNIFFED = 1 << 16
 _SEARCHED = 1 << 20
 
 OnProblem = Callable[[FormatError], None]
-
-
-def is_crawl_data(data: bytes) -> bool:
-    """Whether the first bytes of a file (decompressed, if gzipped) begin an archive or a SequenceFile."""
-    return _is_record_start(data) or zstd.begins_zstd(data) or (data[:3] == b"SEQ" and data[3:4] < b"\x20")
-
-
-def _is_record_start(data: bytes) -> bool:
-    return is_warc_start(data) or arc.is_arc_start(data)
 
 
 def read_archive(
@@ -123,12 +108,12 @@ def read_archive(
         )  # fmt: skip
 
     if container == "gzip":
-        gzip = GzipReader(source, start=start, on_problem=on_problem, plausible=_is_record_start, heads=heads)
+        gzip = GzipReader(source, start=start, on_problem=on_problem, plausible=is_record_start, heads=heads)
         yield from _read_members(gzip, ahead(head_only), on_problem, on_format)
     elif container == "zstd":
         frames = ZstdReader(
             source, start=start, first_of_file=first_of_file or (lambda count: data[:count]), on_unproven=on_unproven,
-            on_problem=on_problem, plausible=_is_record_start, heads=heads,
+            on_problem=on_problem, plausible=is_record_start, heads=heads,
         )  # fmt: skip
         yield from _read_members(frames, ahead(frames.head_only, lambda: frames.dictionary), on_problem, on_format)
     elif container in ("warc", "arc"):
@@ -138,7 +123,8 @@ def read_archive(
         raise _unknown(data, start)
 
 
-def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Record]:
+def read(opened: OpenInput, request: Request, account: Account) -> Iterator[Record]:
+    """The records of an input; see `Reader`."""
     options = request.options
     records = read_archive(
         opened.from_start(),
@@ -160,19 +146,6 @@ def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Rec
     return proven(records, request, account)
 
 
-def _begins_record(data: bytes) -> bool:
-    """Whether the bytes begin with a record, plain or in a gzip member that is intact as far as it goes.
-
-    Zstandard frames are always accepted: only archives are read from them.
-    """
-    if not data.startswith(MAGIC):
-        return _is_record_start(data) or zstd.begins_zstd(data)
-    try:
-        return _is_record_start(zlib.decompressobj(31).decompress(data, HEADS))
-    except zlib.error:
-        return False
-
-
 def _container(data: bytes) -> str | None:
     if data.startswith(MAGIC):
         return "gzip"
@@ -180,7 +153,7 @@ def _container(data: bytes) -> str | None:
         return "zstd"
     if is_warc_start(data):
         return "warc"
-    return "arc" if arc.is_arc_start(data) else None
+    return "arc" if is_arc_start(data) else None
 
 
 def _read_members(
@@ -203,7 +176,7 @@ def _read_members(
         if is_warc_start(head):
             records = warc_reader.read_members(rest, reread=reader.reread, on_problem=on_problem)
             yield from _named(records, "warc", on_warc)
-        elif arc.is_arc_start(head):
+        elif is_arc_start(head):
             yield from _named(arc.read_members(rest, reread=reader.reread, on_problem=on_problem), "arc", on_format)
         else:
             raise _unknown(head, first.offset)
@@ -211,7 +184,7 @@ def _read_members(
 
 def _first_bytes(member: Member) -> bytes:
     if member.content is not None:
-        return bytes(member.content[: arc.MAX_LINE])
+        return bytes(member.content[:MAX_LINE])
     if member.head is not None:
         return member.head
     try:
@@ -236,13 +209,19 @@ def _named(
     on_format(container)
 
 
-def _recovers(data: bytes) -> bool:
+def listed() -> set[str]:
+    """The names of the fields of all kinds of records; see `Reader`."""
+    return {*WarcRecord.listed, *arc.ArcRecord.listed}
+
+
+def recovers(data: bytes) -> bool:
+    """Whether there is a record in the first MiB of an input; see `Reader`."""
     return data.startswith(MAGIC) or _found_within(data) is not None
 
 
 def _found_within(data: bytes) -> str | None:
     """The format of a file with damaged first bytes, from the first record in these bytes; None if none is found."""
-    if _holds_record(GzipReader(io.BytesIO(data), on_problem=_ignore, plausible=_is_record_start)):
+    if _holds_record(GzipReader(io.BytesIO(data), on_problem=_ignore, plausible=is_record_start)):
         return "gzip"
     if warc_reader.holds_record(data):
         return "warc"
@@ -252,7 +231,7 @@ def _found_within(data: bytes) -> str | None:
             first_of_file=lambda count: data[:count],
             on_unproven=lambda: None,
             on_problem=_ignore,
-            plausible=_is_record_start,
+            plausible=is_record_start,
         )
         if _holds_record(frames):
             return "zstd"
@@ -262,7 +241,7 @@ def _found_within(data: bytes) -> str | None:
 def _holds_record(reader: MemberReader) -> bool:
     """Whether the first valid member begins with a record."""
     member = next(iter(reader), None)
-    return member is not None and _is_record_start(_first_bytes(member))
+    return member is not None and is_record_start(_first_bytes(member))
 
 
 def _ignore(_: FormatError) -> None:
@@ -277,6 +256,3 @@ def _unknown(data: bytes, offset: int) -> FormatError:
         expected="WARC or ARC",
         actual=repr(data[:24])[2:-1],
     )
-
-
-ARCHIVE: Final = Reader(("WARC", "ARC"), ("warc", "arc", "wat", "wet"), _begins_record, _read, recovers=_recovers)

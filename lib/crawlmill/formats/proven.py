@@ -11,13 +11,15 @@ from dataclasses import replace
 from typing import Final
 
 from crawlmill.errors import FormatError, SourceError
-from crawlmill.formats.digests import check_digests
 from crawlmill.formats.reader import Account, Request
 from crawlmill.formats.record import HEAD_BYTES, Record
 from crawlmill.formats.selectors.awaiting import Awaiting
 from crawlmill.formats.selectors.facts import truncated_of
+from crawlmill.later import later
 
 __all__ = ["proven"]
+
+_check_digests: Callable[[Record], Iterator[FormatError]] = later("crawlmill.formats.digests:check_digests")
 
 _OF_FILES: Final = ("warcinfo", "filedesc")
 _MAX_WAITING: Final = 10_000
@@ -94,7 +96,7 @@ def _checked(
             if to_prove:
                 _hold(record)
             if verify:
-                wrong = list(check_digests(record))
+                wrong = list(_check_digests(record))
             if to_prove:
                 record.block.drain()
         except FormatError:

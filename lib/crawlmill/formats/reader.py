@@ -4,12 +4,12 @@ A `Reader` recognises a format by its first bytes and yields its items: records,
 for, such as the lines of an index. It reports to an `Account` what it finds and what is lost, so that every format
 yields the same kind of ledger row. A reader never opens anything: it reads from an `OpenInput`.
 
-To add a format, write a `Reader` and add it to `crawlmill.inputs.readers`.
+To add a format, add a `Reader` to those of `crawlmill.inputs.readers`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, Protocol
@@ -169,6 +169,7 @@ class Reader:
             For a range of a file they are the first bytes of the range, unless `bytes_of_file` is set.
         read: Yields the items of an input of this format, each once it is whole.
         gives: The class of its items.
+        listed: Returns the names of the fields that a listing of its items has.
         bytes_of_file: Recognise a range by this many first bytes of its file, not by its own; 0: by its own.
         recovers: Whether the format can be found in the first MiB of an input whose first bytes are damaged, so that no
             reader recognises it.
@@ -182,6 +183,7 @@ class Reader:
     begins: Callable[[bytes], bool]
     read: Callable[[OpenInput, Request, Account], Iterator[Any]]
     gives: type = Record
+    listed: Callable[[], Iterable[str]] = tuple
     bytes_of_file: int = 0
     recovers: Callable[[bytes], bool] = _never
     units: Callable[[ByteSource, int, int], list[tuple[int, int]]] | None = None

@@ -7,13 +7,15 @@ response is its body without transfer and content codings.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from crawlmill.codecs.inflate import Content
 from crawlmill.errors import FormatError, SourceError
-from crawlmill.formats.payload.charset import text_of, tokenizable
-from crawlmill.formats.payload.codings import decode_body
 from crawlmill.formats.payload.http import HttpMessage, parse_response
+from crawlmill.later import later
+
+if TYPE_CHECKING:
+    from crawlmill.formats.payload.codings import DecodedBody
 
 __all__ = ["HEAD_BYTES", "MAX_BODY", "Block", "Record"]
 
@@ -22,6 +24,11 @@ MAX_BODY: Final = 64 << 20
 
 HEAD_BYTES: Final = 64 << 10
 """Bytes at a block's beginning in which its HTTP header must end."""
+
+# Many tasks need no payload, or have it from the native core.
+_decode_body: Callable[..., DecodedBody] = later("crawlmill.formats.payload.codings:decode_body")
+_text_of: Callable[[HttpMessage, bytes], str] = later("crawlmill.formats.payload.charset:text_of")
+_tokenizable: Callable[[bytes, HttpMessage], bytes] = later("crawlmill.formats.payload.charset:tokenizable")
 
 _USUAL_HEAD = 4 << 10
 _PIECE = 1 << 20
@@ -202,11 +209,6 @@ class Record:
         """The row of a listing: names and values, None for properties that the record does not have."""
         return {name: value_of(self) for name, value_of in self.listed.items()}
 
-    @classmethod
-    def all_listed(cls) -> set[str]:
-        """The names of the fields of all kinds of records."""
-        return set(cls.listed).union(*(kind.all_listed() for kind in cls.__subclasses__()))
-
     @property
     def http(self) -> HttpMessage:
         """The status line and headers of an HTTP response.
@@ -257,16 +259,16 @@ class Record:
 
     def _body_from(self, at: int) -> bytes:
         body = self.block.tail(at, self.max_body)
-        return decode_body(self.http, body, limit=self.max_body, already_decoded=self.plain_bodies).data
+        return _decode_body(self.http, body, limit=self.max_body, already_decoded=self.plain_bodies).data
 
     def page(self) -> bytes:
         """The payload in an ASCII-compatible encoding: UTF-16 and ISO-2022-JP are converted to UTF-8."""
         # Starts where the header ends, as in the native core: one more empty line contains no markup.
         body = self._body_from(self.http.body_offset) if self.holds_http else self.body()
-        return tokenizable(body, self.http)
+        return _tokenizable(body, self.http)
 
     def text(self) -> str:
         """The payload as text, by its byte order mark, declared charset or own declaration; errors become U+FFFD."""
         if self.holds_http:
-            return text_of(self.http, self.body())
+            return _text_of(self.http, self.body())
         return self.body().decode("utf-8", "replace")

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from crawlmill.errors import FormatError
-from crawlmill.indexes.prefix_tree.items import published_fields
+from crawlmill.later import later
 
 __all__ = ["ALIASES", "FIELDS", "Capture", "disk_fields", "disk_name", "parse_capture"]
 
@@ -45,6 +46,10 @@ _COLUMNS: Final = {
 _COLUMNS_BY_NUMBER: Final = _COLUMNS | {14: _COLUMNS[11] + _ORIGINAL, 12: _COLUMNS[9] + _ORIGINAL}
 _TIMESTAMP: Final = re.compile(rb"[0-9]{14}")
 _SHOWN: Final = 60
+
+_published_fields: Callable[[dict[str, Any]], dict[str, int]] = later(
+    "crawlmill.indexes.prefix_tree.items:published_fields"
+)
 
 
 def disk_name(field: str) -> str:
@@ -81,7 +86,7 @@ class Capture:
         for name, value in self.fields.items():
             if value is not None and value != "-":
                 flat.setdefault(ALIASES.get(name, name), value)
-        return flat | published_fields(self.fields) if "key" in self.fields else flat
+        return flat | _published_fields(self.fields) if "key" in self.fields else flat
 
 
 def disk_fields(line: bytes) -> tuple[bytes, bytes, dict[str, Any]]:

@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 
 from crawlmill import core
 from crawlmill.errors import FormatError, UsageError
-from crawlmill.formats.archive import is_crawl_data
+from crawlmill.formats.starts import is_crawl_data
 from crawlmill.inputs.text_lines import whole_lines
 from crawlmill.ledger.input_lines import CDXJ, COLUMNS, json_of
 from crawlmill.storage.locations import redact

@@ -1,7 +1,7 @@
 """All readers, and how one is chosen for an input: by its first bytes, never by its name.
 
-To add a format, write a `Reader` (see `crawlmill.formats.reader`) and add it to `READERS`. A script with a format of
-its own calls `register` where it defines the reader.
+To add a format, add a `Reader` (see `crawlmill.formats.reader`) to `READERS`. A script with a format of its own calls
+`register` where it defines the reader. What a row names is imported when an input may be of its format.
 """
 
 from __future__ import annotations
@@ -10,17 +10,58 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from crawlmill.errors import FormatError
-from crawlmill.formats.archive import ARCHIVE
 from crawlmill.formats.reader import Reader
-from crawlmill.formats.sequencefile.records import SEQUENCEFILE
-from crawlmill.indexes.cdx.json_lines import JSON_CAPTURES
-from crawlmill.indexes.cdx.reader import CDX
-from crawlmill.indexes.columnar.reader import PARQUET
+from crawlmill.formats.record import Record
+from crawlmill.formats.starts import begins_archive, is_parquet, is_sequencefile
+from crawlmill.indexes.cdx.block import Block
 from crawlmill.inputs.opened import Opened
+from crawlmill.later import later
 
 __all__ = ["READERS", "either", "find_reader", "readers_of", "register"]
 
-READERS: Final[list[Reader]] = [ARCHIVE, SEQUENCEFILE, CDX, JSON_CAPTURES, PARQUET]
+READERS: Final[list[Reader]] = [
+    Reader(
+        names=("WARC", "ARC"),
+        formats=("warc", "arc", "wat", "wet"),
+        gives=Record,
+        begins=begins_archive,
+        read=later("crawlmill.formats.archive:read"),
+        listed=later("crawlmill.formats.archive:listed"),
+        recovers=later("crawlmill.formats.archive:recovers"),
+    ),
+    Reader(
+        names=("a SequenceFile",),
+        formats=("sequencefile", "metadata", "text_data"),
+        gives=Record,
+        begins=is_sequencefile,
+        listed=later("crawlmill.formats.sequencefile.records:listed"),
+        bytes_of_file=4,
+        read=later("crawlmill.formats.sequencefile.records:read"),
+        units=later("crawlmill.formats.sequencefile.records:units"),
+    ),
+    Reader(
+        names=("CDXJ", "CDX"),
+        formats=("cdxj", "cdx"),
+        gives=Block,
+        begins=later("crawlmill.indexes.cdx.reader:begins"),
+        read=later("crawlmill.indexes.cdx.reader:read"),
+        recovers=later("crawlmill.indexes.cdx.reader:recovers"),
+    ),
+    Reader(
+        names=("captures as JSON",),
+        formats=("captures",),
+        gives=Block,
+        begins=later("crawlmill.indexes.cdx.json_lines:begins_json_captures"),
+        read=later("crawlmill.indexes.cdx.json_lines:read"),
+    ),
+    Reader(
+        names=("Parquet",),
+        formats=("parquet",),
+        gives=Block,
+        begins=is_parquet,
+        read=later("crawlmill.indexes.columnar.reader:read"),
+    ),
+]
 """All readers. Where the first bytes could be of several, the first one stands."""
 
 

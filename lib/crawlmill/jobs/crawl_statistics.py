@@ -18,7 +18,7 @@ from crawlmill.analysis.statistics.tally import counted_pages
 from crawlmill.analysis.statistics.vectors import ITEMS, SUMMED, histograms_of, summed, trimmed
 from crawlmill.errors import CrawlmillError, FormatError, UsageError
 from crawlmill.indexes.capture import disk_fields
-from crawlmill.indexes.cdx.blocks import Block
+from crawlmill.indexes.cdx.block import Block
 from crawlmill.mr.compat import MRStep
 from crawlmill.mr.job.published import published_lines
 from crawlmill.mr.job.sorting.sharded import SortingJob

@@ -10,7 +10,7 @@ from typing import Any, Final
 from crawlmill.analysis.statistics.groups import GROUPINGS, GroupLines, grouped
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.indexes.capture import disk_fields
-from crawlmill.indexes.cdx.blocks import Block
+from crawlmill.indexes.cdx.block import Block
 from crawlmill.indexes.cdx.json_lines import begins_json_captures
 from crawlmill.inputs.lists import Input, Inputs
 from crawlmill.mr.compat import MRStep

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -52,7 +51,7 @@ def _try_beside(ledger: str, storage: Storage) -> None:
     """Write a file under a free name and remove it: for remote storage there is no other way to check permission."""
     if ledger.endswith("/"):
         raise UsageError("a folder, not a file")
-    beside = f"{ledger}.{secrets.token_hex(8)}"
+    beside = f"{ledger}.{os.urandom(8).hex()}"
     with storage.write(beside) as file:
         file.write(b"\n")
     try:

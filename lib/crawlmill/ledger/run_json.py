@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -65,7 +65,7 @@ def run_report(
         "versions": {
             "crawlmill": crawlmill.__version__,
             "mrjob": mrjob,
-            "python": platform.python_version(),
+            "python": sys.version.split()[0],
             "unicode": unicodedata.unidata_version,
             "unicode_of_tasks": sorted(summary.unicodes),
         },

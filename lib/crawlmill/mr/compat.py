@@ -9,7 +9,7 @@ small stand-ins replace them while mrjob is imported:
 
 `distutils` is replaced on every Python: importing the real one, or setuptools' copy, would double the start of a task.
 For the same reason modules that mrjob imports and that most tasks never use are loaded late: `urllib.request`, which
-imports `http.client` and `email`; yaml; `tarfile`, `getpass` and `pprint`.
+imports `http.client` and `email`; yaml; `hashlib`, which loads OpenSSL; `tarfile`, `getpass` and `pprint`.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _loaded_late() -> dict[str, ModuleType]:
 
     functions = {name: later(f"urllib.request:{name}") for name in ("pathname2url", "urlopen")}  # imported by name
     return {
-        **{name: stand_in(name) for name in ("getpass", "pprint", "tarfile")},
+        **{name: stand_in(name) for name in ("getpass", "hashlib", "pprint", "tarfile")},
         "yaml": _module("yaml", __getattr__=_of_yaml),
         "urllib.request": _module("urllib.request", **functions),
     }

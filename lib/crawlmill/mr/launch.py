@@ -16,7 +16,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -28,6 +28,7 @@ from crawlmill.codecs.inflate import decoders
 from crawlmill.errors import CrawlmillError, UsageError
 from crawlmill.inputs.lists import Input, Inputs, read_lists
 from crawlmill.inputs.units import units_of
+from crawlmill.later import later
 from crawlmill.ledger.file import check_ledger_place
 from crawlmill.mr.engines.registry import engine_of
 from crawlmill.mr.engines.run_setup import RunSetup
@@ -42,7 +43,6 @@ from crawlmill.mr.run.signals import stoppable
 from crawlmill.mr.task.contract import Job
 from crawlmill.mr.task.failures import Stopped, TaskError, TooManyBadError, cannot_retry, is_of_job, one_line
 from crawlmill.mr.task.monitor import Totals
-from crawlmill.mr.task.selected import select_inputs, verdict_of
 from crawlmill.mr.task.settings import TaskSettings
 from crawlmill.mr.task.task_list import cut, encode_task
 from crawlmill.storage import Storage, StorageOptions
@@ -50,9 +50,13 @@ from crawlmill.storage.shares import most_tasks
 from crawlmill.terminal.starting import Lasting
 
 if TYPE_CHECKING:
+    from crawlmill.formats.selectors.criteria import Criteria
     from crawlmill.mr.engines.registry import Work
 
 __all__ = ["launch"]
+
+_select_inputs: Callable[[Inputs, Criteria], tuple[Inputs, int]] = later("crawlmill.mr.task.selected:select_inputs")
+_verdict_of: Callable[[Input, Criteria], bool | None] = later("crawlmill.mr.task.selected:verdict_of")
 
 
 def launch(job: Job) -> int:
@@ -179,8 +183,8 @@ class _Launch:
         criteria = self.job.criteria
         if not criteria or self.job.searches:
             return inputs
-        chosen, self.deselected = select_inputs(inputs, criteria)
-        undecided = (item for item in chosen if verdict_of(item, criteria) is None)
+        chosen, self.deselected = _select_inputs(inputs, criteria)
+        undecided = (item for item in chosen if _verdict_of(item, criteria) is None)
         if self.job.selects_lists and (item := next(undecided, None)) is not None:
             raise UsageError(
                 f"{self.info.name} selects captures by their lines, and this one does not say enough: "

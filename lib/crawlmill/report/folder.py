@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from crawlmill.errors import CrawlmillError, FormatError, MissingDependency, SourceError, UsageError
 from crawlmill.inputs.text_lines import cut_lines
+from crawlmill.results.columns import FORMATS
 from crawlmill.results.folder import ResultFolder
 from crawlmill.results.pairs import from_json
-from crawlmill.results.parts import FORMATS, Part, find_parts
+from crawlmill.results.parts import Part, find_parts
 from crawlmill.storage import Storage, absolute, redact
 from crawlmill.storage.locations import join
 

@@ -16,11 +16,14 @@ from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 from crawlmill.errors import CrawlmillError, FormatError
 
-__all__ = ["JSON_PAIRS", "Cell", "Column", "Columns", "Kind", "json_text"]
+__all__ = ["FORMATS", "JSON_PAIRS", "Cell", "Column", "Columns", "Kind", "json_text"]
 
 Kind = Literal["string", "int64", "json"]
 Cell = Any
 """What a column holds of a row: str, int or None; of `json` anything that JSON has."""
+
+FORMATS: Final = ("pairs", "jsonl", "csv", "tsv", "parquet")
+"""The formats of parts. Those of pairs have no ending, or that of a compression."""
 
 _INT64: Final = range(-(1 << 63), 1 << 63)
 _text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode

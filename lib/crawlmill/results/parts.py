@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from crawlmill.errors import FormatError
-from crawlmill.results.columns import Columns
+from crawlmill.results.columns import FORMATS, Columns
 from crawlmill.results.delimited import DELIMITERS, read_cells, typed_cells
 from crawlmill.results.pairs import decode_pair, from_json, lines_of
 from crawlmill.storage.interface import Stream
 
-__all__ = ["FORMATS", "Part", "find_parts", "part_name", "read_part"]
-
-FORMATS: Final = ("pairs", "jsonl", "csv", "tsv", "parquet")
-"""The formats of parts. Those of pairs have no ending, or that of a compression."""
+__all__ = ["Part", "find_parts", "part_name", "read_part"]
 
 _NAME: Final = re.compile(r"part-([0-9]+)((?:\.[A-Za-z0-9]+)*)")
 _OPENERS: Final[dict[bytes, Any]] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open}

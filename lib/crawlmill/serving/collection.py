@@ -18,8 +18,8 @@ from typing import Final
 from crawlmill.codecs.gzip_member import MAGIC
 from crawlmill.codecs.inflate import inflate_head
 from crawlmill.errors import CrawlmillError, FormatError, SourceError, UsageError
-from crawlmill.formats.archive import is_crawl_data
 from crawlmill.formats.reader import READ_OPTIONS
+from crawlmill.formats.starts import is_crawl_data
 from crawlmill.indexes.cdx.archive import ArchiveLines, IndexOptions
 from crawlmill.indexes.cluster.places import read_places
 from crawlmill.indexes.cluster.rows import parse_row, parse_rows

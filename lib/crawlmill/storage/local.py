@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import shutil
 import stat
 from collections.abc import Iterator
@@ -157,7 +156,7 @@ class LocalBackend:
         """See `Backend.write`; creates parent folders. The target of a symbolic link is replaced, not the link."""
         path = Path(os.path.realpath(local_path(location)))
         in_place = path.exists() and not path.is_file()
-        beside = path if in_place else path.with_name(f".{path.name[:40]}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+        beside = path if in_place else path.with_name(f".{path.name[:40]}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             file = beside.open("wb" if in_place else "xb")

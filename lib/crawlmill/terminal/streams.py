@@ -47,11 +47,12 @@ def prepare_streams() -> None:
 
 
 def drop_output() -> None:
-    """Discard unwritten output to stdout: the interpreter would try again at exit, and complain."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Discard output that cannot be written: the interpreter would try again at exit, complain, and change the code."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _null(number: int, flags: int) -> int:

@@ -7,19 +7,22 @@ A page without the property that a selector asks for does not meet it.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from crawlmill.errors import FormatError
-from crawlmill.formats.exchange import Detected
 from crawlmill.formats.record import Record
-from crawlmill.formats.selectors.facts import Facts, facts_of
+from crawlmill.later import later
 from crawlmill.urls.hosts import host_kind, host_of
+
+if TYPE_CHECKING:  # most runs select nothing
+    from fractions import Fraction
+
+    from crawlmill.formats.exchange import Detected
+    from crawlmill.formats.selectors.facts import Facts
 
 __all__ = ["NO_CRITERIA", "Criteria", "native_criteria"]
 
@@ -41,6 +44,9 @@ _OPTIONS: Final = {
     "start": "--from", "end": "--to", "truncated": "--truncated", "sample": "--sample-records",
 }  # fmt: skip
 _HASHES: Final = 1 << 64
+
+_facts_of: Callable[[Record], Facts] = later("crawlmill.formats.selectors.facts:facts_of")
+_sha1 = later("hashlib:sha1")
 
 
 @dataclass(frozen=True)
@@ -115,7 +121,7 @@ class Criteria:
         """Whether a record meets all of them by its own properties; an unreadable one passes: its job reports it."""
         if record.type in ("warcinfo", "filedesc"):
             return False
-        facts = facts_of(record)
+        facts = _facts_of(record)
         return self.meets(facts) or not facts.is_readable
 
     def meets(self, facts: Facts) -> bool:
@@ -150,7 +156,7 @@ class Criteria:
     def _in_sample(self, url: str | None) -> bool:
         if url is None:
             return False
-        digest = hashlib.sha1(url.encode("utf-8", "surrogateescape"), usedforsecurity=False).digest()
+        digest = _sha1(url.encode("utf-8", "surrogateescape"), usedforsecurity=False).digest()
         return int.from_bytes(digest[:8], "big") < (self._hashes or 0)
 
     @cached_property

@@ -7,14 +7,20 @@ expected.
 from __future__ import annotations
 
 import re
-from fractions import Fraction
-from typing import Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
 from crawlmill.formats.timestamps import is_timestamp_prefix
+from crawlmill.later import later
 from crawlmill.urls.hosts import host_of
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 __all__ = ["parse_charset", "parse_expression", "parse_host", "parse_language", "parse_mime", "parse_sample",
            "parse_statuses", "parse_time"]  # fmt: skip
+
+_fraction: Callable[[int | str], Fraction] = later("fractions:Fraction")
 
 _STATUS: Final = re.compile(r"([1-9])(\d\d|[xX]{2})", re.ASCII)
 _MIME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+")
@@ -84,7 +90,7 @@ def parse_time(text: str) -> str:
 def parse_sample(text: str) -> Fraction:
     """A share greater than zero: `10%` is 1/10."""
     found = _PERCENT.fullmatch(text.strip())
-    share = Fraction(found[1]) / 100 if found and len(text) < 40 else Fraction(0)
+    share = _fraction(found[1]) / 100 if found and len(text) < 40 else _fraction(0)
     if not 0 < share <= 1:
         raise ValueError("a percentage above 0, at most 100%, such as 10%")
     return share

@@ -29,14 +29,14 @@ from typing import Any, ClassVar, Final
 from crawlmill.codecs.source import ByteSource, Window
 from crawlmill.errors import FormatError
 from crawlmill.formats.proven import proven
-from crawlmill.formats.reader import Account, OpenInput, Reader, Request
+from crawlmill.formats.reader import Account, OpenInput, Request
 from crawlmill.formats.record import Block, Record
 from crawlmill.formats.selectors.facts import truncated_of
 from crawlmill.formats.sequencefile.header import read_header
 from crawlmill.formats.sequencefile.reader import SequenceFileReader, SequenceRecord, read_sequencefile
 from crawlmill.formats.sequencefile.writables import Value, Writable, writable_named
 
-__all__ = ["KINDS", "SEQUENCEFILE", "KeyValueRecord", "is_sequencefile", "read_key_values"]
+__all__ = ["KINDS", "KeyValueRecord", "listed", "read", "read_key_values", "units"]
 
 KINDS: Final = frozenset({"metadata", "text_data"})
 """The kinds of SequenceFiles that jobs know."""
@@ -155,12 +155,8 @@ def _first_of(reader: SequenceFileReader) -> tuple[Iterator[SequenceRecord], fro
     return chain(ahead, records), frozenset({_kind(ahead)}) if ahead else KINDS
 
 
-def is_sequencefile(data: bytes) -> bool:
-    """Whether a file that begins with these bytes is, or was meant to be, a SequenceFile."""
-    return data[:3] == b"SEQ"
-
-
-def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Record]:
+def read(opened: OpenInput, request: Request, account: Account) -> Iterator[Record]:
+    """The records of an input; see `Reader`."""
     return proven(_of_file(opened, account) if opened.length is None else _of_split(opened, account), request, account)
 
 
@@ -181,7 +177,12 @@ def _of_split(opened: OpenInput, account: Account) -> Iterator[KeyValueRecord]:
         )
 
 
-def _units(source: ByteSource, size: int, unit_bytes: int) -> list[tuple[int, int]]:
+def listed() -> set[str]:
+    """The names of the fields of a record; see `Reader`."""
+    return set(KeyValueRecord.listed)
+
+
+def units(source: ByteSource, size: int, unit_bytes: int) -> list[tuple[int, int]]:
     """Splits of equal size; none for version 1, which has no sync markers. Raises: FormatError."""
     if not read_header(Window(source)).sync:
         return []
@@ -212,13 +213,3 @@ def _is_metadata(value: bytes) -> bool:
 
 def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
-
-
-SEQUENCEFILE: Final = Reader(
-    names=("a SequenceFile",),
-    formats=("sequencefile", *sorted(KINDS)),
-    begins=is_sequencefile,
-    read=_read,
-    bytes_of_file=4,
-    units=_units,
-)

@@ -19,12 +19,12 @@ from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError
 from crawlmill.formats.record import HEAD_BYTES, Block
 from crawlmill.formats.runs import AS_DECLARED, HELD, PROVEN, OnProblem, RecordCutter, RecordEnd
+from crawlmill.formats.starts import is_warc_start
 from crawlmill.formats.warc.record import (
     MAX_HEAD,
     WarcRecord,
     has_end,
     has_mandatory_fields,
-    is_warc_start,
     joined_header,
     parse_head,
     quick_head,

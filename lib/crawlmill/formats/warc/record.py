@@ -20,7 +20,7 @@ from crawlmill.errors import FormatError
 from crawlmill.formats.record import HEAD_BYTES, Record
 
 __all__ = [
-    "MAX_HEAD", "Head", "WarcRecord", "classify", "has_end", "has_mandatory_fields", "is_warc_start", "joined_header",
+    "MAX_HEAD", "Head", "WarcRecord", "classify", "has_end", "has_mandatory_fields", "joined_header",
     "parse_head", "quick_head",
 ]  # fmt: skip
 
@@ -43,11 +43,6 @@ _TYPES = {
 
 Head = tuple[str, int, int]
 """The type of a record, where its block begins, and how long it declares the block to be."""
-
-
-def is_warc_start(data: bytes) -> bool:
-    """Whether these bytes begin with a WARC version line, which may be incomplete."""
-    return data.startswith(b"WARC/")
 
 
 def has_end(data: bytes) -> bool:

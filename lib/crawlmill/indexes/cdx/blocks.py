@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from crawlmill import core
@@ -21,10 +20,11 @@ from crawlmill.codecs.gzip_member import MAGIC
 from crawlmill.codecs.members import Member
 from crawlmill.codecs.source import ByteSource, Replay
 from crawlmill.errors import FormatError
+from crawlmill.indexes.cdx.block import Block
 from crawlmill.indexes.cdx.check import fault_of, is_header_or_blank
 from crawlmill.indexes.lines import is_header
 
-__all__ = ["MAX_LINE", "Block", "begins_index", "read_blocks"]
+__all__ = ["MAX_LINE", "begins_index", "read_blocks"]
 
 MAX_LINE: Final = 1 << 20
 """Bytes of a line; a longer one is lost as `too-large`."""
@@ -35,30 +35,6 @@ _TEXT: Final = rb'"[^"\\\x00-\x1f\x80-\xff]*+"'
 _PAIR: Final = _TEXT + rb": " + _TEXT
 _USUAL: Final = re.compile(rb"(?:[^ \n]++ [0-9]{14} \{" + _PAIR + rb"(?:, " + _PAIR + rb")*+\}\r?\n)*+")
 """Lines of CDXJ as Common Crawl and pywb write them: nothing is wrong with these, and no parser needs to look."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Captures that follow each other in a file.
-
-    `offset` is where the first of them, or the gzip member that contains it, begins in the file; `data` is whole lines
-    with LF; `lines` is their number. `first` is the line number, in the file, of the first line of the block's text;
-    `gaps` are the places, from 0, of lines of that text that are left out.
-    """
-
-    offset: int
-    data: bytes
-    lines: int
-    first: int = 1
-    gaps: tuple[int, ...] = ()
-
-    def number_of(self, index: int) -> int:
-        """The number in the file, from 1, of the line at an index, from 0, in the block."""
-        for gap in self.gaps:
-            if gap > index:
-                break
-            index += 1
-        return self.first + index
 
 
 def begins_index(data: bytes) -> bool:

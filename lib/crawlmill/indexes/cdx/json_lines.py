@@ -14,10 +14,11 @@ from typing import Any, Final
 
 from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError
-from crawlmill.formats.reader import Account, OpenInput, Reader, Request
-from crawlmill.indexes.cdx.blocks import MAX_LINE, Block
+from crawlmill.formats.reader import Account, OpenInput, Request
+from crawlmill.indexes.cdx.block import Block
+from crawlmill.indexes.cdx.blocks import MAX_LINE
 
-__all__ = ["JSON_CAPTURES", "begins_json_captures"]
+__all__ = ["begins_json_captures", "read"]
 
 _PIECE: Final = 1 << 20
 _START: Final = re.compile(rb"\s*\{[^\n]*\"url\":")
@@ -55,7 +56,8 @@ def _lines(source: ByteSource) -> Iterator[bytes]:
         yield rest
 
 
-def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Block]:  # noqa: ARG001 - the interface
+def read(opened: OpenInput, request: Request, account: Account) -> Iterator[Block]:  # noqa: ARG001 - the interface
+    """The captures of an input, in blocks; see `Reader`."""
     offset = opened.start
     for number, text in enumerate(_lines(opened.from_start()), 1):
         if text.strip():
@@ -71,7 +73,3 @@ def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Blo
                 account.count(1)
                 yield Block(offset, line + b"\n", 1, number)
         offset += len(text) + 1
-
-
-JSON_CAPTURES: Final = Reader(("captures as JSON",), ("captures",), begins_json_captures, _read, gives=Block)
-"""Lines of JSON, read as captures."""

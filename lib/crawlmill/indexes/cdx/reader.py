@@ -9,15 +9,16 @@ from typing import Final
 
 from crawlmill.codecs.gzip import GzipReader
 from crawlmill.codecs.gzip_member import MAGIC
-from crawlmill.formats.reader import Account, OpenInput, Reader, Request
-from crawlmill.indexes.cdx.blocks import Block, begins_index, read_blocks
+from crawlmill.formats.reader import Account, OpenInput, Request
+from crawlmill.indexes.cdx.block import Block
+from crawlmill.indexes.cdx.blocks import begins_index, read_blocks
 
-__all__ = ["CDX"]
+__all__ = ["begins", "read", "recovers"]
 
 _HEAD_BYTES: Final = 1 << 12
 
 
-def _begins(data: bytes) -> bool:
+def begins(data: bytes) -> bool:
     """Whether there is a header or a capture among the first lines; lines before it may be malformed."""
     text = _inflated(data) if data.startswith(MAGIC) else data
     return any(begins_index(line) for line in text.split(b"\n"))
@@ -30,7 +31,7 @@ def _inflated(data: bytes) -> bytes:
         return b""
 
 
-def _recovers(data: bytes) -> bool:
+def recovers(data: bytes) -> bool:
     """Whether a member with captures begins somewhere in these bytes."""
     reader = GzipReader(io.BytesIO(data), on_problem=lambda _: None, plausible=begins_index)
     member = next(iter(reader), None)
@@ -40,13 +41,10 @@ def _recovers(data: bytes) -> bool:
     return begins_index(bytes(content[:_HEAD_BYTES]))
 
 
-def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Block]:  # noqa: ARG001 - the interface
+def read(opened: OpenInput, request: Request, account: Account) -> Iterator[Block]:  # noqa: ARG001 - the interface
+    """The captures of an input, in blocks; see `Reader`."""
     for block in read_blocks(opened.from_start(), start=opened.start, on_problem=account.lose):
         if account.format is None:
             account.found("cdxj" if b" {" in block.data.split(b"\n", 1)[0] else "cdx")
         account.count(block.lines)
         yield block
-
-
-CDX: Final = Reader(("CDXJ", "CDX"), ("cdxj", "cdx"), _begins, _read, gives=Block, recovers=_recovers)
-"""Lines of URL indexes."""

@@ -17,7 +17,7 @@ from typing import Final
 
 from crawlmill.errors import FormatError
 from crawlmill.indexes.capture import Capture, parse_capture
-from crawlmill.indexes.cdx.blocks import Block
+from crawlmill.indexes.cdx.block import Block
 from crawlmill.indexes.columnar.layout import Partition, columns, partition_of
 
 __all__ = ["FIELDS", "LineChecker"]

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from crawlmill.errors import FormatError
 from crawlmill.indexes.capture import disk_fields
-from crawlmill.indexes.cdx.blocks import Block
+from crawlmill.indexes.cdx.block import Block
 from crawlmill.indexes.columnar.host_layout import OUTCOMES, surt_host_name
 from crawlmill.indexes.columnar.layout import partition_of
 from crawlmill.urls.hosts import host_kind, host_of

@@ -10,20 +10,13 @@ from __future__ import annotations
 import io
 import threading
 from collections.abc import Iterator
-from typing import Final
 
 from crawlmill.codecs.source import ByteSource, read_up_to
 from crawlmill.errors import FormatError
-from crawlmill.formats.reader import Account, OpenInput, Reader, Request
-from crawlmill.indexes.cdx.blocks import Block
+from crawlmill.formats.reader import Account, OpenInput, Request
+from crawlmill.indexes.cdx.block import Block
 
-__all__ = ["PARQUET"]
-
-_MAGIC: Final = b"PAR1"
-
-
-def _begins(data: bytes) -> bool:
-    return data.startswith(_MAGIC)
+__all__ = ["read"]
 
 
 class _FileInput:
@@ -49,7 +42,8 @@ class _FileInput:
         """See `Source.store`; nothing is stored."""
 
 
-def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Block]:
+def read(opened: OpenInput, request: Request, account: Account) -> Iterator[Block]:
+    """The captures of an input, in blocks; see `Reader`."""
     account.found("parquet")
     account.leave_unproven()
     if opened.is_part:
@@ -73,7 +67,3 @@ def _read(opened: OpenInput, request: Request, account: Account) -> Iterator[Blo
                     part.prove_rest(group)
             except FormatError as error:
                 account.lose(error.located(offset=offset))
-
-
-PARQUET: Final = Reader(("Parquet",), ("parquet",), _begins, _read, gives=Block)
-"""Tables of captures."""

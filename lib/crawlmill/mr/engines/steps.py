@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -51,7 +50,7 @@ def check_step(alias: str, step: dict[str, Any], number: int) -> None:
 
 def run_key(label: str) -> str:
     """An unguessable name for a run, since the run's folder has this name."""
-    return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', label)}.{secrets.token_hex(6)}"
+    return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', label)}.{os.urandom(6).hex()}"
 
 
 def whole_number(properties: Mapping[str, Any], name: str) -> int | None:

@@ -18,7 +18,7 @@ from crawlmill.formats.selection import Selection
 from crawlmill.formats.sequencefile.records import KeyValueRecord
 from crawlmill.indexes.cdx.archive import ArchiveLines, IndexOptions
 from crawlmill.indexes.cdx.attempts import attempt_lines
-from crawlmill.indexes.cdx.blocks import Block
+from crawlmill.indexes.cdx.block import Block
 from crawlmill.indexes.cdx.names import file_name
 from crawlmill.indexes.cdx.options import add_index_options
 from crawlmill.inputs.lists import Input, Inputs

@@ -11,7 +11,7 @@ from crawlmill.errors import UsageError
 from crawlmill.mr.run import options as declared
 from crawlmill.mr.run import reading_options
 from crawlmill.mr.task.settings import OPTION, TaskSettings
-from crawlmill.results.parts import FORMATS
+from crawlmill.results.columns import FORMATS
 from crawlmill.storage import Storage, StorageOptions
 
 __all__ = ["PAIRS", "declare_options", "declare_output_format", "pass_on", "raise_usage_error", "storage_of"]

@@ -8,7 +8,7 @@ from crawlmill.errors import FormatError
 from crawlmill.formats.selectors.criteria import Criteria
 from crawlmill.formats.selectors.facts import CaptureFacts
 from crawlmill.indexes.capture import ALIASES, parse_capture
-from crawlmill.indexes.cdx.blocks import Block
+from crawlmill.indexes.cdx.block import Block
 
 __all__ = ["SelectedLines"]
 

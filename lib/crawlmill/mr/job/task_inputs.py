@@ -10,17 +10,19 @@ from typing import Any, Final
 
 from crawlmill.formats.record import Record
 from crawlmill.formats.selection import Selection
-from crawlmill.formats.selectors.criteria import NO_CRITERIA
+from crawlmill.formats.selectors.criteria import NO_CRITERIA, Criteria
 from crawlmill.inputs.lists import Input
 from crawlmill.inputs.reading import ItemReading, Reading, ReadOptions
+from crawlmill.later import later
 from crawlmill.mr.task.monitor import Monitor
-from crawlmill.mr.task.selected import verdict_of
 from crawlmill.mr.task.task_list import decode_task
 from crawlmill.storage import Storage, redact
 from crawlmill.storage.coalesce import CoalescingStorage
 from crawlmill.storage.interface import Opener
 
 __all__ = ["InputWatch", "TaskInputs"]
+
+_verdict_of: Callable[[Input, Criteria], bool | None] = later("crawlmill.mr.task.selected:verdict_of")
 
 _LOOK_EVERY_S: Final = 0.1
 
@@ -52,7 +54,7 @@ class TaskInputs:
 
     def _reading(self, item: Input, storage: Opener, options: ReadOptions) -> Any:
         selection = self._selection
-        if selection.criteria and verdict_of(item, selection.criteria):
+        if selection.criteria and _verdict_of(item, selection.criteria):
             # Its index line was selected, and may know more than the record itself, from other records.
             selection = replace(selection, criteria=NO_CRITERIA)
         if issubclass(self._items, Record):

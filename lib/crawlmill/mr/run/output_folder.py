@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import shutil
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 
 from crawlmill.errors import CrawlmillError, SourceError, UsageError
+from crawlmill.later import later
 from crawlmill.mr.run.owned_folders import OwnedFolder, remove_abandoned
 from crawlmill.storage import Storage, is_remote, redact
 from crawlmill.storage.locations import absolute, join, local_path
 
 __all__ = ["OutputFolder"]
+
+_threads = later("concurrent.futures:ThreadPoolExecutor")
 
 _AT_ONCE = 8
 
@@ -93,7 +94,7 @@ class OutputFolder:
             self._storage.make_folder(join(self._staging, folder))
         # On remote storage, several files are transferred at a time.
         far = all(isinstance(content, str) for _, content in everything)
-        with ThreadPoolExecutor(_AT_ONCE if far else 1) as pool:
+        with _threads(_AT_ONCE if far else 1) as pool:
             list(pool.map(lambda each: self.put(*each), everything))
         if self.work is not None:
             published = {name.partition("/")[0] for name in files}
@@ -148,4 +149,4 @@ def _part_name(number: int, part: Path | str) -> str:
 
 def _sibling(location: str) -> str:
     parent, _, name = location.rpartition("/")
-    return f"{parent}/.{name}.{secrets.token_hex(4)}"
+    return f"{parent}/.{name}.{os.urandom(4).hex()}"

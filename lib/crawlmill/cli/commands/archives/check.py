@@ -19,7 +19,7 @@ from typing import Any
 
 from crawlmill.cli.arguments import make_storage
 from crawlmill.cli.streams import json_line
-from crawlmill.indexes.cdx.blocks import Block
+from crawlmill.indexes.cdx.block import Block
 from crawlmill.indexes.cdx.sorted_file import out_of_order
 from crawlmill.indexes.lines import Order
 from crawlmill.inputs.indexes import check_cluster, cluster_idx

@@ -24,6 +24,7 @@ from crawlmill.errors import FormatError, SourceError, UsageError
 from crawlmill.formats.record import HEAD_BYTES, Record
 from crawlmill.formats.selection import Selection
 from crawlmill.inputs.lists import Input
+from crawlmill.inputs.readers import readers_of
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.mr.run.reading_options import add_selecting, criteria_of
 from crawlmill.storage.locations import redact
@@ -59,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """List the records."""
     wanted = options.fields.split(",") if options.fields else None
-    known = {*Record.all_listed(), *_ADDED}
+    known = {*_ADDED, *(name for reader in readers_of(Record) for name in reader.listed())}
     if unknown := set(wanted or ()) - known:
         raise UsageError(f"no field {', '.join(sorted(unknown))}", expected=", ".join(sorted(known)))
     storage = make_storage(options)

@@ -16,15 +16,15 @@ import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import chdir, contextmanager, redirect_stdout
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from crawlmill.errors import UsageError
+from crawlmill.later import later
 from crawlmill.mr.compat import MRJobRunner, combine_environments, unarchive
-from crawlmill.mr.engines.machine.checkpoint import Checkpoint
 from crawlmill.mr.engines.machine.pool import Launchpad, Pool, Watch
 from crawlmill.mr.engines.run_setup import RunSetup
 from crawlmill.mr.engines.shipping import modules_beside, used_by_tasks, zip_package
@@ -40,7 +40,12 @@ from crawlmill.mr.task.survey import SURVEY, reads_task_list
 from crawlmill.storage import is_remote
 from crawlmill.storage.locations import local_path
 
+if TYPE_CHECKING:
+    from crawlmill.mr.engines.machine.checkpoint import Checkpoint
+
 __all__ = ["InlineRunner", "LocalRunner", "MachineRunner", "Silent", "machine_work"]
+
+_make_checkpoint: Callable[..., Checkpoint] = later("crawlmill.mr.engines.machine.checkpoint:Checkpoint")
 
 _MIN_MEMORY: Final = 32 << 20
 _MAX_MEMORY: Final = 256 << 20
@@ -116,7 +121,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         """
         arguments = self._mr_job_extra_args()
         settings = {"arguments": arguments, "properties": self._jobconf_for_step(0), "environment": self._cmdenv()}
-        self.checkpoint = Checkpoint(folder, self._shipped(), settings, numbered=numbered)
+        self.checkpoint = _make_checkpoint(folder, self._shipped(), settings, numbered=numbered)
 
     def give(self, settings: TaskSettings) -> None:
         """Pass these settings to every task."""
