@@ -19,6 +19,7 @@ import re
 import socket
 import ssl
 import time
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -52,7 +53,10 @@ class _Watched(io.RawIOBase):
     """
 
     def __init__(self, sock: socket.socket) -> None:
-        self._sock, self._raw = sock, sock.makefile("rb", buffering=0)
+        self._raw = sock.makefile("rb", buffering=0)
+        self._quick_ack = None  # TLS within TLS, as proxies have it, has no options
+        if _QUICK_ACK is not None and isinstance(sock, socket.socket):
+            self._quick_ack = partial(sock.setsockopt, socket.IPPROTO_TCP, _QUICK_ACK, 1)
         self._timeout_s = sock.gettimeout() or float("inf")
         self._waited_s, self._got, self._all = 0.0, 0, 0
         self.allow(0)
@@ -77,8 +81,8 @@ class _Watched(io.RawIOBase):
         self._left_s -= waited_s
         if self._left < 0:
             raise OSError("the server sends header or trailer fields without end")
-        if 0 < got < len(buffer) and _QUICK_ACK is not None:
-            self._sock.setsockopt(socket.IPPROTO_TCP, _QUICK_ACK, 1)  # holds for what has been received, not for later
+        if 0 < got < len(buffer) and self._quick_ack is not None:
+            self._quick_ack()  # holds for what has been received, not for later
         self._waited_s += waited_s
         self._got += got
         if self._waited_s > self._timeout_s:
