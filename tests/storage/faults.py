@@ -191,8 +191,8 @@ class FaultServer:
             if value is not None:
                 http.send_header(name, value)
         http.end_headers()
-        if thing.claim or thing.close_delimited:
-            http.close_connection = True
+        if thing.claim or thing.close_delimited or (thing.coding and "chunked" not in thing.coding):
+            http.close_connection = True  # nothing else tells where the body ends
         wire = coded(part[: thing.claim] if thing.claim < 0 else part, thing.coding)
         for name, value in thing.later.items():
             setattr(thing, name, value)
