@@ -299,6 +299,13 @@ def test_every_command_explains_itself_with_an_example(run):
     assert set(COMMANDS) <= set(make_parser().format_help().split())
 
 
+def test_help_of_crawlmill_imports_no_command():
+    code = "import sys; from crawlmill.cli.main import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(COMMANDS) <= set(done.stdout.split())
+    assert [name for name in done.stderr.split() if name.startswith("crawlmill.cli.commands.")] == []
+
+
 def test_version_says_which_decoders_are_in_use(run):
     code, out, _ = run("--version")
     assert code == 0

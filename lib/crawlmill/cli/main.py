@@ -10,6 +10,7 @@ import argparse
 import importlib
 import signal
 import sys
+from collections.abc import Container
 from contextlib import suppress
 from types import FrameType
 from typing import NamedTuple
@@ -66,13 +67,13 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def make_parser(only: str | None = None) -> Parser:
-    """The parser of the command line, with the arguments of all commands, or of one."""
+def make_parser(full: Container[str] = COMMANDS) -> Parser:
+    """The parser of the command line; it knows the arguments of these commands, and only the names of others."""
     parser = Parser(prog="crawlmill", description="Tools beside the jobs: look into crawl data, check it, list it.")
     parser.add_argument("--version", action=_Version, nargs=0, help="print version and decoders, and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for name, (room, what) in COMMANDS.items():
-        if only is None or name == only:
+        if name in full:
             with Lasting():
                 module = importlib.import_module(f"crawlmill.cli.commands.{room}.{name}")
             command = commands.add_parser(
@@ -106,7 +107,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     name = next((word for word in arguments if word in COMMANDS), None)
     try:
-        options = make_parser(name).parse_args(arguments)
+        options = make_parser(() if name is None else (name,)).parse_args(arguments)
         if options.command is None:
             raise UsageError(f"no command given: one of {', '.join(COMMANDS)}")
         code: int = options.run(options)

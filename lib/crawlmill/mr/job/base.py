@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import Namespace, RawDescriptionHelpFormatter, _ArgumentGroup
+from argparse import Namespace, _ArgumentGroup
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
@@ -38,8 +38,10 @@ from crawlmill.inputs.lists import Input, Inputs
 from crawlmill.inputs.reading import Reading, ReadOptions
 from crawlmill.mr.compat import MRJob, MRJobRunner, MRStep, RawValueProtocol
 from crawlmill.mr.job.command_line import (
+    HELP_FORMATTER,
     PAIRS,
     declare_options,
+    declare_options_of_mrjob,
     declare_output_format,
     pass_on,
     raise_usage_error,
@@ -382,9 +384,8 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     def configure_args(self) -> None:
         """Declare the options that every job has."""
         parser = self.arg_parser
-        # argparse makes a formatter for each option; one with a fixed width does not query the terminal each time.
-        parser.formatter_class = partial(RawDescriptionHelpFormatter, width=100)
-        super().configure_args()
+        parser.formatter_class = HELP_FORMATTER
+        declare_options_of_mrjob(parser)
         parser.allow_abbrev = False
         self._of_mrjob = list(parser._actions)  # noqa: SLF001 - mrjob's own way of reading its parser
         declare_options(parser, self._passthru_arg_dests)

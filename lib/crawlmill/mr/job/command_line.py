@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser, _ArgumentGroup
+from argparse import SUPPRESS, Action, ArgumentParser, RawDescriptionHelpFormatter, _ArgumentGroup
 from collections.abc import Callable
-from functools import lru_cache
+from copy import copy
+from functools import lru_cache, partial
 from typing import Any, Final, NoReturn
 
 from crawlmill.errors import UsageError
+from crawlmill.mr.compat import MRJob
 from crawlmill.mr.run import options as declared
 from crawlmill.mr.run import reading_options
 from crawlmill.mr.task.settings import OPTION, TaskSettings
 from crawlmill.results.columns import FORMATS
 from crawlmill.storage import Storage, StorageOptions
 
-__all__ = ["PAIRS", "declare_options", "declare_output_format", "pass_on", "raise_usage_error", "storage_of"]
+__all__ = [
+    "HELP_FORMATTER", "PAIRS", "declare_options", "declare_options_of_mrjob", "declare_output_format", "pass_on",
+    "raise_usage_error", "storage_of",
+]  # fmt: skip
 
 PAIRS: Final = "pairs"
 """The format of results unless the user wants another."""
+
+
+HELP_FORMATTER: Final = partial(RawDescriptionHelpFormatter, width=100)
+"""argparse makes a formatter for each option; one with a fixed width does not query the terminal each time."""
+
+
+def declare_options_of_mrjob(parser: ArgumentParser) -> None:
+    """Declare the options that mrjob gives every job."""
+    for action in _options_of_mrjob():
+        parser._add_action(copy(action))  # noqa: SLF001 - as argparse adds those of `parents`
+
+
+@lru_cache(maxsize=1)
+def _options_of_mrjob() -> list[Action]:
+    """These are over a hundred, made once in a process: with them, making a job took longer than many tasks."""
+    job = MRJob.__new__(MRJob)
+    job.arg_parser = ArgumentParser(add_help=False, formatter_class=HELP_FORMATTER)
+    job.configure_args()
+    return list(job.arg_parser._actions)  # noqa: SLF001
 
 
 def declare_options(parser: ArgumentParser, passed_on: set[str]) -> None:
