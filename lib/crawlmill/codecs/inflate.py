@@ -14,13 +14,17 @@ from __future__ import annotations
 import importlib
 import os
 import zlib
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
 
 from crawlmill import core
 from crawlmill.errors import UsageError
 
-__all__ = ["MAX_WHOLE", "Content", "decoders", "inflate_head", "inflate_stream", "inflate_whole", "native_inflater"]
+__all__ = [
+    "MAX_WHOLE", "Content", "decoders", "head_inflater", "inflate_head", "inflate_stream", "inflate_whole",
+    "native_inflater",
+]  # fmt: skip
 
 Content = bytes | bytearray
 """What a member holds; libdeflate gives a bytearray, and copying it would cost a quarter of the inflating."""
@@ -100,12 +104,22 @@ def inflate_stream(data: bytes, wbits: int, limit: int) -> bytes | None:
 
 def inflate_head(member: bytes, size: int) -> bytes:
     """The first bytes of a gzip member, at most `size`, from as many compressed bytes; b"" if these are damaged."""
+    return head_inflater(size)(member)
+
+
+def head_inflater(size: int) -> Callable[[bytes], bytes]:
+    """A function that does what `inflate_head` does for this size, for very many members."""
     module = _library("heads")[1]
-    try:
-        head: bytes = module.decompressobj(31).decompress(member[: max(size, _LEAST)], size)
-    except module.error:  # zlib-ng's error is not a subclass of zlib's
-        return b""
-    return head
+    begin, error, enough = module.decompressobj, module.error, max(size, _LEAST)
+
+    def inflate(member: bytes) -> bytes:
+        try:
+            head: bytes = begin(31).decompress(member[:enough], size)
+        except error:  # zlib-ng's error is not a subclass of zlib's
+            return b""
+        return head
+
+    return inflate
 
 
 def _by_libdeflate(module: Any, member: bytes) -> Content | None:

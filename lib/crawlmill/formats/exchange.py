@@ -42,6 +42,8 @@ _MAX_METADATA: Final = 1 << 20
 _MAX_LANGUAGES: Final = 3
 _REFERENCES: Final = ("WARC-Refers-To", "WARC-Concurrent-To")
 
+_from_json: Final = json.JSONDecoder().decode  # `json.loads` would first look at how the text is encoded
+
 T = TypeVar("T")
 
 
@@ -87,7 +89,7 @@ def detected_of(charset: str | None, languages: str | bytes | None) -> Detected 
 
 def _codes(text: str | bytes) -> tuple[str, ...]:
     try:
-        found = json.loads(text)
+        found = _from_json(text.strip() if isinstance(text, str) else text.strip().decode("utf-8", "surrogatepass"))
         codes = [language["code-iso-639-3"] for language in found["languages"][:_MAX_LANGUAGES]]
     except (ValueError, KeyError, TypeError, RecursionError):
         return ()
@@ -157,11 +159,16 @@ class Exchanges(Generic[T]):
         while len(self._early) > self._depth:
             self._early.popitem(last=False)
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is an item that does not have to wait any longer."""
+        waiting = self._waiting
+        return bool(waiting) and (not waiting[0].open or len(waiting) > self._depth)
+
     def take(self) -> Iterator[tuple[T, Detected | None]]:
         """Yield the items that do not have to wait any longer."""
-        waiting = self._waiting
-        while waiting and (not waiting[0].open or len(waiting) > self._depth):
-            first = waiting.popleft()
+        while self.is_ready:
+            first = self._waiting.popleft()
             yield first.item, first.found
 
     def rest(self) -> Iterator[tuple[T, Detected | None]]:

@@ -23,11 +23,11 @@ def timestamp_of(date: str | None) -> str | None:
     Accepts dates of WARC 1.1, which may be less precise than a second (missing parts are the earliest) or more precise,
     of ARC (14 digits), and variants of some writers: other time zones are converted to UTC.
     """
-    date = (date or "").strip()
-    if len(date) == 20 and date[10] == "T" and date[19] == "Z":  # nearly always
+    if date is not None and len(date) == 20 and date[10] == "T" and date[19] == "Z":  # nearly always
         digits = date[:4] + date[5:7] + date[8:10] + date[11:13] + date[14:16] + date[17:19]
         if digits.isascii() and digits.isdigit():
             return digits
+    date = (date or "").strip()
     if _DIGITS.fullmatch(date):
         return date[:14]
     found = _DATE.fullmatch(date)

@@ -7,21 +7,34 @@ any other without a verdict: `codecs.members` takes that member and decides. Wha
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from struct import Struct
+from typing import Final, Protocol
 
 from crawlmill.codecs.gzip import GzipReader
-from crawlmill.codecs.inflate import inflate_head
+from crawlmill.codecs.inflate import head_inflater
 from crawlmill.codecs.members import REACH
 from crawlmill.codecs.source import Window
-from crawlmill.formats.warc.record import WarcRecord, quick_head
+from crawlmill.formats.warc.layouts import Layouts, UsualHead
+from crawlmill.formats.warc.record import WarcRecord
 
 __all__ = ["HeadCounter", "HeadReader"]
 
-HeadCounter = Callable[[str, int, int, bytes, tuple[int, int]], bool]
-"""Counts a record: by its type, where its block begins, how long that is, the first bytes of the member, and (length,
-offset) of the member. If it must see more, or the crawler truncated the payload, it returns False and does nothing."""
+
+class HeadCounter(Protocol):
+    """Counts records of which only the first bytes are read."""
+
+    layouts: Layouts
+    """Reads the heads of records, with the fields that the counter wants."""
+
+    def count(self, head: UsualHead, data: bytes, place: tuple[int, int]) -> bool:
+        """Count a record: by its head, the first bytes of its member, and (length, offset) of the member.
+
+        Returns False, and does nothing, if it must see more, or if the crawler truncated the payload.
+        """
+
 
 _SHORTEST: Final = 18
+_SIZE: Final = Struct("<I")  # of its content, at the end of a member
 _MAX_UNSEEN: Final = 8 << 20  # bytes counted before a record is yielded in any case: its job may check the counter
 
 
@@ -39,6 +52,7 @@ class HeadReader:
         self, types: frozenset[str] | None, heads: int, counter: HeadCounter, on_left_out: Callable[[int], None]
     ) -> None:
         self._types, self._heads, self._counter, self._on_left_out = types, heads, counter, on_left_out
+        self._inflate = head_inflater(heads)
         self._stopped_at, self._unseen = -1, 0
 
     def __call__(self, window: Window) -> list[WarcRecord]:
@@ -53,16 +67,17 @@ class HeadReader:
     def _pass_by(self, window: Window, searched: int) -> bool:
         """Step over the members in memory, the first of which is longer than `searched`; False at an unusual one."""
         data, start, at = window.data, window.start, window.at
-        types, heads, count = self._types, self._heads, self._counter
+        types, heads, inflate = self._types, self._heads, self._inflate
+        read, count = self._counter.layouts.read, self._counter.count
         passed, usual = 0, True
         for found in GzipReader.candidate.finditer(data, at + searched):
             behind = found.start()
-            head = inflate_head(data[at : min(behind, at + heads)], heads)
-            said = quick_head(head)
-            usual = said is not None and said[1] + said[2] + 4 == int.from_bytes(data[behind - 4 : behind], "little")
-            if said is not None and usual and (types is None or said[0] in types):
-                self._unseen += len(head)
-                usual = self._unseen <= _MAX_UNSEEN and count(*said, head, (behind - at, start + at))
+            content = inflate(data[at : min(behind, at + heads)])
+            head = read(content)
+            usual = head is not None and head[1] + head[2] + 4 == _SIZE.unpack_from(data, behind - 4)[0]
+            if head is not None and usual and (types is None or head[0] in types):
+                self._unseen += len(content)
+                usual = self._unseen <= _MAX_UNSEEN and count(head, content, (behind - at, start + at))
                 if not usual:
                     self._unseen = 0
             if not usual:

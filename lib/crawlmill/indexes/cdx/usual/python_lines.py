@@ -2,7 +2,7 @@
 
 A record is usual if
 
-* the lines of its header are ASCII and end in CR LF, each is `Name: value`, and values have no tabs;
+* its header is usual (see `formats.warc.layouts`);
 * what a line needs is there once: URL, date, an HTTP message, the SHA-1 of its payload; and the payload was not cut;
 * its HTTP header ends within the bytes that are there, its lines end in CR LF, and it begins with a version and a
   status; its media type, and for a redirect the Location, which is absolute, are ASCII and not folded.
@@ -12,39 +12,35 @@ For all others nothing is done: `indexes.cdx.archive` takes them, and makes the 
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
 from itertools import groupby
-from operator import itemgetter
+from json.encoder import encode_basestring_ascii as _encode
 from typing import Final, Generic, TypeVar, cast
 
 from crawlmill.formats.exchange import Detected, Exchanges, detected_in, ids_of
 from crawlmill.formats.record import Record
 from crawlmill.formats.timestamps import timestamp_of
+from crawlmill.formats.warc.heads import HeadCounter
+from crawlmill.formats.warc.layouts import Layouts, UsualHead
 from crawlmill.indexes.cdx.fields import stored_length
 from crawlmill.indexes.cdx.quick import QuickLine, place_fields
 from crawlmill.urls.surt import urlkey
 
 __all__ = ["PythonLines"]
 
-_FIELD: Final = re.compile(r"\n([A-Za-z-]++): ([!-~][ -~]*+)\r(?=\n)")
-_STATUS: Final = re.compile(rb"HTTP/[0-9.]+ ([0-9]{3})(?:[ \n]|\Z)")
-_MEDIA_TYPE: Final = re.compile(rb"\ncontent-type[ \t]*:[ \t]*(?:([!-:<-~]+)(?:[; \t\n]|\Z))?", re.IGNORECASE)
+_STATUS: Final = re.compile(rb"HTTP/[0-9.]+ ([0-9]{3})(?:[ \r]|\Z)")
+_MEDIA_TYPE: Final = re.compile(rb"\ncontent-type[ \t]*:[ \t]*(?:([!-:<-~]+)(?:[; \t\r]|\Z))?", re.IGNORECASE)
 _LOCATION: Final = re.compile(
-    rb"\nlocation[ \t]*:[ \t]*(?:([a-z][a-z0-9+.-]*:[!-Z\\^-~]*)(?:\n(?![ \t])|\Z))?", re.IGNORECASE
+    rb"\nlocation[ \t]*:[ \t]*(?:([a-z][a-z0-9+.-]*:[!-Z\\^-~]*)(?:\r\n(?![ \t])|\Z))?", re.IGNORECASE
 )
 """The first field of that name; without its value if that is not ASCII, folded, relative or has brackets."""
 
-_OF_PAGES: Final = (
-    "warc-target-uri", "warc-date", "content-type", "warc-payload-digest", "warc-identified-payload-type",
-    "warc-truncated", "warc-record-id", "warc-concurrent-to",
+_FIELDS: Final = (
+    "warc-target-uri", "warc-date", "content-type", "warc-truncated", "warc-concurrent-to", "warc-record-id",
+    "warc-payload-digest", "warc-identified-payload-type", "warc-refers-to",
 )  # fmt: skip
-_OF_METADATA: Final = ("warc-target-uri", "content-type", "warc-truncated", "warc-refers-to", "warc-concurrent-to")
 _PEEKED: Final = 4 << 10  # contains the HTTP header of an ordinary response
-
-_encode: Final = json.JSONEncoder().encode
 
 T = TypeVar("T")
 
@@ -61,22 +57,30 @@ class PythonLines(Generic[T]):
         self._filename, self._types = _encode(filename), types
         self._exchanges: Exchanges[QuickLine | T] = Exchanges()
         self._released: list[str | tuple[T, Detected | None]] = []
-        self.counter = self._count
-        """What may count records of which only heads are read: a `HeadCounter`."""
+        self.layouts = Layouts(_FIELDS)
+        self.counter: HeadCounter = self
+        """What may count records of which only heads are read."""
 
-    def _count(self, kind: str, start: int, length: int, head: bytes, place: tuple[int, int]) -> bool:
-        header, block = head[:start], head[start : start + length]
+    def count(self, head: UsualHead, data: bytes, place: tuple[int, int]) -> bool:
+        """See `HeadCounter.count`."""
+        kind, start, length, values = head
+        if values is None:
+            return False
+        block = data[start : start + length]
         if kind == "metadata":
-            return kind not in self._types and len(block) == length and self._describe(header, block)
+            return kind not in self._types and len(block) == length and self._describe(values, block)
         is_page = kind in ("response", "revisit") and kind in self._types
-        return is_page and self._take(kind, header, block, *place)
+        return is_page and self._take(kind, values, block, *place)
 
     def take(self, record: Record) -> bool:
         """Add a record to index; returns False, and does nothing, if its form is unusual."""
         kind = record.type
         if kind not in ("response", "revisit") or record.format != "warc" or record.block.streamed:
             return False
-        return self._take(kind, record.head, record.block.peek(_PEEKED), stored_length(record), record.offset)
+        head = self.layouts.read(record.head)
+        if head is None or head[3] is None:
+            return False
+        return self._take(kind, head[3], record.block.peek(_PEEKED), stored_length(record), record.offset)
 
     def add(self, record: Record, item: T) -> None:
         """Add the item of a record that metadata may follow."""
@@ -100,20 +104,17 @@ class PythonLines(Generic[T]):
         self._release(self._exchanges.rest())
         return self._given()
 
-    def _take(self, kind: str, header: bytes, block: bytes, length: int | str, offset: int) -> bool:
-        found, end = _fields(header, _OF_PAGES), block.find(b"\r\n\r\n")
-        if found is None or end < 0:
-            return False
-        url, date, content_type, digest, identified, cut, *ids = found
-        timestamp = timestamp_of(date)
-        if not url or url[0] == "<" or timestamp is None or not content_type.startswith("application/http"):
+    def _take(self, kind: str, values: tuple[str, ...], block: bytes, length: int | str, offset: int) -> bool:
+        url, date, content_type, cut, concurrent, own, digest, identified, _ = values
+        timestamp, end = timestamp_of(date), block.find(b"\r\n\r\n")
+        if not url or url[0] == "<" or timestamp is None or not content_type.startswith("application/http") or end < 0:
             return False
         if not digest.startswith("sha1:") or digest[5:6] in ("", " ") or cut:
             return False
-        http = block[:end].replace(b"\r\n", b"\n")
+        http = block[:end]
         status = _STATUS.match(http)
         mime = "warc/revisit" if kind == "revisit" else _value(_MEDIA_TYPE, http, "unk")
-        if status is None or mime is None or b"\r" in http or b"\n\n" in http:
+        if status is None or mime is None or not http.count(b"\r\n") == http.count(b"\n") == http.count(b"\r"):
             return False
         code, back = status[1].decode("ascii"), ""
         if code[0] == "3" and code != "304":
@@ -127,19 +128,17 @@ class PythonLines(Generic[T]):
             f'"digest": {_encode(digest[5:])}{place_fields(length, offset, self._filename)}'
         )
         line = QuickLine(urlkey(url), timestamp, front, back)
-        self._exchanges.wait(line, url, [each for each in ids if each])
-        self._release(self._exchanges.take())
+        self._exchanges.wait(line, url, [each for each in (own, concurrent) if each])
+        if self._exchanges.is_ready:
+            self._release(self._exchanges.take())
         return True
 
-    def _describe(self, header: bytes, block: bytes) -> bool:
-        found = _fields(header, _OF_METADATA)
-        if found is None:
-            return False
-        url, content_type, cut, *named = found
+    def _describe(self, values: tuple[str, ...], block: bytes) -> bool:
+        url, _, content_type, cut, concurrent, _, _, _, referred = values
         if url[:1] == "<" or content_type != "application/warc-fields" or cut:
             return False
         if (said := detected_in(block)) is not None:
-            self._exchanges.tell(said, {each for each in named if each}, url or None)
+            self._exchanges.tell(said, {each for each in (referred, concurrent) if each}, url or None)
             self._release(self._exchanges.take())
         return True
 
@@ -154,29 +153,6 @@ class PythonLines(Generic[T]):
                 yield "".join(cast(Iterable[str], items)).encode("ascii")
             else:
                 yield from cast(Iterable[tuple[T, Detected | None]], items)
-
-
-def _fields(header: bytes, names: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The values of these fields, "" for one that is absent; None if the header is unusual."""
-    if not header.isascii():
-        return None
-    text = header.decode("ascii")
-    parts = _FIELD.split(text)  # what is between fields, name, value, what is between fields, …
-    if len(parts) != 3 * (text.count("\n") - 2) + 1 or " \r" in text:
-        return None
-    values = parts[2::3]
-    values.append("")  # of an absent field
-    pick = _picker(tuple(parts[1::3]), names)
-    return None if pick is None else pick(values)
-
-
-@lru_cache(maxsize=256)
-def _picker(given: tuple[str, ...], names: tuple[str, ...]) -> Callable[[list[str]], tuple[str, ...]] | None:
-    """What picks the values of these fields, of headers that have the given ones; None if one is given twice."""
-    lowered = [name.lower() for name in given]
-    if any(lowered.count(name) > 1 for name in names):
-        return None
-    return itemgetter(*(lowered.index(name) if name in lowered else -1 for name in names))
 
 
 def _value(field: re.Pattern[bytes], http: bytes, absent: str) -> str | None:
