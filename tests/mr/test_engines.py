@@ -38,6 +38,9 @@ class Engine:
     def limit_tasks(self, most, settings):
         self.for_tasks = settings
 
+    def set_reducers(self, number):
+        type(self).reducers.append(number)
+
     def run(self):
         if self.fails:
             raise TaskError("Step 1 of 1 failed")
@@ -143,3 +146,13 @@ def test_counters_of_an_engine_are_shown_if_asked_for(crawl, engine):
 def test_runner_that_is_not_there_is_one_line(crawl):
     ended = run_here(HostCount, "-r", "dataproc", crawl.list(crawl.warc("a")))
     assert (ended.code, ended.err.count("\n")) == (1, 1), ended.err
+
+
+@pytest.mark.parametrize(("most", "wanted"), [(None, []), (16, [2]), (1, [1])])
+def test_job_whose_files_do_not_depend_on_it_has_no_more_reducers_than_map_tasks(
+    crawl, engine, monkeypatch, most, wanted
+):
+    monkeypatch.setattr(HostCount, "most_reducers", most)
+    engine.reducers = []
+    run_here(HostCount, "-r", "emr", crawl.list(crawl.warc("a"), crawl.warc("b")))
+    assert engine.reducers == wanted

@@ -9,7 +9,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from crawlmill.analysis.statistics.compare import Sketches, compared, read_sketches
 from crawlmill.analysis.statistics.page_lines import PageLines, crawl_in
@@ -51,6 +51,8 @@ class CrawlStatistics(SortingJob):
     columns = Columns({"key": "json"}, {"value": "json"})  # keys of three to five items
     writes_files = False
     publishes_pairs = True
+    # The order of the results depends on this number, which therefore must not depend on the tasks.
+    JOBCONF: ClassVar[dict[str, Any]] = {**SortingJob.JOBCONF, "mapreduce.job.reduces": 16}
 
     def configure_args(self) -> None:
         """Declare the options for accuracy and for comparison with earlier crawls."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from crawlmill.analysis.statistics.groups import GROUPINGS, GroupLines, grouped
 from crawlmill.errors import FormatError, SourceError
@@ -43,6 +43,8 @@ class HostStatistics(SortingJob):
     columns = Columns({"host": "string"}, {"statistics": "json"})
     writes_files = False
     publishes_pairs = True
+    # The order of the results depends on this number, which therefore must not depend on the tasks.
+    JOBCONF: ClassVar[dict[str, Any]] = {**SortingJob.JOBCONF, "mapreduce.job.reduces": 16}
     takes_described = True
 
     def configure_args(self) -> None:

@@ -123,6 +123,8 @@ class _Launch:
                     self.job.stdout.write(preview.encode())
                     return 0
                 self._limit_tasks(work, inputs, tasks)
+                if self.job.most_reducers is not None:
+                    work.set_reducers(max(1, min(self.job.most_reducers, tasks)))
                 code = self._to_the_end(work, output)
                 if self.lost:
                     self.console.say(

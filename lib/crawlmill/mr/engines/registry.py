@@ -34,6 +34,9 @@ if TYPE_CHECKING:  # needed by the launcher, not by tasks
         def limit_tasks(self, most: int, settings: TaskSettings) -> None:
             """Set the most map tasks that may run at a time, and pass these settings to them."""
 
+        def set_reducers(self, number: int) -> None:
+            """Set the number of reducers of steps for which neither the job nor the user has set it."""
+
         def run(self) -> None:
             """Run the task list to its end. Raises: TaskError, TooManyBadError, CrawlmillError."""
 

@@ -66,6 +66,9 @@ class _Runner(Protocol):
     def limit_tasks(self, most: int) -> None:
         """Set the most map tasks that may run at a time."""
 
+    def set_reducers(self, number: int) -> None:
+        """Set the number of reducers where it is not set."""
+
 
 class ClusterWork:
     """A run whose tasks cannot begin before its inputs are known."""
@@ -80,3 +83,7 @@ class ClusterWork:
         """Set the most map tasks that may run at a time, and pass these settings to them."""
         self._settings = settings
         self._runner.limit_tasks(most)
+
+    def set_reducers(self, number: int) -> None:
+        """Set the number of reducers of steps for which neither the job nor the user has set it."""
+        self._runner.set_reducers(number)

@@ -77,6 +77,10 @@ class StreamingTasks:
         """Set the most map tasks that may run at a time."""
         self._opts["jobconf"] = limited(self._opts["jobconf"], most)
 
+    def set_reducers(self, number: int) -> None:
+        """Set the number of reducers where it is not set."""
+        self.add_properties({REDUCERS: str(number)})
+
     def get_hadoop_version(self) -> str:
         """The Hadoop version, which mrjob would ask the cluster for."""
         return _HADOOP

@@ -117,6 +117,10 @@ class CrawlJob(MRJob):  # type: ignore[misc]
     streamed: ClassVar[bool] = False
     """Whether the job, which takes other `items` than records, gets large records before they are read to the end."""
 
+    most_reducers: ClassVar[int | None] = None
+    """How many reducers a step has on a cluster, unless it or the user says so, if there are as many map tasks; with
+    fewer tasks there are as many as these. None: what the cluster is set to."""
+
     surveys: ClassVar[bool] = False
     """Whether all inputs are looked at (`survey`, `conclude`) before they are processed."""
 

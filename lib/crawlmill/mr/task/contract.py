@@ -41,6 +41,7 @@ class Job(Protocol):
     columns: Columns | None
     writes_files: ClassVar[bool]
     publishes_pairs: ClassVar[bool]
+    most_reducers: ClassVar[int | None]
     surveys: ClassVar[bool]
     searches: ClassVar[bool]
     selects_lists: ClassVar[bool]

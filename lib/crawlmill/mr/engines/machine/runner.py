@@ -137,6 +137,9 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
     def limit_tasks(self, most: int, settings: TaskSettings) -> None:
         """Do nothing: the tasks of one machine share its limits, and run on at most as many workers as cores."""
 
+    def set_reducers(self, number: int) -> None:
+        """Do nothing: as many reducers as there are workers, or map tasks if these are fewer, make the best of them."""
+
     def close(self) -> None:
         """End everything that runs."""
 

@@ -88,6 +88,10 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
         """Set the most tasks that may run at a time."""
         self.most_tasks = most
 
+    def set_reducers(self, number: int) -> None:
+        """Set the number of reducers where it is not set."""
+        self._reducers = [each or number for each in self._reducers]
+
     def find_programs(self) -> None:
         """Find spark-submit and Java. Raises: UsageError."""
         if self._opts["num_cores"] is not None and self._opts["num_cores"] < 1:

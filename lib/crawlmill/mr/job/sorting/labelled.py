@@ -50,8 +50,8 @@ class LabelledJob(CrawlJob):
         **CrawlJob.JOBCONF,
         "stream.num.map.output.key.fields": 2,
         "mapreduce.partition.keypartitioner.options": "-k1,1",
-        "mapreduce.job.reduces": 16,
     }
+    most_reducers: ClassVar[int | None] = 16  # each label is a file of its own, however many reducers write them
 
     def require_output_dir(self) -> None:
         """Check that an output folder is given. Raises: UsageError."""
