@@ -60,7 +60,7 @@ def urlkey(url: str | bytes) -> str:
             return str(key)
     except UnicodeEncodeError:  # surrogates for bytes that are not UTF-8
         pass
-    return urlkey_bytes(_encoded(url)).decode("ascii")
+    return _python_key(_encoded(url)).decode("ascii")
 
 
 def urlkey_bytes(url: bytes) -> bytes:
@@ -68,6 +68,10 @@ def urlkey_bytes(url: bytes) -> bytes:
     native = core.native()
     if native is not None and isinstance(key := native.urlkey(url), bytes):
         return key
+    return _python_key(url)
+
+
+def _python_key(url: bytes) -> bytes:
     usual = _USUAL.fullmatch(url.lower())
     if usual is None:
         return _key(url)

@@ -22,7 +22,7 @@ UsualHead = tuple[str, int, int, tuple[str, ...] | None]
 for one that is absent, None for all if the header is unusual."""
 
 _NAME: Final = "[A-Za-z-]++"
-_VALUE: Final = "[!-~][ -~]*+"
+_VALUE: Final = "[!-~]++(?: ++[!-~]++)*+"
 _FIELD: Final = re.compile(rf"\n({_NAME}): ({_VALUE})\r(?=\n)")
 _TYPE: Final = "WARC-Type"
 _LENGTH: Final = "Content-Length"
@@ -54,15 +54,14 @@ class Layouts:
         text = header.decode("ascii") if header.isascii() else ""
         for layout, kind, length, wanted in self._known.get(text[_KEY], ()):
             if found := layout.fullmatch(text):
-                values = None if " \r" in text else found.group(*wanted)
-                return kind, len(text), int(found[length]), values
+                return kind, len(text), int(found[length]), found.group(*wanted)
         said = quick_head(head)
         return None if said is None else (*said, self._values(text, said[0]))
 
     def _values(self, header: str, kind: str) -> tuple[str, ...] | None:
         """The values of the wanted fields of a header; None if it is unusual."""
         parts = _FIELD.split(header)  # what is between fields, name, value, what is between fields, …
-        if len(parts) != 3 * (header.count("\n") - 2) + 1 or " \r" in header:
+        if len(parts) != 3 * (header.count("\n") - 2) + 1:
             return None
         names, values = parts[1::3], parts[2::3]
         lowered = [name.lower() for name in names]
