@@ -25,6 +25,7 @@ Spec: WARC 1.1, sections 5.5, 5.7 and 6.6.
 from __future__ import annotations
 
 import json
+import re
 from collections import OrderedDict, deque
 from collections.abc import Iterator
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -43,6 +44,7 @@ _MAX_LANGUAGES: Final = 3
 _REFERENCES: Final = ("WARC-Refers-To", "WARC-Concurrent-To")
 
 _read_json: Final = json.JSONDecoder().raw_decode  # `json.loads` takes twice as long, as it guesses the encoding
+_SAID: Final = re.compile(rb"[\r\n](charset-detected|languages-cld2):([^\r\n]*)")
 _BLANKS: Final = " \t\r\n"
 
 T = TypeVar("T")
@@ -71,15 +73,10 @@ def detected(record: Record) -> Detected | None:
 
 def detected_in(block: bytes) -> Detected | None:
     """Parse the block of a metadata record of Common Crawl's crawler; None if it has neither value."""
-    charset: str | None = None
-    languages: bytes | None = None
-    for line in block.splitlines():
-        name, _, value = line.partition(b":")
-        if name == b"charset-detected":
-            charset = value.strip().decode("utf-8", "replace") or None
-        elif name == b"languages-cld2":
-            languages = value
-    return detected_of(charset, languages)
+    said = dict(_SAID.findall(b"\n" + block))
+    return detected_of(
+        said.get(b"charset-detected", b"").strip().decode("utf-8", "replace"), said.get(b"languages-cld2")
+    )
 
 
 def detected_of(charset: str | None, languages: str | bytes | None) -> Detected | None:
