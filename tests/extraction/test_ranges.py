@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import threading
 
 import pytest
@@ -69,3 +70,16 @@ def test_what_is_too_large_to_be_held_is_fetched_in_its_turn(monkeypatch):
 
     found = list(fetch_ranges(items("https://example.com/x", *spans), Plain()))
     assert [data for _, _, data in found] == [DATA[o : o + n] for o, n in spans]
+
+
+@pytest.mark.parametrize("is_pipe", [False, True])
+def test_gaps_of_local_files_and_pipes_are_left_out(tmp_path, is_pipe):
+    path = tmp_path / "x"
+    if is_pipe:
+        os.mkfifo(path)
+        threading.Thread(target=path.write_bytes, args=(DATA[:8005],), daemon=True).start()
+    else:
+        path.write_bytes(DATA[:8005])
+    spans = [(5, 10), (15, 10), (4000, 10), (8000, 10)]
+    found = list(fetch_ranges(items(str(path), *spans), Storage()))
+    assert [data for _, _, data in found] == [DATA[5:15], DATA[15:25], DATA[4000:4010], DATA[8000:8005]]

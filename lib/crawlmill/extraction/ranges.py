@@ -20,6 +20,7 @@ from typing import BinaryIO, Final, TypeVar
 from crawlmill.codecs.source import read_up_to
 from crawlmill.errors import SourceError
 from crawlmill.inputs.lists import Input
+from crawlmill.storage import is_remote
 from crawlmill.storage.interface import Opener, Stream
 from crawlmill.storage.workers import Workers
 
@@ -144,20 +145,25 @@ def _fetch(group: list[tuple[T, Input]], storage: Opener) -> Iterator[tuple[T, I
     known, item = group[0]
     try:
         with storage.open_stream(first.location, start, (last.offset or 0) + (last.length or 0) - start) as stream:
+            # Elsewhere seeking would be a request; a pipe, which has no size, only goes forward.
+            seeks = not is_remote(first.location) and stream.size is not None
             at = start
             for known, item in group:
-                at = _skip(stream, at, item.offset or 0)
-                data = _read(stream, item.length or 0)
-                at += item.length or 0
+                offset, length = item.offset or 0, item.length or 0
+                if at < offset and seeks:
+                    stream.seek(offset - start)
+                elif at < offset:
+                    _skip(stream, offset - at)
+                data = _read(stream, length)
+                at = offset + length
                 yield known, item, data
     except SourceError as error:
         yield known, item, error
 
 
-def _skip(stream: Stream, at: int, to: int) -> int:
-    while at < to and (piece := stream.read(min(to - at, _PIECE))):
-        at += len(piece)
-    return to
+def _skip(stream: Stream, length: int) -> None:
+    while length and (piece := stream.read(min(length, _PIECE))):
+        length -= len(piece)
 
 
 def _read(stream: Stream, length: int) -> bytes | BinaryIO:
