@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SETTINGS := setup.cfg pyproject.toml
-# Processes that run tests: those of engines wait for daemons most of the time, and leave their cores to the others.
+# Processes that run tests: those of engines wait for daemons most of the time, and leave their cores to the others; so
+# do, now and then, tests of servers and of jobs that are stopped.
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 WITH_ENGINES = -n $(shell expr $(CORES) + 2)
+WITHOUT = -n $(shell expr $(CORES) + 1)
 # Tests start Python a thousand times: without its cache of compiled modules each start would compile them again.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 NATIVE := native/Cargo.toml native/Cargo.lock native/pyproject.toml $(shell find native/src -name "*.rs")
@@ -23,7 +25,7 @@ test: $(VENV)/.tested $(VENV)/.native $(VENV)/.serve
 
 test-quick: $(VENV)/.tested $(VENV)/.native $(VENV)/.serve
 	@echo "== running the tests that need no Hadoop and no Spark"
-	@$(PYTEST) -n $(CORES) $(TESTS)
+	@$(PYTEST) $(WITHOUT) $(TESTS)
 
 pythons:
 	@bash tools/pythons.sh
