@@ -153,9 +153,11 @@ class Corpus:
         sizes = [self._made()[name] for name in names]
         paths = [str(self._folder / name) for name in names]
         return Workload(
-            kind, tuple(paths), self._list(f"{kind}-{len(paths)}", paths),
+            kind,
+            tuple(paths),
+            self._list(f"{kind}-{len(paths)}", paths),
             *(sum(size[what] for size in sizes) for what in ("compressed", "inflated", "members")),
-        )  # fmt: skip
+        )
 
     def _list(self, name: str, paths: list[str]) -> str:
         file = self._folder / "lists" / f"{name}.paths"

@@ -278,7 +278,12 @@ def run_once(contender: Contender, scratch: Path) -> dict[str, Any]:
     with (scratch / "stdout").open("wb") as stdout, (scratch / "stderr").open("wb") as stderr:
         subprocess.run(
             [sys.executable, str(_MEASURE), str(result), *contender.command],
-            cwd=work, env=env, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, check=True,
-        )  # fmt: skip
+            cwd=work,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            check=True,
+        )
     measured: dict[str, Any] = json.loads(result.read_bytes())
     return measured

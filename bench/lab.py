@@ -133,8 +133,17 @@ class Lab:
 
     def jobs(self, script: str, workload: Workload, *options: str, suffix: str = "") -> list[Contender]:
         """A job of Crawlmill on the local runner with two cores, on each core."""
-        command = [sys.executable, str(_ROOT / "jobs" / script), "-r", "local", "--num-cores", "2", "--no-progress",
-                   *options, workload.input_list]  # fmt: skip
+        command = [
+            sys.executable,
+            str(_ROOT / "jobs" / script),
+            "-r",
+            "local",
+            "--num-cores",
+            "2",
+            "--no-progress",
+            *options,
+            workload.input_list,
+        ]
         return [
             Contender(name, command, {"CRAWLMILL_CORE": core}, _pairs_answer)
             for name, core in zip(ours(suffix), CORES, strict=True)

@@ -54,8 +54,11 @@ def main() -> int:
             before, after, cpu, memory = (
                 median(run[name] for run in runs) for name in ("before", "after", "cpu", "rss")
             )
-            print(f"| {size:,} {kind} | {runs[0]['tasks']:,} | {before:.2f} s | {after:.2f} s | {cpu:.2f} s "
-                  f"| {memory / 1e6:.0f} MB |", flush=True)  # fmt: skip
+            print(
+                f"| {size:,} {kind} | {runs[0]['tasks']:,} | {before:.2f} s | {after:.2f} s | {cpu:.2f} s "
+                f"| {memory / 1e6:.0f} MB |",
+                flush=True,
+            )
     return 0
 
 
@@ -77,9 +80,15 @@ def lines(kind: str, size: int) -> Iterator[str]:
         if kind == "ranges":
             yield f"{name}\t{offset}\t{20_000 + number % 977}"
         else:
-            capture = {"url": f"https://example.org/{number}", "mime": "text/html", "status": "200",
-                       "digest": "AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHH", "length": f"{20_000 + number % 977}",
-                       "offset": f"{offset}", "filename": name}  # fmt: skip
+            capture = {
+                "url": f"https://example.org/{number}",
+                "mime": "text/html",
+                "status": "200",
+                "digest": "AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHH",
+                "length": f"{20_000 + number % 977}",
+                "offset": f"{offset}",
+                "filename": name,
+            }
             yield f"org,example)/{number} 20240517123456 {json.dumps(capture)}"
 
 
@@ -165,8 +174,10 @@ def _local_run(size: int) -> int:
         )
         wall = time.monotonic() - began
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"| {size:,} files of {len(data):,} bytes | {wall:.1f} s | {usage.ru_utime + usage.ru_stime:.1f} s "
-          f"| {usage.ru_maxrss * 1024 / 1e6:.0f} MB |")  # fmt: skip
+    print(
+        f"| {size:,} files of {len(data):,} bytes | {wall:.1f} s | {usage.ru_utime + usage.ru_stime:.1f} s "
+        f"| {usage.ru_maxrss * 1024 / 1e6:.0f} MB |"
+    )
     return done.returncode
 
 

@@ -77,20 +77,21 @@ def _section(chance: random.Random) -> str:
 
 
 def _json_ld(chance: random.Random, url: str) -> str:
-    return json.dumps({
-        "@context": "https://schema.org",
-        "@type": "Product",
-        "@id": f"{url}#{chance.randrange(10)}",
-        "name": _text(chance, 4),
-        "description": _text(chance, 40),
-        "image": ["/a.jpg", "/b.jpg"],
-        "brand": {"@type": "Brand", "name": _text(chance, 1)},
-        "offers": {"@type": "Offer", "price": f"{chance.random() * 100:.2f}", "priceCurrency": "EUR"},
-        "review": [
-            {"@type": "Review", "author": _text(chance, 2), "reviewBody": _text(chance, 20)}
-            for _ in range(3)
-        ],
-    })  # fmt: skip
+    return json.dumps(
+        {
+            "@context": "https://schema.org",
+            "@type": "Product",
+            "@id": f"{url}#{chance.randrange(10)}",
+            "name": _text(chance, 4),
+            "description": _text(chance, 40),
+            "image": ["/a.jpg", "/b.jpg"],
+            "brand": {"@type": "Brand", "name": _text(chance, 1)},
+            "offers": {"@type": "Offer", "price": f"{chance.random() * 100:.2f}", "priceCurrency": "EUR"},
+            "review": [
+                {"@type": "Review", "author": _text(chance, 2), "reviewBody": _text(chance, 20)} for _ in range(3)
+            ],
+        }
+    )
 
 
 def _microdata(chance: random.Random) -> str:

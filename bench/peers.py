@@ -71,9 +71,13 @@ def go_program(venvs: Path, name: str, checkout: tuple[str, Path] | None, tell: 
         commands.insert(0, [go, "mod", "edit", f"-replace={checkout[0]}={checkout[1]}"])
     for command in commands:
         ended = subprocess.run(
-            command, cwd=folder, env={**os.environ, "GOFLAGS": "-buildvcs=false"}, capture_output=True, text=True,
+            command,
+            cwd=folder,
+            env={**os.environ, "GOFLAGS": "-buildvcs=false"},
+            capture_output=True,
+            text=True,
             check=False,
-        )  # fmt: skip
+        )
         if ended.returncode:
             tell(f"{name} is left out: {(ended.stderr.strip().splitlines() or ['go failed'])[-1]}")
             return None
@@ -85,10 +89,23 @@ def spark_job(name: str, folder: Path, python: Path, script: str, workload: Work
     """A job of cc-pyspark over a workload, on Spark with two local cores."""
     modules = ",".join(str(folder / module) for module in _MODULES)
     command = [
-        str(python.with_name("spark-submit")), "--master", "local[2]", "--py-files", modules, str(folder / script),
-        "--num_input_partitions", str(len(workload.paths)), "--num_output_partitions", "1", "--output_format", "json",
-        "--log_level", "WARN", _spark_list(workload), _TABLE,
-    ]  # fmt: skip
+        str(python.with_name("spark-submit")),
+        "--master",
+        "local[2]",
+        "--py-files",
+        modules,
+        str(folder / script),
+        "--num_input_partitions",
+        str(len(workload.paths)),
+        "--num_output_partitions",
+        "1",
+        "--output_format",
+        "json",
+        "--log_level",
+        "WARN",
+        _spark_list(workload),
+        _TABLE,
+    ]
     # Its folder may be read-only, and is not ours: no compiled files there.
     env = {"PYSPARK_PYTHON": str(python), "PYTHONPYCACHEPREFIX": str(python.parent.parent / "compiled")}
     return Contender(name, command, env, _table_answer)

@@ -37,21 +37,25 @@ def profile(lab: Lab, job: str) -> str:
     samples = lab.corpus.samples_file(job)
     sampled = Contender("sampled", [sys.executable, str(_BENCH / "sampler.py"), str(samples), *loop])
     contenders = [
-        lab.inflating("libdeflate", workload), lab.loops(job, workload)[0],
-        lab.jobs(script, workload, *options, suffix=", job")[0], sampled,
-    ]  # fmt: skip
+        lab.inflating("libdeflate", workload),
+        lab.loops(job, workload)[0],
+        lab.jobs(script, workload, *options, suffix=", job")[0],
+        sampled,
+    ]
     rows = {row.name: row for row in compare(contenders, workload, repeat=lab.repeat, tell=lab.tell)}
     limit, bare, whole = (_cpu(rows[name]) for name in (LIMIT, ours()[0], ours(", job")[0]))
-    return "\n".join([
-        f"{job}: {workload}",
-        "",
-        f"{limit:8.2f} CPU s   inflating every member once with libdeflate, nothing else",
-        f"{bare:8.2f} CPU s   the bare loop, one process: {bare / limit:.2f} x that",
-        f"{whole:8.2f} CPU s   the whole job, two cores: {whole / limit:.2f} x that",
-        f"{whole - bare:8.2f} CPU s   of it beyond the loop: launcher, workers and their imports, sorting, reducing",
-        "",
-        *_shares(json.loads(samples.read_text())),
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"{job}: {workload}",
+            "",
+            f"{limit:8.2f} CPU s   inflating every member once with libdeflate, nothing else",
+            f"{bare:8.2f} CPU s   the bare loop, one process: {bare / limit:.2f} x that",
+            f"{whole:8.2f} CPU s   the whole job, two cores: {whole / limit:.2f} x that",
+            f"{whole - bare:8.2f} CPU s   beyond the loop: launcher, workers and their imports, sorting, reducing",
+            "",
+            *_shares(json.loads(samples.read_text())),
+        ]
+    )
 
 
 def _cpu(row: Row) -> float:

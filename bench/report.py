@@ -43,15 +43,24 @@ def as_text(comparison: Comparison) -> str:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
         lines.append(f"| {' | '.join(cells)} |")
         if number == 0:
-            lines.append("|-" + "-|-".join("-" * width for width in widths[:1]) + "-|"
-                         + "|".join("-" * (width + 1) + ":" for width in widths[1:]) + "|")  # fmt: skip
+            lines.append(
+                "|-"
+                + "-|-".join("-" * width for width in widths[:1])
+                + "-|"
+                + "|".join("-" * (width + 1) + ":" for width in widths[1:])
+                + "|"
+            )
     loads = [run.load for row in comparison.rows for run in row.runs]
-    return "\n".join([
-        *lines, "",
-        *(f"- {_WORDS[verdict.met]}: {verdict.text}" for verdict in comparison.verdicts()),
-        *(f"- failed: {row.name}: {row.failure}" for row in comparison.rows if row.failure),
-        f"- load average before the runs: {min(loads, default=0):.1f} to {max(loads, default=0):.1f}", "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            *lines,
+            "",
+            *(f"- {_WORDS[verdict.met]}: {verdict.text}" for verdict in comparison.verdicts()),
+            *(f"- failed: {row.name}: {row.failure}" for row in comparison.rows if row.failure),
+            f"- load average before the runs: {min(loads, default=0):.1f} to {max(loads, default=0):.1f}",
+            "",
+        ]
+    )
 
 
 def _cells(row: Row, comparison: Comparison) -> tuple[str, ...]:
@@ -87,8 +96,10 @@ def results_folder(runs: Path, machine: dict[str, Any], scale: str) -> Path:
 
 def save(folder: Path, facts: dict[str, Any], comparisons: Sequence[Comparison]) -> None:
     """Write both files, replacing those of fewer comparisons."""
-    tables = [_without_paths(asdict(comparison)) | {"goals": [asdict(verdict) for verdict in comparison.verdicts()]}
-              for comparison in comparisons]  # fmt: skip
+    tables = [
+        _without_paths(asdict(comparison)) | {"goals": [asdict(verdict) for verdict in comparison.verdicts()]}
+        for comparison in comparisons
+    ]
     folder.mkdir(parents=True, exist_ok=True)
     raw = json.dumps(facts | {"comparisons": tables}, indent=1)
     (folder / "results.json").write_text(raw + "\n")

@@ -108,24 +108,36 @@ def tell(text: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sections", nargs="*", metavar="SECTION",
-                        help=f"what to measure (default: all of {', '.join(SECTIONS)})")  # fmt: skip
-    parser.add_argument("--scale", choices=SCALES, default="full",
-                        help="size of the input; the goals are about `full` (default: full)")  # fmt: skip
+    parser.add_argument(
+        "sections", nargs="*", metavar="SECTION", help=f"what to measure (default: all of {', '.join(SECTIONS)})"
+    )
+    parser.add_argument(
+        "--scale", choices=SCALES, default="full", help="size of the input; the goals are about `full` (default: full)"
+    )
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="runs of each contender (default: 3)")
     parser.add_argument("--cc-pyspark", type=Path, metavar="FOLDER", help="a checkout of cc-pyspark, to run beside")
-    parser.add_argument("--cc-crawl-statistics", type=Path, metavar="FOLDER",
-                        help="a checkout of cc-crawl-statistics, to run beside")  # fmt: skip
-    parser.add_argument("--gowarc", type=Path, metavar="FOLDER",
-                        help="a checkout of gowarc, to build instead of what Go's proxy has")  # fmt: skip
-    parser.add_argument("--cdx-index-client", type=Path, metavar="FOLDER",
-                        help="a checkout of cdx-index-client, to run beside")  # fmt: skip
-    parser.add_argument("--data", type=Path, default=_BENCH / ".data", metavar="DIR",
-                        help="where the input is made and kept (default: bench/.data)")  # fmt: skip
-    parser.add_argument("--runs", type=Path, default=_BENCH / "runs", metavar="DIR",
-                        help="where results are kept (default: bench/runs)")  # fmt: skip
-    parser.add_argument("--profile", choices=JOBS, metavar="JOB",
-                        help=f"instead: where the CPU of a job goes ({', '.join(JOBS)})")  # fmt: skip
+    parser.add_argument(
+        "--cc-crawl-statistics", type=Path, metavar="FOLDER", help="a checkout of cc-crawl-statistics, to run beside"
+    )
+    parser.add_argument(
+        "--gowarc", type=Path, metavar="FOLDER", help="a checkout of gowarc, to build instead of what Go's proxy has"
+    )
+    parser.add_argument(
+        "--cdx-index-client", type=Path, metavar="FOLDER", help="a checkout of cdx-index-client, to run beside"
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=_BENCH / ".data",
+        metavar="DIR",
+        help="where the input is made and kept (default: bench/.data)",
+    )
+    parser.add_argument(
+        "--runs", type=Path, default=_BENCH / "runs", metavar="DIR", help="where results are kept (default: bench/runs)"
+    )
+    parser.add_argument(
+        "--profile", choices=JOBS, metavar="JOB", help=f"instead: where the CPU of a job goes ({', '.join(JOBS)})"
+    )
     return parser
 
 

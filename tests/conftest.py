@@ -15,13 +15,25 @@ from tests.progress import Progress
 
 # Tests of what either core may do; the others run with the one that is taken by itself.
 ON_BOTH_CORES = {
-    "analysis/test_servers.py", "analysis/test_tags.py", "analysis/test_words.py",
-    "formats/test_differential.py", "formats/test_digests.py", "formats/test_warc.py",
-    "formats/test_exchange.py", "indexes/test_cdx_fields.py", "indexes/test_sharding.py", "indexes/test_sweep.py",
+    "analysis/test_servers.py",
+    "analysis/test_tags.py",
+    "analysis/test_words.py",
+    "formats/test_differential.py",
+    "formats/test_digests.py",
+    "formats/test_warc.py",
+    "formats/test_exchange.py",
+    "indexes/test_cdx_fields.py",
+    "indexes/test_sharding.py",
+    "indexes/test_sweep.py",
     "indexes/test_usual_lines.py",
-    "cli/test_index.py", "urls/test_surt.py",
-    "inputs/test_reading.py", "mr/test_shuffle.py", "mr/test_sums.py", "mr/test_counting.py", "test_sorting.py",
-}  # fmt: skip
+    "cli/test_index.py",
+    "urls/test_surt.py",
+    "inputs/test_reading.py",
+    "mr/test_shuffle.py",
+    "mr/test_sums.py",
+    "mr/test_counting.py",
+    "test_sorting.py",
+}
 
 
 # The same examples in every run, so that a change that is green stays green; CRAWLMILL_FUZZ=1 looks for new ones.

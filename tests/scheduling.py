@@ -22,8 +22,11 @@ PROCESSES: Final = {"hadoop": 2, "spark": 1}
 
 # What takes longest, in the order in which it is begun; after it come the other files.
 LONGEST_FIRST: Final = (
-    "tests/engines/test_shipping.py", "tests/engines/", "tests/docs/test_shown_commands.py", "tests/docs/",
-)  # fmt: skip
+    "tests/engines/test_shipping.py",
+    "tests/engines/",
+    "tests/docs/test_shown_commands.py",
+    "tests/docs/",
+)
 CUT_BY_TEST: Final = "tests/engines/"
 CUT_BY_CASE: Final = "tests/docs/test_shown_commands.py"
 FEW_FILES: Final = 20

@@ -74,10 +74,13 @@ def test_tests_of_engines_are_begun_first_and_shared_out():
 
 
 def test_cases_of_a_test_stay_together_where_there_are_few_files():
-    runs, _ = scheduled(2, 0, ["tests/a.py::test_a[1]", "tests/a.py::test_a[2]", "tests/a.py::test_b", "tests/a.py::test_c"])  # fmt: skip
+    runs, _ = scheduled(
+        2, 0, ["tests/a.py::test_a[1]", "tests/a.py::test_a[2]", "tests/a.py::test_b", "tests/a.py::test_c"]
+    )
     assert [sorted(run) for run in runs] == [
-        ["tests/a.py::test_a[1]", "tests/a.py::test_a[2]"], ["tests/a.py::test_b", "tests/a.py::test_c"]
-    ]  # fmt: skip
+        ["tests/a.py::test_a[1]", "tests/a.py::test_a[2]"],
+        ["tests/a.py::test_b", "tests/a.py::test_c"],
+    ]
 
 
 def test_work_of_a_process_that_crashed_is_done_by_the_others():

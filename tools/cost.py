@@ -53,16 +53,24 @@ class Instance:
         return cpu_s / 3600 / self.processors * (self.machine * spot + self.emr)
 
 
-EXAMPLES = (Instance("m5.xlarge", 4, 0.192, 0.048), Instance("c5.xlarge", 4, 0.17, 0.043),
-            Instance("c7g.xlarge", 4, 0.145, 0.0363))  # fmt: skip
+EXAMPLES = (
+    Instance("m5.xlarge", 4, 0.192, 0.048),
+    Instance("c5.xlarge", 4, 0.17, 0.043),
+    Instance("c7g.xlarge", 4, 0.145, 0.0363),
+)
 
 
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--instance", type=Instance.parse, action="append", metavar="NAME=PROCESSORS,MACHINE,EMR",
-        help="what a type of machine, and EMR on it, costs an hour")  # fmt: skip
+    add(
+        "--instance",
+        type=Instance.parse,
+        action="append",
+        metavar="NAME=PROCESSORS,MACHINE,EMR",
+        help="what a type of machine, and EMR on it, costs an hour",
+    )
     add(
         "--spot",
         type=float,
@@ -70,8 +78,13 @@ def main() -> int:
         metavar="SHARE",
         help="share of the machine's price that is paid (default: 1)",
     )
-    add("--busy", type=float, default=0.8, metavar="SHARE",
-        help="share of the paid time in which processors work (default: 0.8)")  # fmt: skip
+    add(
+        "--busy",
+        type=float,
+        default=0.8,
+        metavar="SHARE",
+        help="share of the paid time in which processors work (default: 0.8)",
+    )
     add("--files", type=int, default=30_374, metavar="N", help="files of each kind")
     add("--bytes", action="append", default=[], metavar="KIND=TIB", help="compressed size, as warc=28.94")
     add(
@@ -81,15 +94,22 @@ def main() -> int:
     sizes = {**SIZES, **{kind: float(size) for kind, _, size in (each.partition("=") for each in options.bytes)}}
     rows = measured(options.results) if options.results else latest()
     instances = options.instance or EXAMPLES
-    print("| job | input | core | CPU seconds per GB | processor hours |",
-          *(f"{each.name} |" for each in instances), f"one file, {instances[0].name} |")  # fmt: skip
+    print(
+        "| job | input | core | CPU seconds per GB | processor hours |",
+        *(f"{each.name} |" for each in instances),
+        f"one file, {instances[0].name} |",
+    )
     print("|---" * (6 + len(instances)) + "|")
     for section, kind, core, per_byte in rows:
         cpu_s = per_byte * sizes[kind] * TIB / options.busy
         prices = [f"${each.dollars(cpu_s, options.spot):,.2f} |" for each in instances]
         one_file = instances[0].dollars(cpu_s, options.spot) / options.files
-        print(f"| `{JOBS[section]}` | {sizes[kind]:g} TiB of {kind.upper()} | {core} | {per_byte * 1e9:.1f} "
-              f"| {cpu_s / 3600:,.0f} |", *prices, f"${one_file:.5f} |")  # fmt: skip
+        print(
+            f"| `{JOBS[section]}` | {sizes[kind]:g} TiB of {kind.upper()} | {core} | {per_byte * 1e9:.1f} "
+            f"| {cpu_s / 3600:,.0f} |",
+            *prices,
+            f"${one_file:.5f} |",
+        )
     return 0
 
 
@@ -102,11 +122,17 @@ def measured(path: Path) -> list[Measured]:
     """The whole jobs among the results of a benchmark."""
     results: dict[str, Any] = json.loads(path.read_bytes())
     return [
-        (table["section"], table["workload"]["kind"], CORES[row["name"]],
-         median(run["cpu_s"] for run in row["runs"]) / table["workload"]["compressed"])
-        for table in results["comparisons"] if table["section"] in JOBS and table["title"].startswith("whole jobs")
-        for row in table["rows"] if row["name"] in CORES and row["runs"] and not row["failure"]
-    ]  # fmt: skip
+        (
+            table["section"],
+            table["workload"]["kind"],
+            CORES[row["name"]],
+            median(run["cpu_s"] for run in row["runs"]) / table["workload"]["compressed"],
+        )
+        for table in results["comparisons"]
+        if table["section"] in JOBS and table["title"].startswith("whole jobs")
+        for row in table["rows"]
+        if row["name"] in CORES and row["runs"] and not row["failure"]
+    ]
 
 
 if __name__ == "__main__":

@@ -72,9 +72,13 @@ class Smoke:
         disks = [{"VolumeSpecification": {"VolumeType": "gp3", "SizeInGB": 64}, "VolumesPerInstance": 1}]
         instances["InstanceGroups"] = [
             {"InstanceRole": "MASTER", "InstanceType": MACHINE, "InstanceCount": 1},
-            {"InstanceRole": "CORE", "InstanceType": MACHINE, "InstanceCount": 1,
-             "EbsConfiguration": {"EbsBlockDeviceConfigs": disks}},
-        ]  # fmt: skip
+            {
+                "InstanceRole": "CORE",
+                "InstanceType": MACHINE,
+                "InstanceCount": 1,
+                "EbsConfiguration": {"EbsBlockDeviceConfigs": disks},
+            },
+        ]
         return {**request, "Name": "crawlmill smoke"}
 
     def part(self, name: str, do: Callable[[], str]) -> None:
@@ -94,8 +98,22 @@ class Smoke:
         where = ["--region", self.options.region] if self.options.region else []
         every = ["--check-cluster-every", str(self.options.every)]
         script = str(PROJECT / "jobs" / f"{job}.py")
-        return [sys.executable, script, "-r", "emr", *paths, *where, *every, "--cluster-id",
-                self.cluster, "--cloud-tmp-dir", self.tmp, "--output-dir", output, str(lst)]  # fmt: skip
+        return [
+            sys.executable,
+            script,
+            "-r",
+            "emr",
+            *paths,
+            *where,
+            *every,
+            "--cluster-id",
+            self.cluster,
+            "--cloud-tmp-dir",
+            self.tmp,
+            "--output-dir",
+            output,
+            str(lst),
+        ]
 
     def job(self, job: str, lst: Path) -> str:
         """A job that runs to its end."""
@@ -136,8 +154,11 @@ class Smoke:
             process.communicate()
         done = subprocess.run(
             [sys.executable, "-m", "crawlmill", "ledger", "--collect", "--wait", f"{self.folder}/collected"],
-            capture_output=True, text=True, timeout=LIMIT_S, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
         check(done.returncode == 0, f"exit code {done.returncode}: {last_line(done.stderr)}")
         counted = (line for line in done.stderr.splitlines() if " inputs: " in line)
         return f"ok: {next(counted, last_line(done.stderr))}"
@@ -221,8 +242,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--price", type=float, default=0.192, help=f"dollars an hour for {MACHINE} (default: 0.192)")
     parser.add_argument("--emr-price", type=float, default=0.048, help="EMR's surcharge on it (default: 0.048)")
     parser.add_argument("--every", type=float, default=15, metavar="S", help="seconds between looks (default: 15)")
-    parser.add_argument("--settle", type=float, default=30, metavar="S",
-                        help="seconds from the start of a step to its end by Ctrl-C (default: 30)")  # fmt: skip
+    parser.add_argument(
+        "--settle",
+        type=float,
+        default=30,
+        metavar="S",
+        help="seconds from the start of a step to its end by Ctrl-C (default: 30)",
+    )
     options = parser.parse_args(arguments)
     # A background job of a shell ignores Ctrl-C, and so would the job that is to be stopped by it.
     signal.signal(signal.SIGINT, signal.default_int_handler)

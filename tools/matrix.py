@@ -122,11 +122,17 @@ def page(found: dict[str, Any]) -> tuple[str, bool]:
     """The page, and whether all engines agree with the reference, and that is as it should be."""
     engines = [engine for engine in ENGINES if any(engine in outcomes for outcomes in found.values())]
     lines = [
-        "# The matrix", "",
-        _INTRODUCTION, "",
-        "| list | what it names |", "|---|---|", *(f"| {name} | {what} |" for name, what in LISTS.items()), "",
-        f"| job | list | exit | results | ledger | {' | '.join(engines)} |", "|---" * (5 + len(engines)) + "|",
-    ]  # fmt: skip
+        "# The matrix",
+        "",
+        _INTRODUCTION,
+        "",
+        "| list | what it names |",
+        "|---|---|",
+        *(f"| {name} | {what} |" for name, what in LISTS.items()),
+        "",
+        f"| job | list | exit | results | ledger | {' | '.join(engines)} |",
+        "|---" * (5 + len(engines)) + "|",
+    ]
     same = True
     for name, outcomes in found.items():
         job, _, kind = name.partition("/")

@@ -67,8 +67,15 @@ _OPTIONS: Final = {
 _NOT_OK: Final = ("damaged", COMBINED)
 _CUT_BY_THEMSELVES: Final = ("find_captures", "extract_records")
 """Jobs that say themselves what a task is."""
-_COUNTING: Final = ("tag_count", "server_count", "word_count", "metadata_statistics", "server_addresses",
-                    "crawl_statistics", "host_statistics")  # fmt: skip
+_COUNTING: Final = (
+    "tag_count",
+    "server_count",
+    "word_count",
+    "metadata_statistics",
+    "server_addresses",
+    "crawl_statistics",
+    "host_statistics",
+)
 _FEW_REDUCERS: Final = ("-D", "mapreduce.job.reduces=3")  # instead of 16: each is a Java machine of its own
 _MORE: Final = {
     "extract_records": ("--max-size", "100KB", "--prefix", "r"),
@@ -187,9 +194,13 @@ def _write_patterns(home: Path) -> None:
     good = list(dict.fromkeys(url for url, line in zip(urls, lines, strict=True) if line.split(" ")[0] not in near))
     damaged = [urls[at + 25], *good[:20]]
     lists = {
-        "good": good, "damaged": damaged, "small": good[:200], "ranges": [f"{url}\texact" for url in good[:100]],
-        "gz": ["# URLs", *good[:50], "", *good[50:]], COMBINED: ["# all in one", *damaged, "", *good[:99], good[0]],
-    }  # fmt: skip
+        "good": good,
+        "damaged": damaged,
+        "small": good[:200],
+        "ranges": [f"{url}\texact" for url in good[:100]],
+        "gz": ["# URLs", *good[:50], "", *good[50:]],
+        COMBINED: ["# all in one", *damaged, "", *good[:99], good[0]],
+    }
     for kind, patterns in lists.items():
         text = "".join(f"{pattern}\n" for pattern in patterns).encode()
         (home / f"{kind}.paths").write_bytes(gzip.compress(text, mtime=0) if kind in ("gz", COMBINED) else text)
@@ -295,9 +306,14 @@ def _lists(home: Path, whole: list[str], small: list[str]) -> dict[str, list[str
     damaged = [whole[0], "cut", "flipped", "missing"]
     marked = ["# whole files", *whole[:2], "", whole[2], "# that was all"]
     return {
-        "good": whole, "damaged": damaged, "small": small, "ranges": ranges, "gz": marked, "top": whole,
+        "good": whole,
+        "damaged": damaged,
+        "small": small,
+        "ranges": ranges,
+        "gz": marked,
+        "top": whole,
         COMBINED: ["# all in one", *damaged, "", *small[:20], *ranges, whole[0]],
-    }  # fmt: skip
+    }
 
 
 def _bounds(data: bytes) -> list[int]:

@@ -81,8 +81,14 @@ def _spark(place: Place, line: str) -> Run:  # noqa: ARG001
 def _spark_on_yarn(place: Place) -> Run:
     start = _spark(place, "4")
     jars = next((PROJECT / ".cache/spark/4").glob("lib/python3*/site-packages/pyspark/jars"))
-    settings = {"yarn.jars": f"local:{jars}/*", "executor.memory": "512m", "yarn.am.memory": "256m",
-                "executor.instances": "1", "driver.host": "127.0.0.1", "ui.enabled": "false"}  # fmt: skip
+    settings = {
+        "yarn.jars": f"local:{jars}/*",
+        "executor.memory": "512m",
+        "yarn.am.memory": "256m",
+        "executor.instances": "1",
+        "driver.host": "127.0.0.1",
+        "ui.enabled": "false",
+    }
     given = [part for name, value in settings.items() for part in ("-D", f"spark.{name}={value}")]
     given += ["--spark-master", "yarn", "--task-python-bin", sys.executable]
     environment = {**place.hadoop.environment, "MRJOB_CONF": ""}

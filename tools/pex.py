@@ -45,10 +45,18 @@ def main() -> int:
     native = [] if options.no_native else native_wheel(home)
     options.output.parent.mkdir(parents=True, exist_ok=True)
     command = [
-        home / "bin" / "pex", "--use-pip-config", "--inherit-path=fallback", "--sh-boot",
-        f"--interpreter-constraint=CPython=={python}.*", "--python", sys.executable,
-        "--pex-root", CACHE / "root", "-o", options.output,
-    ]  # fmt: skip
+        home / "bin" / "pex",
+        "--use-pip-config",
+        "--inherit-path=fallback",
+        "--sh-boot",
+        f"--interpreter-constraint=CPython=={python}.*",
+        "--python",
+        sys.executable,
+        "--pex-root",
+        CACHE / "root",
+        "-o",
+        options.output,
+    ]
     if run(*command, *needed, *extras, *native) and run(*command, *needed, *native):
         return complain(f"{options.output} could not be made")
     size = options.output.stat().st_size / 1e6

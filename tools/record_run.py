@@ -58,9 +58,15 @@ def run(commands: Sequence[str], folder: Path, environment: dict[str, str]) -> l
     )
     script = "".join(("__code=0\n", *shown))
     done = subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, encoding="utf-8", check=True,
-    )  # fmt: skip
+        ["bash", "-c", script],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=True,
+    )
     return done.stdout.replace(str(folder.resolve()), SHOWN_FOLDER).splitlines()
 
 

@@ -71,8 +71,11 @@ def reduced(graph: Graph) -> Graph:
 def mermaid(graph: Graph) -> str:
     """The picture of a graph without circles, in a fenced block."""
     lines = [f"    {name.replace('.', '_')}[{name}]" for name in sorted(graph)]
-    lines += [f"    {name.replace('.', '_')} --> {target.replace('.', '_')}"
-              for name, targets in sorted(reduced(graph).items()) for target in sorted(targets)]  # fmt: skip
+    lines += [
+        f"    {name.replace('.', '_')} --> {target.replace('.', '_')}"
+        for name, targets in sorted(reduced(graph).items())
+        for target in sorted(targets)
+    ]
     return "\n".join(["```mermaid", "flowchart TD", *lines, "```"])
 
 

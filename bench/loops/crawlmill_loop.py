@@ -78,9 +78,13 @@ def words(paths: list[str]) -> dict[str, int]:
 
 
 WORK: dict[str, Callable[[list[str]], dict[str, int]]] = {
-    "pass-records": pass_records, "take-blocks": take_blocks, "tags": tags,
-    "servers": servers, "servers-heads": servers_of_heads, "words": words,
-}  # fmt: skip
+    "pass-records": pass_records,
+    "take-blocks": take_blocks,
+    "tags": tags,
+    "servers": servers,
+    "servers-heads": servers_of_heads,
+    "words": words,
+}
 
 if __name__ == "__main__":
     print(json.dumps(WORK[sys.argv[1]](sys.argv[2:])))

@@ -58,11 +58,13 @@ def texts(paths: list[str]) -> Iterator[bytes]:
 
 
 if __name__ == "__main__":
-    print_answer({
-        "pass-records": lambda paths: count_records(records(paths)),
-        "take-blocks": lambda paths: count_blocks(blocks(paths)),
-        "tags": lambda paths: count_tags(pages(paths)),
-        "links": lambda paths: count_links(pages_with_urls(paths)),
-        "servers": lambda paths: count_servers(envelopes(paths)),
-        "words": lambda paths: count_words(texts(paths)),
-    })  # fmt: skip
+    print_answer(
+        {
+            "pass-records": lambda paths: count_records(records(paths)),
+            "take-blocks": lambda paths: count_blocks(blocks(paths)),
+            "tags": lambda paths: count_tags(pages(paths)),
+            "links": lambda paths: count_links(pages_with_urls(paths)),
+            "servers": lambda paths: count_servers(envelopes(paths)),
+            "words": lambda paths: count_words(texts(paths)),
+        }
+    )

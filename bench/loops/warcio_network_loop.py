@@ -45,7 +45,9 @@ def pages(open_stream: Callable[[str], AbstractContextManager[Any]], locations: 
 
 
 if __name__ == "__main__":
-    print_answer({
-        "http": lambda locations: count_tags(pages(by_requests, locations)),
-        "s3": lambda locations: count_tags(pages(by_boto3, locations)),
-    })  # fmt: skip
+    print_answer(
+        {
+            "http": lambda locations: count_tags(pages(by_requests, locations)),
+            "s3": lambda locations: count_tags(pages(by_boto3, locations)),
+        }
+    )

@@ -109,8 +109,9 @@ def _s3(paths: tuple[str, ...]) -> Iterator[str]:
     host, port = server.get_host_and_port()
     url = f"http://{host}:{port}"
     try:
-        client = boto3.client("s3", endpoint_url=url, aws_access_key_id="bench", aws_secret_access_key="bench",
-                              region_name="us-east-1")  # fmt: skip
+        client = boto3.client(
+            "s3", endpoint_url=url, aws_access_key_id="bench", aws_secret_access_key="bench", region_name="us-east-1"
+        )
         client.create_bucket(Bucket="bench")
         for number, path in enumerate(paths):
             with Path(path).open("rb") as file:

@@ -23,10 +23,14 @@ def measure(lab: Lab) -> Iterator[Comparison]:
     size = path.stat().st_size
     memory = size // 5
     contenders = [
-        Contender(name, [sys.executable, str(LOOPS / "sort_loop.py"), str(path), str(memory)],
-                  {"CRAWLMILL_CORE": core}, _sorted)
+        Contender(
+            name,
+            [sys.executable, str(LOOPS / "sort_loop.py"), str(path), str(memory)],
+            {"CRAWLMILL_CORE": core},
+            _sorted,
+        )
         for name, core in zip(ours(), CORES, strict=True)
-    ]  # fmt: skip
+    ]
     command = ["sort", "-S", f"{memory}b", "--parallel=2", "-T", ".", "-o", "sorted", str(path)]
     peer = Contender(_SORT, command, {"LC_ALL": "C"}, _sorted)
     goals = [AtLeast("crawlmill", _SORT, "wall", 0.25), AtLeast(NATIVE, _SORT, "wall", 1)]

@@ -28,10 +28,16 @@ _PEER = "cc-crawl-statistics"
 _COUNTED = {"exact": ["--exact"], "sketch": ["--sketch"]}
 _PEER_COUNTED = {"exact": ["--exact-counts"], "sketch": ["--no-exact-counts"]}
 _SELECTORS = [
-    ["--status", "418"], ["--mime", "model/*"], ["--domain", "nowhere.example"], ["--language", "tlh"],
-    ["--charset", "x-none"], ["--from", "2099"], ["--truncated", "only"], ["--sample-records", "1%"],
+    ["--status", "418"],
+    ["--mime", "model/*"],
+    ["--domain", "nowhere.example"],
+    ["--language", "tlh"],
+    ["--charset", "x-none"],
+    ["--from", "2099"],
+    ["--truncated", "only"],
+    ["--sample-records", "1%"],
     ["--url-regex", "nowhere"],
-]  # fmt: skip
+]
 
 
 def measure(lab: Lab) -> Iterator[Comparison]:
@@ -71,8 +77,16 @@ def _counting(lab: Lab, folder: Path, lines: int) -> Comparison:
     ]
     if lab.cc_crawl_statistics is not None:
         python = environment(lab.venvs, _PEER)
-        command = [str(python), str(lab.cc_crawl_statistics / "crawlstats.py"), "-r", "local", "--num-cores", "2",
-                   "--crawl", _CRAWL]  # fmt: skip
+        command = [
+            str(python),
+            str(lab.cc_crawl_statistics / "crawlstats.py"),
+            "-r",
+            "local",
+            "--num-cores",
+            "2",
+            "--crawl",
+            _CRAWL,
+        ]
         contenders += [
             Contender(f"{_PEER}, {what}", [*command, *more, *map(str, _files(folder))], answer=lines_answer)
             for what, more in _PEER_COUNTED.items()
@@ -86,8 +100,17 @@ def _counting(lab: Lab, folder: Path, lines: int) -> Comparison:
 
 
 def _job(script: str, *options: str) -> list[str]:
-    return [sys.executable, str(_ROOT / "jobs" / script), "-r", "local", "--num-cores", "2", "--no-progress", "--quiet",
-            *options]  # fmt: skip
+    return [
+        sys.executable,
+        str(_ROOT / "jobs" / script),
+        "-r",
+        "local",
+        "--num-cores",
+        "2",
+        "--no-progress",
+        "--quiet",
+        *options,
+    ]
 
 
 def _selecting(lab: Lab) -> Comparison:

@@ -21,8 +21,9 @@ def measure(lab: Lab) -> Iterator[Comparison]:
     goals: list[Goal] = [AtLeast(name, "warcio", "cpu", 1.7) for name in ours()]
     goals += [AtLeast(NATIVE, LIMIT, "cpu", 0.55)]
     goals += [AtLeast(NATIVE, "warcio", "cpu", 4.5), AtLeast(NATIVE, "fastwarc", "cpu", 3)]
-    yield lab.compare("tags", "bare, one process", [*lab.loops("tags", workload), *peers, limit], workload,
-                      goals=goals, limit=LIMIT)  # fmt: skip
+    yield lab.compare(
+        "tags", "bare, one process", [*lab.loops("tags", workload), *peers, limit], workload, goals=goals, limit=LIMIT
+    )
     goals = []
     for name in ours():
         goals += [AtLeast(name, SPARK, "wall", 5), AtLeast(name, SPARK, "memory", 3)]

@@ -16,8 +16,9 @@ def measure(lab: Lab) -> Iterator[Comparison]:
     limit = lab.inflating("libdeflate", workload)
     peers = [lab.reader_loop(reader, "words", workload) for reader in ("warcio", "fastwarc")]
     goals: list[Goal] = [AtLeast(NATIVE, LIMIT, "cpu", 0.22), AtLeast(NATIVE, "warcio", "cpu", 4)]
-    yield lab.compare("words", "bare, one process", [*lab.loops("words", workload), *peers, limit], workload,
-                      goals=goals, limit=LIMIT)  # fmt: skip
+    yield lab.compare(
+        "words", "bare, one process", [*lab.loops("words", workload), *peers, limit], workload, goals=goals, limit=LIMIT
+    )
     goals = []
     for name in ours():
         goals += [AtLeast(name, SPARK, "wall", 10 if name == NATIVE else 3), AtLeast(name, SPARK, "memory", 3)]

@@ -29,9 +29,19 @@ __all__ = [
 ]
 
 DATA_REASONS = (
-    "truncated", "bad-checksum", "bad-compression", "bad-header", "bad-length", "bad-digest", "bad-json",
-    "bad-encoding", "too-large", "trailing-bytes", "unknown-format", "unsupported-format",
-)  # fmt: skip
+    "truncated",
+    "bad-checksum",
+    "bad-compression",
+    "bad-header",
+    "bad-length",
+    "bad-digest",
+    "bad-json",
+    "bad-encoding",
+    "too-large",
+    "trailing-bytes",
+    "unknown-format",
+    "unsupported-format",
+)
 ACCESS_REASONS = ("not-found", "denied", "unavailable", "changed", "unaccounted")
 
 

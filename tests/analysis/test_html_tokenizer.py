@@ -50,7 +50,7 @@ PAGES = [
     ("bare value may not begin with a quote, but with anything else", b"<a b=/'><i>", "a i"),
     ("missing value", b"<a b=><i>", "a i"),
     ("missing value after spaces", b"<a b= ><i>", "a i"),
-    ("quote in an attribute name opens nothing", b"<a b\"><i title=\">\"><u>", "a i u"),
+    ("quote in an attribute name opens nothing", b'<a b"><i title=">"><u>', "a i u"),
     ("quote as an attribute name opens nothing", b"<a '><i>", "a i"),
     ("= begins an attribute name", b"<a ='><i title='><u>'>", "a i"),
     ("= begins an attribute name after /", b"<a /='><i>", "a i"),
@@ -84,7 +84,7 @@ PAGES = [
     ("<!- is a bogus comment", b"<!- <b> <i> -->", "i"),
     ("bogus comments end at the first >", b"<!x '><i>'><?y '><u>'><![CDATA[<b>]]><s>", "i u s"),
     ("bogus comment that never ends", b"<i><? <b", "i"),
-    ("doctype with > in quotes", b"<!DOCTYPE html PUBLIC \"><i>\"><u>", "i u"),
+    ("doctype with > in quotes", b'<!DOCTYPE html PUBLIC "><i>"><u>', "i u"),
     ("script", b"<script>a<b>c</script><i>", "script i"),
     ("script in upper case", b"<SCRIPT>a<b>c</ScRiPt><i>", "SCRIPT i"),
     ("script that never ends", b"<script>a<b>c</scrip", "script"),
@@ -124,15 +124,21 @@ PAGES = [
     ("raw text cut in its end tag", b"<title></title", "title"),
     ("raw text with many <", b"<style><<<</</s</style<</style><i>", "style i"),
     ("noscript and noframe are markup", b"<noscript><b></noscript><noframe><i>", "noscript b noframe i"),
-    ("names like raw text ones", b"<styles><b><titles><i><iframes><u><xm><s><plain><q>",
-     "styles b titles i iframes u xm s plain q"),
-    ("names that begin like raw text ones", b"<strong a='>'><section><time><tfoot><noop><if><xml><pli>",
-     "strong section time tfoot noop if xml pli"),
+    (
+        "names like raw text ones",
+        b"<styles><b><titles><i><iframes><u><xm><s><plain><q>",
+        "styles b titles i iframes u xm s plain q",
+    ),
+    (
+        "names that begin like raw text ones",
+        b"<strong a='>'><section><time><tfoot><noop><if><xml><pli>",
+        "strong section time tfoot noop if xml pli",
+    ),
     ("plaintext", b"<plaintext><b></plaintext><i>", "plaintext"),
     ("raw text tag in a comment or value", b"<!--<script>--><b><a b='<script>'><i></a><!--<title>--><u>", "b a i u"),
     ("end tag of raw text without a start", b"</script><b></title><i>", "b i"),
     ("start tag of raw text never closed", b"<b><script src='><i></script>", "b"),
-]  # fmt: skip
+]
 
 # Where the tree matters to a browser: what we do is decided, not derived.
 FOREIGN = [
@@ -161,7 +167,7 @@ FOREIGN = [
     ("CDATA in svg is a bogus comment", b"<svg><![CDATA[<b><i>]]></svg>", "svg i"),
     ("svg and math by their whole names", b"<svgx><svg:svg><maths><title/><b></title>", "svgx svg:svg maths title"),
     ("foreignObject changes nothing", b"<svg><foreignObject><title/><b>", "svg foreignObject title b"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -182,9 +188,12 @@ def test_raw_text_element_in_any_case_hides_markup_up_to_its_end_tag(reader, ele
 def by_html5lib(page: bytes) -> list[str]:
     """The start tags of html5lib's tokenizer, its state switched after raw text start tags as a tree builder would."""
     states = {
-        "title": "rcdataState", "textarea": "rcdataState", "script": "scriptDataState", "plaintext": "plaintextState",
+        "title": "rcdataState",
+        "textarea": "rcdataState",
+        "script": "scriptDataState",
+        "plaintext": "plaintextState",
         **dict.fromkeys(("style", "xmp", "iframe", "noembed", "noframes"), "rawtextState"),
-    }  # fmt: skip
+    }
     tokenizer = HTMLTokenizer(page.decode("latin-1"))
     names = []
     for token in tokenizer:
@@ -204,12 +213,23 @@ HTML5LIB_IS_WRONG = re.compile(rb"<!---?\0")
 
 FRAGMENTS = [
     *b"< > / ! - -- ? & [ = \" ' a B <!-- --> --!> <!--> <!---> ]]> />".split(),
-    *b"=x <a </a <b> </b> <i\" <a= =\" =' <p <st <td <img".split(),
+    *b'=x <a </a <b> </b> <i" <a= =" =\' <p <st <td <img'.split(),
     *b"<script <script> </script </script> <SCRIPT> </sCript/ <title <title> </title> <textarea> </textarea>".split(),
     *b"<style> </style> <xmp> </xmp> <iframe <iframe> </iframe> <noembed> </noembed> <noframes </noframes>".split(),
     *b"<plaintext <strong <!doctype <![CDATA[ <? \xe9 \xc3\xa9".split(),
-    b" ", b"\n", b"\t", b"\r", b"\f", b"\v", b"\0", b' b="', b" b='", b" b=", b"</script ", b"<div c='d' e=\"f\" g>",
-]  # fmt: skip
+    b" ",
+    b"\n",
+    b"\t",
+    b"\r",
+    b"\f",
+    b"\v",
+    b"\0",
+    b' b="',
+    b" b='",
+    b" b=",
+    b"</script ",
+    b"<div c='d' e=\"f\" g>",
+]
 soup = st.lists(st.sampled_from(FRAGMENTS), max_size=40).map(b"".join)
 FOREIGN_FRAGMENTS = b"<svg> <svg </svg> <MATH> </math <title/> <script/> <style\ta=b/>".split(b" ")
 foreign_soup = st.lists(st.sampled_from(FRAGMENTS + FOREIGN_FRAGMENTS), max_size=40).map(b"".join)

@@ -107,8 +107,9 @@ def test_every_choice_of_differing_bits_leaves_a_block_in_common(limit):
 
 
 @pytest.mark.parametrize(
-    ("limit", "count", "bits"), [(0, 1, 64), (1, 3, 43), (2, 6, 32), (3, 10, 26), (4, 15, 21), (5, 21, 18), (6, 28, 16), (7, 36, 14)]
-)  # fmt: skip
+    ("limit", "count", "bits"),
+    [(0, 1, 64), (1, 3, 43), (2, 6, 32), (3, 10, 26), (4, 15, 21), (5, 21, 18), (6, 28, 16), (7, 36, 14)],
+)
 def test_blocks_are_as_many_and_as_narrow_as_documented(limit, count, bits):
     every = list(blocks(-1, limit))
     assert [index for index, _ in every] == list(range(count))

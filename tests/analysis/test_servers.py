@@ -13,11 +13,27 @@ from crawlmill.analysis.servers import servers_of_headers, wat_servers
 from crawlmill.errors import FormatError
 
 NASTY = [
-    '{"report_to":"x","max_age":1}}}', '"Server":"fake","Headers":{"Server":"fake"}', "\\", '\\"', "}", "{", '"',
-    '","Headers":{"Server":"fake"},"x":"', '"HTTP-Response-Metadata":{"Headers":{"Server":"fake"}}',
-    "HTTP-Response-Metadata", "Headers", '{"Headers":{', "\\\\", "\n\t\0", "é漢\U0001f600",
-    '"WARC-Header-Metadata":{"WARC-Type":"request"}', "[]", "null", "</script>", "\u2028",
-]  # fmt: skip
+    '{"report_to":"x","max_age":1}}}',
+    '"Server":"fake","Headers":{"Server":"fake"}',
+    "\\",
+    '\\"',
+    "}",
+    "{",
+    '"',
+    '","Headers":{"Server":"fake"},"x":"',
+    '"HTTP-Response-Metadata":{"Headers":{"Server":"fake"}}',
+    "HTTP-Response-Metadata",
+    "Headers",
+    '{"Headers":{',
+    "\\\\",
+    "\n\t\0",
+    "é漢\U0001f600",
+    '"WARC-Header-Metadata":{"WARC-Type":"request"}',
+    "[]",
+    "null",
+    "</script>",
+    "\u2028",
+]
 
 
 def envelope(headers, *, kind="response", order="2024", head=None):
@@ -96,11 +112,11 @@ CASES = [
     ({}, [None]),
     (None, [None]),
     ({"Headers": "no", "HTTP-Response-Metadata": "no", "WARC-Type": "request", "Server": "yes"}, ["yes"]),
-    ({'"Headers":{"Server':  "no", '{"Headers":{': "no", "Server": "yes"}, ["yes"]),
+    ({'"Headers":{"Server': "no", '{"Headers":{': "no", "Server": "yes"}, ["yes"]),
     *(({"X-Nasty": text, "Server": "true-one", "X-More": [text, text]}, ["true-one"]) for text in NASTY),
     *(({"Server": text}, [text.strip(" \t\r\n\v\f") or None]) for text in NASTY),
     ({"Server": "café 漢 \U0001f600"}, ["café 漢 \U0001f600"]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("order", ["2024", "2014"])
@@ -119,11 +135,14 @@ def test_record_that_is_no_response_counts_nothing(kind, order):
         assert wat_servers(text) is None
 
 
-@pytest.mark.parametrize("payload", [
-    {"WARC-Metadata-Metadata": {"Metadata-Records": [{"Name": "Server", "Value": "x"}]}},
-    {"Note": "HTTP-Response-Metadata"},
-    {},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"WARC-Metadata-Metadata": {"Metadata-Records": [{"Name": "Server", "Value": "x"}]}},
+        {"Note": "HTTP-Response-Metadata"},
+        {},
+    ],
+)
 def test_payload_without_http_response_counts_nothing(payload):
     warc = {"WARC-Type": "response"}
     for text in spellings({"Container": {}, "Envelope": {"Payload-Metadata": payload, "WARC-Header-Metadata": warc}}):
@@ -156,11 +175,22 @@ def test_record_without_response_is_parsed_whole_where_its_braces_do_not_match()
 
 @pytest.mark.parametrize(
     "text",
-    [b"", b" ", b"x", b"{", b"}", b"[]", b'"HTTP-Response-Metadata"', b'{"HTTP-Response-Metadata"}',
-     b'{"Envelope": nothing "HTTP-Response-Metadata"}', b'{"HTTP-Response-Metadata":{"Headers":{"a":b}}}',
-     b'{"HTTP-Response-Metadata":' * 2000 + b"}" * 2000, b'{"HTTP-Response-Metadata":"\xff"}',
-     b'{"HTTP-Response-Metadata":{"Headers":{"Server":"\xff"}},"WARC-Header-Metadata":{"WARC-Type":"response"}}'],
-)  # fmt: skip
+    [
+        b"",
+        b" ",
+        b"x",
+        b"{",
+        b"}",
+        b"[]",
+        b'"HTTP-Response-Metadata"',
+        b'{"HTTP-Response-Metadata"}',
+        b'{"Envelope": nothing "HTTP-Response-Metadata"}',
+        b'{"HTTP-Response-Metadata":{"Headers":{"a":b}}}',
+        b'{"HTTP-Response-Metadata":' * 2000 + b"}" * 2000,
+        b'{"HTTP-Response-Metadata":"\xff"}',
+        b'{"HTTP-Response-Metadata":{"Headers":{"Server":"\xff"}},"WARC-Header-Metadata":{"WARC-Type":"response"}}',
+    ],
+)
 def test_text_that_is_no_json_is_an_error(text):
     with pytest.raises(FormatError) as caught:
         wat_servers(text)

@@ -25,9 +25,12 @@ def folder(tmp_path, monkeypatch):
     second = builders.response("http://example.com/a", b"<p>", HTML)
     members = [builders.pack([each]) for each in (builders.warcinfo(), first, second)]
     (tmp_path / "pages.warc.gz").write_bytes(b"".join(members))
-    line = 'com,example){} 20240102030405 {{"url": "http://example.com{}", "status": "200", "length": "{}", "offset": "{}", "filename": "pages.warc.gz"}}\n'  # fmt: skip
+    line = 'com,example){} 20240102030405 {{"url": "http://example.com{}", "status": "200", "length": "{}", "offset": "{}", "filename": "pages.warc.gz"}}\n'
     at = len(members[0])
-    rows = [line.format(path, path, len(member), offset) for path, member, offset in (("/", members[1], at), ("/a", members[2], at + len(members[1])))]  # fmt: skip
+    rows = [
+        line.format(path, path, len(member), offset)
+        for path, member, offset in (("/", members[1], at), ("/a", members[2], at + len(members[1])))
+    ]
     (tmp_path / "captures.cdxj").write_text("".join(rows))
     tags = builders.pack([builders.warcinfo(), builders.response("http://e.org/", b"<a><p><p>", HTML)])
     (tmp_path / "tags.warc.gz").write_bytes(tags)

@@ -18,7 +18,11 @@ def out(tmp_path):
     """Runs `server_count` over two pages, one of them with a server."""
 
     def run(*options, cut=0, missing=False):
-        records = [builders.warcinfo(), builders.response("http://e.org/1", b"", [("Server", "a,b")]), builders.response("http://e.org/2", b"", [("X", "y")])]  # fmt: skip
+        records = [
+            builders.warcinfo(),
+            builders.response("http://e.org/1", b"", [("Server", "a,b")]),
+            builders.response("http://e.org/2", b"", [("X", "y")]),
+        ]
         data = builders.pack(records)
         (tmp_path / "a.warc.gz").write_bytes(data[: len(data) - cut])
         (tmp_path / "x.paths").write_text("a.warc.gz\n" + "nowhere\n" * missing)
@@ -46,11 +50,16 @@ def test_losses_and_unfinished_runs_are_warned_of_at_the_line_of_the_caller(out)
     folder = out(cut=9, missing=True)
     with pytest.warns(crawlmill.LossWarning) as caught:
         crawlmill.read_results(folder)
-    assert [(str(each.message), each.filename) for each in caught] == [(f"{folder}: 1 partial, 1 failed of 2 inputs", __file__)]  # fmt: skip
+    assert [(str(each.message), each.filename) for each in caught] == [
+        (f"{folder}: 1 partial, 1 failed of 2 inputs", __file__)
+    ]
     (folder / "_SUCCESS").unlink()
     with pytest.warns(crawlmill.LossWarning) as caught:
         results = crawlmill.read_results(str(folder))
-    assert [str(each.message).rpartition(": ")[2] for each in caught] == ["1 partial, 1 failed of 2 inputs", "there is no _SUCCESS"]  # fmt: skip
+    assert [str(each.message).rpartition(": ")[2] for each in caught] == [
+        "1 partial, 1 failed of 2 inputs",
+        "there is no _SUCCESS",
+    ]
     assert dict(results) == {"a,b": 1}
 
 

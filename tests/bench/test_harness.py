@@ -332,10 +332,13 @@ class TestReplaying:
 class TestReport:
     WORKLOAD = Workload("warc", ("/data/a.gz", "/data/b.gz"), "/data/list", 20_000_000, 80_000_000, 6000)
     COMPARISON = Comparison(
-        "tags", "bare", WORKLOAD,
+        "tags",
+        "bare",
+        WORKLOAD,
         (row("crawlmill", [2.0, 2.0]), Row("warcio", row("warcio", [5.0]).runs, Answer(3, 12)), row("inflate", [0.5])),
-        (AtLeast("crawlmill", "warcio", "cpu", 1.7), AtLeast("crawlmill", "cc-pyspark", "wall", 5)), "inflate",
-    )  # fmt: skip
+        (AtLeast("crawlmill", "warcio", "cpu", 1.7), AtLeast("crawlmill", "cc-pyspark", "wall", 5)),
+        "inflate",
+    )
 
     def test_table_shows_medians_ratios_to_the_first_row_and_to_the_limit(self) -> None:
         lines = as_text(self.COMPARISON).splitlines()
@@ -347,9 +350,15 @@ class TestReport:
 
     def test_saved_results_hold_every_run_and_no_path_of_the_machine(self, tmp_path: Path) -> None:
         machine = {
-            "host": "h", "commit": "c", "cpu": "x", "cores": 2, "memory_bytes": 8e9, "system": "s", "java": None,
+            "host": "h",
+            "commit": "c",
+            "cpu": "x",
+            "cores": 2,
+            "memory_bytes": 8e9,
+            "system": "s",
+            "java": None,
             "environments": {"crawlmill": {"python": "3.11.7", "packages": {"warcio": "1.8.1", "six": "1"}}},
-        }  # fmt: skip
+        }
         folder = results_folder(tmp_path, machine, "small")
         save(folder, {"date": "2026-01-01", "scale": "small", "repeat": 2, "machine": machine}, [self.COMPARISON])
         table = json.loads((folder / "results.json").read_text())["comparisons"][0]

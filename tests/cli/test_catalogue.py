@@ -80,8 +80,10 @@ def test_entry_that_is_left_out_is_one_line(run, mirror):
     (mirror / "collinfo.json").write_text(f'[{{"id": 5}}, {{"id": "{ID}"}}]')
     code, out, err = run("crawls", "--index-url", mirror)
     assert (code, out) == (0, f"{ID}\n".encode())
-    assert err == (f"1 of 2 entries of {mirror / 'collinfo.json'} make no sense and are left out; "
-                   "entry 1: expected an id such as CC-MAIN-2024-10, got 5\n")  # fmt: skip
+    assert err == (
+        f"1 of 2 entries of {mirror / 'collinfo.json'} make no sense and are left out; "
+        "entry 1: expected an id such as CC-MAIN-2024-10, got 5\n"
+    )
 
 
 @pytest.mark.parametrize("name", ["latest:0", "1999", "nonsense"])
@@ -211,9 +213,12 @@ def test_plan_knows_clusters_and_index_files(run, tmp_path, monkeypatch):
     (tmp_path / "l.paths").write_text("c/cluster.idx\nx.cdxj\n")
     shards = sum(path.stat().st_size for path in (tmp_path / "c").glob("cdx-*"))
     for lists, files, more in (
-        (["c"], 3, 0), (["c/cluster.idx"], 3, 0), (["l.paths"], 4, len(text(lines))), (["c", "l.paths"], 4, len(text(lines))),
+        (["c"], 3, 0),
+        (["c/cluster.idx"], 3, 0),
+        (["l.paths"], 4, len(text(lines))),
+        (["c", "l.paths"], 4, len(text(lines))),
         (["--index-files", "c", "x.cdxj", "y.cdx"], 5, len(text(lines)) + (tmp_path / "y.cdx").stat().st_size),
-    ):  # fmt: skip
+    ):
         code, out, err = run("plan", *lists)
         assert (code, err.count("\n")) == (0, 0), err
         assert plan_of(out)["inputs"] == f"{files}: {files} files, 0 ranges"

@@ -53,13 +53,19 @@ DAMAGE = {
     "the last row less": (lose_last_row, {"trailing-bytes"}),
     "a wrong number": (lambda folder: edit_row(folder, 3, 4, "7"), {"bad-header"}),
     "a wrong key": (lambda folder: edit_row(folder, 3, 0, lambda old: "com,a)/ " + old.split(" ")[1]), {"bad-header"}),
-    "a wrong offset": (lambda folder: edit_row(folder, 2, 2, lambda old: str(int(old) + 3)), {"bad-length", "bad-compression"}),
+    "a wrong offset": (
+        lambda folder: edit_row(folder, 2, 2, lambda old: str(int(old) + 3)),
+        {"bad-length", "bad-compression"},
+    ),
     "a wrong length": (lambda folder: edit_row(folder, 2, 3, lambda old: str(int(old) + 3)), {"bad-length"}),
     "a flipped bit": (lambda folder: flip(folder, "cdx-00001.gz", 700), None),
     "a shard less": (lambda folder: (folder / "cdx-00002.gz").unlink(), {"not-found"}),
-    "a shard cut": (lambda folder: (folder / "cdx-00002.gz").write_bytes((folder / "cdx-00002.gz").read_bytes()[:-9]), {"truncated"}),
+    "a shard cut": (
+        lambda folder: (folder / "cdx-00002.gz").write_bytes((folder / "cdx-00002.gz").read_bytes()[:-9]),
+        {"truncated"},
+    ),
     "a malformed line": (put_bad_line, {"bad-header"}),
-}  # fmt: skip
+}
 
 
 def check(run, folder):

@@ -71,12 +71,21 @@ def test_records_json_has_every_field_with_numbers_as_numbers(run, crawl):
     assert [(row["type"], row["uri"]) for row in rows] == [uri_of(content) for content in RECORDS]
     block = RECORDS[2].partition(b"\r\n\r\n")[2][:-4]
     assert rows[2] == {
-        "offset": sum(len(gzip_member(c)) for c in RECORDS[:2]), "length": len(gzip_member(RECORDS[2])), "index": 0,
-        "type": "response", "id": rows[2]["id"], "uri": "http://example.org/0", "date": "2026-01-05T10:00:00Z",
-        "content_type": "application/http; msgtype=response", "content_length": len(block), "http_status": 200,
-        "http_content_type": "text/html; charset=utf-8", "payload_digest": rows[2]["payload_digest"], "truncated": None,
+        "offset": sum(len(gzip_member(c)) for c in RECORDS[:2]),
+        "length": len(gzip_member(RECORDS[2])),
+        "index": 0,
+        "type": "response",
+        "id": rows[2]["id"],
+        "uri": "http://example.org/0",
+        "date": "2026-01-05T10:00:00Z",
+        "content_type": "application/http; msgtype=response",
+        "content_length": len(block),
+        "http_status": 200,
+        "http_content_type": "text/html; charset=utf-8",
+        "payload_digest": rows[2]["payload_digest"],
+        "truncated": None,
         "sha256": hashlib.sha256(block).hexdigest(),
-    }  # fmt: skip
+    }
     assert rows[0]["uri"] is rows[0]["http_status"] is None
 
 
@@ -87,8 +96,20 @@ def test_records_of_an_arc_have_its_own_fields(run, tmp_path):
     rows = json_lines(out)
     assert code == 0
     assert [row["type"] for row in rows] == ["filedesc", "response"]
-    assert rows[1].keys() == {"offset", "length", "type", "uri", "ip", "date", "content_type", "declared_length",
-                              "content_length", "http_status", "http_content_type", "truncated"}  # fmt: skip
+    assert rows[1].keys() == {
+        "offset",
+        "length",
+        "type",
+        "uri",
+        "ip",
+        "date",
+        "content_type",
+        "declared_length",
+        "content_length",
+        "http_status",
+        "http_content_type",
+        "truncated",
+    }
     assert (rows[1]["uri"], rows[1]["ip"], rows[1]["http_status"]) == ("http://e.org/a b", "192.0.2.1", 200)
 
 
@@ -147,8 +168,9 @@ def test_check_goes_on_behind_a_file_whose_source_is_lost(run, lost_and_sound, o
     code, out, err = run("check", "--json", "--retries", 0, *options, *lost_and_sound)
     assert code == 2
     assert [(row["outcome"], row["records"], row["lost"]) for row in json_lines(out)] == [
-        ("partial", 1, {"unavailable": 1}), ("ok", 3, {}),
-    ]  # fmt: skip
+        ("partial", 1, {"unavailable": 1}),
+        ("ok", 3, {}),
+    ]
     assert "2 inputs: 1 ok, 1 partial; 4 records" in err
 
 
@@ -158,8 +180,9 @@ def test_records_go_on_behind_a_file_whose_source_is_lost(run, lost_and_sound, o
     assert code == 2
     lost, sound = lost_and_sound
     assert [(row["file"], row["uri"]) for row in json_lines(out)] == [
-        (lost, "http://e.org/0"), *((sound, f"http://e.org/{n}") for n in range(3)),
-    ]  # fmt: skip
+        (lost, "http://e.org/0"),
+        *((sound, f"http://e.org/{n}") for n in range(3)),
+    ]
     assert err.count("unavailable: ") == 1
 
 

@@ -45,9 +45,12 @@ def home(tmp_path_factory, root) -> Path:
 
 def environment(home: Path, cache: str = "cache") -> dict[str, str]:
     return {
-        "PATH": os.environ["PATH"], "HOME": str(home), "XDG_CACHE_HOME": str(home / cache), "TERM": "dumb",
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "XDG_CACHE_HOME": str(home / cache),
+        "TERM": "dumb",
         "LC_ALL": "C.UTF-8",
-    }  # fmt: skip
+    }
 
 
 def needs(shell: str) -> str:
@@ -59,9 +62,14 @@ def needs(shell: str) -> str:
 
 def in_shell(shell: str, home: Path, code: str, *options: str, cache: str = "cache") -> str:
     done = subprocess.run(
-        [needs(shell), *options, "-c", code], env=environment(home, cache), cwd=home / "work", capture_output=True,
-        text=True, timeout=HANG_S, check=False,
-    )  # fmt: skip
+        [needs(shell), *options, "-c", code],
+        env=environment(home, cache),
+        cwd=home / "work",
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (0, ""), done
     return done.stdout
 

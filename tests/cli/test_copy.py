@@ -35,7 +35,12 @@ class Crawl:
             data, found = crawl(name, count)
             server.things[f"/{name}.warc.gz"] = Thing(data)
             for url, offset, member in found:
-                place = {"url": url, "filename": f"{server.url}/{name}.warc.gz", "offset": str(offset), "length": str(len(member))}  # fmt: skip
+                place = {
+                    "url": url,
+                    "filename": f"{server.url}/{name}.warc.gz",
+                    "offset": str(offset),
+                    "length": str(len(member)),
+                }
                 lines.append(f"example,{name})/{url[-2:]} 20260105100000 {json.dumps(place)}\n")
                 self.members[url] = member
         self.list = folder / "index.cdxj"
@@ -123,8 +128,9 @@ def test_what_kill_has_ended_is_gone_on_with(run, copy):
     thing.always = Fault(len(thing.data) // 2, STALL)
     process = subprocess.Popen(
         [sys.executable, "-m", "crawlmill", "copy", copy.list, "--output-dir", copy.out],
-        stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     journal = copy.out / "_copy" / "00000.journal"
     wait_until(lambda: journal.exists() and len(journal.read_bytes().splitlines()) >= 13, process)
     process.kill()

@@ -54,8 +54,14 @@ def examined(capsys, tmp_path: Path, engine: str, *options: str, **conf: object)
 def test_emr_with_everything_in_place(aws, capsys, tmp_path):
     code, well, ill = examined(capsys, tmp_path, "emr")
     assert (code, ill) == (0, [])
-    for line in ("region: us-east-1", "s3://tmp/runs/ can be written", "tmp is in us-east-1 too", "release emr-7.10.0",
-                 "instance profile EMR_EC2_DefaultRole", "service role EMR_DefaultRole"):  # fmt: skip
+    for line in (
+        "region: us-east-1",
+        "s3://tmp/runs/ can be written",
+        "tmp is in us-east-1 too",
+        "release emr-7.10.0",
+        "instance profile EMR_EC2_DefaultRole",
+        "service role EMR_DefaultRole",
+    ):
         assert line in well
     assert any(line.startswith("credentials: arn:aws:") for line in well)
     assert any(line.startswith("default VPC vpc-") for line in well)

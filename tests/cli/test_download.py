@@ -100,16 +100,30 @@ def test_line_that_leads_out_of_the_folder_is_refused(line):
 
 @pytest.mark.parametrize(
     ("line", "location", "expected"),
-    [("crawl-data/a", "https://e.org/crawl-data/a", "crawl-data/a"), ("s3://bucket/k/x", "s3://bucket/k/x", "k/x"),
-     ("s3://b/a%20b?c#d", "s3://b/a%20b?c#d", "a%20b?c#d"), ("hdfs://nn:8020/x%", "hdfs://nn:8020/x%", "x%"),
-     ("https://e.org/%e9", "https://e.org/%e9", "\udce9"), ("hdfs:///x/y", "hdfs:///x/y", "x/y"),
-     ("https://e.org/a%20b/c?sig=1", "https://e.org/a%20b/c?sig=1", "a b/c"), ("/data/x", "/data/x", "data/x"),
-     ("a?sig=1", "https://e.org/a?sig=1", "a"), ("a?b", "s3://bucket/a?b", "a?b"), ("a?b", "/lists/a?b", "a?b"),
-     ("file:///data/x", "file:///data/x", "data/x"), ("http://[::1/x", "http://[::1/x", "x"), ("a:b/x", "/lists/a:b/x", "a:b/x"),
-     ('{"filename": "crawl-data/a"}', "https://e.org/crawl-data/a", "crawl-data/a"),
-     ('{"filename": "s3:\\/\\/bucket\\/k"}', "s3://bucket/k", "k"),
-     ('org,e)/ 20260101000000 {"filename": "crawl-data/a", "url": "x"}', "https://e.org/crawl-data/a", "crawl-data/a")],
-)  # fmt: skip
+    [
+        ("crawl-data/a", "https://e.org/crawl-data/a", "crawl-data/a"),
+        ("s3://bucket/k/x", "s3://bucket/k/x", "k/x"),
+        ("s3://b/a%20b?c#d", "s3://b/a%20b?c#d", "a%20b?c#d"),
+        ("hdfs://nn:8020/x%", "hdfs://nn:8020/x%", "x%"),
+        ("https://e.org/%e9", "https://e.org/%e9", "\udce9"),
+        ("hdfs:///x/y", "hdfs:///x/y", "x/y"),
+        ("https://e.org/a%20b/c?sig=1", "https://e.org/a%20b/c?sig=1", "a b/c"),
+        ("/data/x", "/data/x", "data/x"),
+        ("a?sig=1", "https://e.org/a?sig=1", "a"),
+        ("a?b", "s3://bucket/a?b", "a?b"),
+        ("a?b", "/lists/a?b", "a?b"),
+        ("file:///data/x", "file:///data/x", "data/x"),
+        ("http://[::1/x", "http://[::1/x", "x"),
+        ("a:b/x", "/lists/a:b/x", "a:b/x"),
+        ('{"filename": "crawl-data/a"}', "https://e.org/crawl-data/a", "crawl-data/a"),
+        ('{"filename": "s3:\\/\\/bucket\\/k"}', "s3://bucket/k", "k"),
+        (
+            'org,e)/ 20260101000000 {"filename": "crawl-data/a", "url": "x"}',
+            "https://e.org/crawl-data/a",
+            "crawl-data/a",
+        ),
+    ],
+)
 def test_place_of_a_file_is_its_key(line, location, expected):
     assert str(place_of(Input(line, location))) == expected
 

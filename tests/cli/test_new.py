@@ -17,9 +17,14 @@ from crawlmill.errors import UsageError
 
 def python(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *map(str, arguments)], cwd=cwd, env=environment(), capture_output=True, text=True,
-        stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
+        [sys.executable, *map(str, arguments)],
+        cwd=cwd,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
 
 
 @pytest.fixture
@@ -67,14 +72,27 @@ def test_help_of_the_new_job_calls_it_by_its_file(here):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("3x", "identifier"), ("a-b", "identifier"), ("a b", "identifier"), ("../up", "identifier"), ("", "identifier"),
-        ("Upper", "identifier"), ("naïve", "identifier"), ("x.py", "identifier"), ("_x", "identifier"),
+        ("3x", "identifier"),
+        ("a-b", "identifier"),
+        ("a b", "identifier"),
+        ("../up", "identifier"),
+        ("", "identifier"),
+        ("Upper", "identifier"),
+        ("naïve", "identifier"),
+        ("x.py", "identifier"),
+        ("_x", "identifier"),
         ("x\n", "identifier"),
-        ("class", "keyword"), ("match", "keyword"), ("json", "module of Python"), ("sys", "module of Python"),
-        ("mrjob", "module of mrjob"), ("crawlmill", "module of crawlmill"), ("urls", "module of crawlmill"),
-        ("tag_count", "another one"), ("warcio", "installed module"),
+        ("class", "keyword"),
+        ("match", "keyword"),
+        ("json", "module of Python"),
+        ("sys", "module of Python"),
+        ("mrjob", "module of mrjob"),
+        ("crawlmill", "module of crawlmill"),
+        ("urls", "module of crawlmill"),
+        ("tag_count", "another one"),
+        ("warcio", "installed module"),
     ],
-)  # fmt: skip
+)
 def test_name_that_cannot_work_is_refused(name, said):
     with pytest.raises(UsageError, match=said):
         check_name(name)

@@ -30,9 +30,14 @@ def lst(tmp_path: Path) -> Path:
 
 def call(*command: object, cwd: Path | str = "/", **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *map(str, command)], cwd=cwd, env=environment(**more), capture_output=True, text=True,
-        stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
+        [sys.executable, *map(str, command)],
+        cwd=cwd,
+        env=environment(**more),
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("runner", ["inline", "local"])
@@ -122,9 +127,17 @@ def test_installed_package_uses_its_own_mrjob_conf_and_ships_it_to_nobody(lst, e
 
 def test_installed_package_has_the_jobs(lst, elsewhere):
     done = call(
-        "-c", "import crawlmill, sys; sys.stderr.write(crawlmill.__file__ + '\\n')\nfrom crawlmill.cli import main\n"
-        "sys.exit(main())", "run", "tag_count", "-r", "local", "--no-conf", lst, PYTHONPATH=str(elsewhere),
-    )  # fmt: skip
+        "-c",
+        "import crawlmill, sys; sys.stderr.write(crawlmill.__file__ + '\\n')\nfrom crawlmill.cli import main\n"
+        "sys.exit(main())",
+        "run",
+        "tag_count",
+        "-r",
+        "local",
+        "--no-conf",
+        lst,
+        PYTHONPATH=str(elsewhere),
+    )
     assert (done.returncode, done.stdout) == (0, RESULT), done.stderr
     assert done.stderr.startswith(f"{elsewhere}/crawlmill/")
 
@@ -164,8 +177,13 @@ def test_door_is_the_script_of_the_run_so_the_clones_mrjob_conf_is_found(lst, tm
     conf = {"runners": {"inline": {"setup": ["echo from the clone"]}}}
     (here / "mrjob.conf").write_text(json.dumps(conf))
     found = call(
-        "-S", here / "jobs" / "tag_count.py", "-r", "inline", lst,
-        PYTHONPATH=f"{elsewhere}:{requirements()}", HOME=str(tmp_path),
-    )  # fmt: skip
+        "-S",
+        here / "jobs" / "tag_count.py",
+        "-r",
+        "inline",
+        lst,
+        PYTHONPATH=f"{elsewhere}:{requirements()}",
+        HOME=str(tmp_path),
+    )
     assert found.returncode == 1
     assert "runs no setup commands" in found.stderr

@@ -54,9 +54,11 @@ class Served:
         temporary.mkdir()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "crawlmill", "serve", *map(str, args), "--port", str(self.port)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             env={**os.environ, "TMPDIR": str(temporary)},
-        )  # fmt: skip
+        )
         first, second = (self.process.stdout.readline().decode() for _ in range(2))
         self.root = f"http://127.0.0.1:{self.port}/crawl"
         if (first, second) != (f"CDX API: {self.root}/cdx\n", f"replay: {self.root}/*/URL\n"):
@@ -156,7 +158,18 @@ def is_alive(group):
 def test_a_cluster_is_served_as_it_is_with_archives_beside(serve, folder, tmp_path):
     (tmp_path / "x.paths").write_text(f"{folder}/warc/a.warc.gz\n")
     job = PROJECT / "jobs" / "url_index.py"
-    ended = run_job(job, "-r", "inline", "--dir-root", folder, "--lines", "2", "--output-dir", folder / "index", tmp_path / "x.paths")  # fmt: skip
+    ended = run_job(
+        job,
+        "-r",
+        "inline",
+        "--dir-root",
+        folder,
+        "--lines",
+        "2",
+        "--output-dir",
+        folder / "index",
+        tmp_path / "x.paths",
+    )
     assert ended.code == 0, ended.err
     served = serve(folder)
     pages = json.loads(get(served.api, url="e.example", matchType="host", showNumPages="true", pageSize=1))
@@ -188,11 +201,24 @@ def test_a_page_and_its_script_run_in_a_browser(serve, folder, tmp_path):
     served = serve(folder)
     picture = tmp_path / "page.png"
     subprocess.run(
-        [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server",
-         "--hide-scrollbars", "--window-size=400,300", f"--user-data-dir={tmp_path}/profile",
-         "--virtual-time-budget=10000", f"--screenshot={picture}", f"{served.root}/{STAMP}/http://e.example/run"],
-        capture_output=True, timeout=HANG_S, check=True,
-    )  # fmt: skip
+        [
+            browser,
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-proxy-server",
+            "--hide-scrollbars",
+            "--window-size=400,300",
+            f"--user-data-dir={tmp_path}/profile",
+            "--virtual-time-budget=10000",
+            f"--screenshot={picture}",
+            f"{served.root}/{STAMP}/http://e.example/run",
+        ],
+        capture_output=True,
+        timeout=HANG_S,
+        check=True,
+    )
     # The page is in a frame of pywb's, below its banner.
     assert pixel(picture.read_bytes(), 200, 280) == bytes([10, 200, 90])
 

@@ -31,10 +31,21 @@ def crawlmill(*arguments):
 
 
 COMMANDS = [
-    "check x.warc.gz", "check --json nosuch", "records x.warc.gz", "records --json x.warc.gz nosuch",
-    "cat x.warc.gz --offset 0", "plan x.paths", "ledger ledger", "ledger ledger --failed", "simhash x.paths",
-    "sample made --pages 1 --files 1", "doctor local", "--help", "records --help", "--version",
-]  # fmt: skip
+    "check x.warc.gz",
+    "check --json nosuch",
+    "records x.warc.gz",
+    "records --json x.warc.gz nosuch",
+    "cat x.warc.gz --offset 0",
+    "plan x.paths",
+    "ledger ledger",
+    "ledger ledger --failed",
+    "simhash x.paths",
+    "sample made --pages 1 --files 1",
+    "doctor local",
+    "--help",
+    "records --help",
+    "--version",
+]
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
@@ -44,9 +55,12 @@ COMMANDS = [
 def test_full_disk_is_one_line(folder, command, unbuffered):
     with FULL.open("wb") as full:
         ended = subprocess.run(
-            crawlmill(*command.split()), stdout=full, stderr=subprocess.PIPE, check=False,
+            crawlmill(*command.split()),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
             env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
-        )  # fmt: skip
+        )
     lines = ended.stderr.decode().splitlines()
     assert ended.returncode == 1
     assert lines[-1] == "crawlmill: No space left on device"

@@ -230,11 +230,15 @@ def test_zeros_over_members_lose_no_other_one():
 @pytest.mark.parametrize(
     ("junk", "reason"),
     [
-        (b"not gzip", "trailing-bytes"), (bytes(512), "trailing-bytes"),
-        (b"\x1f", "truncated"), (b"\x1f\x8b", "truncated"),
-        (b"\x1f\x8b\x08", "truncated"), (b"\x1f\x8b\x08\xff", "bad-compression"), (b"\x1f\x8b\x08\0\0\0", "truncated"),
+        (b"not gzip", "trailing-bytes"),
+        (bytes(512), "trailing-bytes"),
+        (b"\x1f", "truncated"),
+        (b"\x1f\x8b", "truncated"),
+        (b"\x1f\x8b\x08", "truncated"),
+        (b"\x1f\x8b\x08\xff", "bad-compression"),
+        (b"\x1f\x8b\x08\0\0\0", "truncated"),
     ],
-)  # fmt: skip
+)
 def test_bytes_behind_the_last_member_are_reported(junk, reason):
     part = gzip_member(CONTENTS[0])
     assert read(part + junk) == (places([part]), [(reason, len(part))])

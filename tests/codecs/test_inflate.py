@@ -94,9 +94,13 @@ def test_without_fast_libraries_zlib_does_everything(use, monkeypatch):
 )
 def test_unknown_library_is_one_line_before_anything_is_read(command):
     ended = subprocess.run(
-        [sys.executable, *command], capture_output=True, text=True, check=False, cwd=PROJECT,
+        [sys.executable, *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=PROJECT,
         env={**os.environ, "CRAWLMILL_DECODER": "gunzip"},
-    )  # fmt: skip
+    )
     assert (ended.returncode, ended.stdout) == (1, "")
     (line,) = ended.stderr.splitlines()
     assert line.endswith(": CRAWLMILL_DECODER=gunzip: expected one of deflate, isal, zlib-ng, zlib")

@@ -49,8 +49,9 @@ def test_longest_pages_of_urls_that_are_none_have_no_host(run):
     code, results, lost = run("longest_pages.py", [response(url, page("x" * at)) for at, url in enumerate(urls)])
     assert (code, lost) == (0, {})
     assert {host: json.loads(longest) for host, longest in results.items()} == {
-        "null": [16, "not a URL"], '"e.org"': [14, "http://e.org/"],
-    }  # fmt: skip
+        "null": [16, "not a URL"],
+        '"e.org"': [14, "http://e.org/"],
+    }
 
 
 def test_schema_types_of_json_that_cannot_be_read_are_lost_with_a_reason(run):

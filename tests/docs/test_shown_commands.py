@@ -77,9 +77,16 @@ def environment(tmp_path):
 
 def run(command, project, environment):
     return subprocess.run(
-        command, cwd=project, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, encoding="utf-8", timeout=600, check=False,
-    )  # fmt: skip
+        command,
+        cwd=project,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=600,
+        check=False,
+    )
 
 
 def run_console(block, where, project, environment):

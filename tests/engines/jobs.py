@@ -16,9 +16,13 @@ from tests.mr.helpers import Ended, environment
 def started(command: list[str], variables: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """A job that runs; nothing is left of its process after the block."""
     process = subprocess.Popen(
-        command, cwd="/", env=environment(**variables),
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        command,
+        cwd="/",
+        env=environment(**variables),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     try:
         yield process
     finally:

@@ -96,7 +96,10 @@ def test_files_of_tasks_are_published_by_rename_but_not_those_of_attempts_that_f
 def test_tables_are_written_by_the_tasks_and_published_by_rename(hadoop, folder, tmp_path):
     """A part for each reducer, with what its cells say of themselves; and for each mapper, if none reduces."""
     names = ["nginx", "a,b", "=1+1", "é"]
-    pages = [builders.response(f"http://e.org/{n}", b"<a href=/x>", [("Content-Type", "text/html"), ("Server", name)]) for n, name in enumerate(names)]  # fmt: skip
+    pages = [
+        builders.response(f"http://e.org/{n}", b"<a href=/x>", [("Content-Type", "text/html"), ("Server", name)])
+        for n, name in enumerate(names)
+    ]
     for n in range(2):
         (tmp_path / f"{n}.warc.gz").write_bytes(builders.pack([builders.warcinfo(), *pages[2 * n : 2 * n + 2]]))
     lst = tmp_path / "x.paths"
@@ -106,7 +109,11 @@ def test_tables_are_written_by_the_tasks_and_published_by_rename(hadoop, folder,
         there = hadoop.run(job, "--output-format", kind, "--output-dir", f"hdfs://{folder}/{kind}", *options, lst)
         assert there.code == 0, there.err
         assert ("1 text begins with =" in there.err) == (kind == "csv")
-    parts = {name: hadoop.storage.read_all(f"hdfs://{folder}/csv/{name}", limit=9999).decode() for name in hadoop.storage.list(f"hdfs://{folder}/csv") if name not in OURS}  # fmt: skip
+    parts = {
+        name: hadoop.storage.read_all(f"hdfs://{folder}/csv/{name}", limit=9999).decode()
+        for name in hadoop.storage.list(f"hdfs://{folder}/csv")
+        if name not in OURS
+    }
     assert list(parts) == [f"part-0000{n}.csv" for n in range(3)]
     tables = [list(csv.reader(io.StringIO(text, newline=""))) for text in parts.values()]
     assert [table[0] for table in tables] == [["server", "count"]] * 3
@@ -181,8 +188,9 @@ def test_task_that_always_fails_ends_the_run_with_its_error_in_one_line(hadoop, 
     last = result.err.rstrip("\n").rpartition("\n")[2]
     assert re.fullmatch(
         r"unlucky: task map-0000[01] failed 2 times, last error: RuntimeError: bad luck, ä 'quoted' "
-        r"\(at offset \d+ of \S+\); logs: yarn logs -applicationId application_\d+_\d+", last
-    )  # fmt: skip
+        r"\(at offset \d+ of \S+\); logs: yarn logs -applicationId application_\d+_\d+",
+        last,
+    )
     assert 'in do_raise\n    raise RuntimeError("bad luck' in result.err
     assert result.err.count("Traceback") == 1
     assert f"ledger: hdfs://{folder}/out.failed.jsonl" in result.err
@@ -197,8 +205,11 @@ def test_node_with_nothing_but_python_is_told_which_package_it_lacks(hadoop, tmp
     once = ["-D", "mapreduce.map.maxattempts=1", "-D", "mapreduce.reduce.maxattempts=1"]
     result = hadoop.run(TAGS, *once, "--task-python-bin", f"{sys.executable} -S", lst)
     assert result.code == 1
-    assert re.search(r"tag_count: task \w+-00000 failed once: ModuleNotFoundError: No module named '\w+'(?: \(at .*\))?; "
-                     r"the nodes' Python lacks a package; logs: .*\n$", result.err)  # fmt: skip
+    assert re.search(
+        r"tag_count: task \w+-00000 failed once: ModuleNotFoundError: No module named '\w+'(?: \(at .*\))?; "
+        r"the nodes' Python lacks a package; logs: .*\n$",
+        result.err,
+    )
 
 
 def test_nodemanager_that_is_killed_and_comes_back_changes_nothing(hadoop, tmp_path):
@@ -219,8 +230,12 @@ def test_nodemanager_that_is_killed_and_comes_back_changes_nothing(hadoop, tmp_p
 
 def test_attempts_that_race_are_counted_once(hadoop, tmp_path):
     lst = unlucky(tmp_path, *["http://fine/"] * 3, "http://hang/1")
-    speculation = ["map.speculative=true", "job.speculative.minimum-allowed-tasks=1",
-                   "job.speculative.retry-after-no-speculate=500", "job.speculative.retry-after-speculate=500"]  # fmt: skip
+    speculation = [
+        "map.speculative=true",
+        "job.speculative.minimum-allowed-tasks=1",
+        "job.speculative.retry-after-no-speculate=500",
+        "job.speculative.retry-after-speculate=500",
+    ]
     settings = [part for each in speculation for part in ("-D", f"mapreduce.{each}")]
     result = hadoop.run(UNLUCKY, *settings, "--ledger", tmp_path / "ledger", "--verbose", lst)
     assert result.code == 0, result.err
@@ -363,8 +378,16 @@ def test_tasks_together_keep_to_the_limits_of_a_host(hadoop, tmp_path):
         for number in range(4):
             web.things[f"/{number}"] = Thing(warc(f"http://e.org/{number}"))
         web.handle = lambda *_: times.append(time.monotonic())  # gives None: the things are served
-        result = hadoop.run(TAGS, "--max-requests-per-second", 0.4, "--max-connections-per-host", 2,
-                            "--ledger", tmp_path / "ledger", lst)  # fmt: skip
+        result = hadoop.run(
+            TAGS,
+            "--max-requests-per-second",
+            0.4,
+            "--max-connections-per-host",
+            2,
+            "--ledger",
+            tmp_path / "ledger",
+            lst,
+        )
     assert result.code == 0, result.err
     assert "at most 2 map tasks run at a time: more connections to 127.0.0.1 are not allowed" in result.err
     assert [row["outcome"] for row in rows(tmp_path / "ledger").values()] == ["ok"] * 4

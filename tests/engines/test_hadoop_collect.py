@@ -62,9 +62,17 @@ class Run:
         work = "hdfs:///.out.0a/work"
         outputs = (*(f"{HOME}/step-output/{n:04}" for n in range(steps - 1)), work)
         self.run = HadoopRun(
-            RunInfo("tag_count", "hadoop", [], 0.0, OUT), "TAG.1", HOME, f"{HOME}/files/tasks.jsonl", outputs, work,
-            str(folder / "gone"), host or socket.gethostname(), (yarn,), inputs=1,
-        )  # fmt: skip
+            RunInfo("tag_count", "hadoop", [], 0.0, OUT),
+            "TAG.1",
+            HOME,
+            f"{HOME}/files/tasks.jsonl",
+            outputs,
+            work,
+            str(folder / "gone"),
+            host or socket.gethostname(),
+            (yarn,),
+            inputs=1,
+        )
         self.put(self.run.tasks, encode_task([(0, Input("a", "file:///a"))]) + b"\n")
         self.run.save(self.storage, marker_of(OUT))
 
@@ -180,8 +188,16 @@ def test_publishing_that_was_cut_short_is_completed_with_parts_in_order(hdfs, tm
         run.storage.rename("hdfs:///.out.0a/work/part-00001", "hdfs:///.out.0a/part-00001")
         run.put("hdfs:///.out.0a/names/first.txt", b"1")
         assert run.collect()[0] == 2
-    names = ["_SUCCESS", "_ledger.jsonl", "_run.json", "names/first.txt", "names/later.txt", "part-00000", "part-00001",
-             "part-00002"]  # fmt: skip
+    names = [
+        "_SUCCESS",
+        "_ledger.jsonl",
+        "_run.json",
+        "names/first.txt",
+        "names/later.txt",
+        "part-00000",
+        "part-00001",
+        "part-00002",
+    ]
     assert run.left == [f"/out/{name}" for name in names]
     assert [hdfs.files[f"/out/part-0000{n}"] for n in range(3)] == [b"a\n", b"b\n", b"c\n"]
 

@@ -75,8 +75,9 @@ def test_failed_attempts_are_told_with_the_line_after():
     log, failures = fed(STARTED, FAILURE, TIMEOUT)
     assert failures == log.failures
     assert [(failure.name, failure.task) for failure in failures] == [
-        ("map-00001", "1795272650084_0012_m_000001"), ("reduce-00000", "1795272650084_0012_r_000000"),
-    ]  # fmt: skip
+        ("map-00001", "1795272650084_0012_m_000001"),
+        ("reduce-00000", "1795272650084_0012_r_000000"),
+    ]
     assert failures[0].said == (
         "java.lang.RuntimeException: PipeMapRed.waitOutputThreads(): subprocess failed with code 1"
     )
@@ -93,8 +94,10 @@ def test_failed_attempt_without_a_word_is_told_all_the_same():
 def test_counters_are_those_of_the_block():
     log, _ = fed(STARTED, DONE)
     assert log.counters == {
-        "File System Counters: FILE: Number of bytes read": 5181, "crawlmill: inputs": 3, "Shuffle Errors: BAD_ID": 0
-    }  # fmt: skip
+        "File System Counters: FILE: Number of bytes read": 5181,
+        "crawlmill: inputs": 3,
+        "Shuffle Errors: BAD_ID": 0,
+    }
     assert log.phase == "map 100 %, reduce 100 %"
     assert log.ended is None
 
@@ -115,14 +118,21 @@ def test_killed_job_has_no_culprit():
 @pytest.mark.parametrize(
     ("lines", "complaint"),
     [
-        (f"{AT}INFO x.Y: fine\n{AT}ERROR streaming.StreamJob: Error Launching job : Output directory x already exists\n",
-         "Output directory x already exists"),
-        ('Exception in thread "main" java.lang.ClassNotFoundException: X\n\tat java.net.URLClassLoader\n',
-         "java.lang.ClassNotFoundException: X"),
-        ("/opt/hadoop/bin/hadoop: line 3: java: command not found\n", "/opt/hadoop/bin/hadoop: line 3: java: command not found"),
+        (
+            f"{AT}INFO x.Y: fine\n{AT}ERROR streaming.StreamJob: Error Launching job : Output directory x already exists\n",
+            "Output directory x already exists",
+        ),
+        (
+            'Exception in thread "main" java.lang.ClassNotFoundException: X\n\tat java.net.URLClassLoader\n',
+            "java.lang.ClassNotFoundException: X",
+        ),
+        (
+            "/opt/hadoop/bin/hadoop: line 3: java: command not found\n",
+            "/opt/hadoop/bin/hadoop: line 3: java: command not found",
+        ),
         ("", "it does not say why"),
     ],
-)  # fmt: skip
+)
 def test_complaint_is_what_says_most(lines, complaint):
     assert fed(lines)[0].complaint() == complaint
 

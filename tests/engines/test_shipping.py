@@ -16,8 +16,13 @@ from tests.sharing import alone
 
 TAGS = PROJECT / "jobs" / "tag_count.py"
 VERSION = "python{}.{}".format(*sys.version_info)
-SOURCES = ("setup.cfg", "tools/pex.py", "native/Cargo.toml", "native/Cargo.lock", *(
-    str(path.relative_to(PROJECT)) for path in (PROJECT / "native/src").glob("*.rs")))  # fmt: skip
+SOURCES = (
+    "setup.cfg",
+    "tools/pex.py",
+    "native/Cargo.toml",
+    "native/Cargo.lock",
+    *(str(path.relative_to(PROJECT)) for path in (PROJECT / "native/src").glob("*.rs")),
+)
 ONCE = ("-D", "mapreduce.map.maxattempts=1", "-D", "mapreduce.reduce.maxattempts=1")
 
 
@@ -88,8 +93,17 @@ runners:
 def test_native_core_that_is_asked_of_tasks_and_not_there_is_one_line(hadoop, tmp_path, lst):
     (tmp_path / "crawlmill_native.py").write_text("raise ImportError('none is installed')")
     result = hadoop.run(
-        TAGS, *ONCE, "--cmdenv", "CRAWLMILL_CORE=native", "--cmdenv", f"PYTHONPATH={tmp_path}", lst,
-    )  # fmt: skip
+        TAGS,
+        *ONCE,
+        "--cmdenv",
+        "CRAWLMILL_CORE=native",
+        "--cmdenv",
+        f"PYTHONPATH={tmp_path}",
+        lst,
+    )
     assert result.code == 1
-    assert re.search(r"tag_count: task map-0000\d failed once: CRAWLMILL_CORE=native: none is installed; install it "
-                     r"with `pip install ./native`; logs: .*\n$", result.err)  # fmt: skip
+    assert re.search(
+        r"tag_count: task map-0000\d failed once: CRAWLMILL_CORE=native: none is installed; install it "
+        r"with `pip install ./native`; logs: .*\n$",
+        result.err,
+    )

@@ -243,9 +243,12 @@ def test_stopped_run_leaves_no_process_and_its_ledger_so_far(spark, tmp_path, ho
 def standalone(older_spark) -> Iterator[str]:
     """The URL of a master with one worker."""
     process = subprocess.Popen(
-        [sys.executable, TOOLS / "standalone.py", older_spark.submit], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        text=True, start_new_session=True,
-    )  # fmt: skip
+        [sys.executable, TOOLS / "standalone.py", older_spark.submit],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     try:
         url = process.stdout.readline().strip()
         assert url.startswith("spark://"), url
@@ -279,8 +282,14 @@ def test_what_is_computed_again_on_a_standalone_cluster_is_counted_once(older_sp
 def yarn(spark: Spark) -> list[str]:
     """Options for the Hadoop of the tests: one small executor, and no copy of all of Spark for it."""
     jars = next(spark.submit.parent.parent.glob("lib/python3*/site-packages/pyspark/jars"))
-    settings = {"yarn.jars": f"local:{jars}/*", "executor.memory": "512m", "yarn.am.memory": "256m",
-                "executor.instances": "1", "driver.host": "127.0.0.1", "ui.enabled": "false"}  # fmt: skip
+    settings = {
+        "yarn.jars": f"local:{jars}/*",
+        "executor.memory": "512m",
+        "yarn.am.memory": "256m",
+        "executor.instances": "1",
+        "driver.host": "127.0.0.1",
+        "ui.enabled": "false",
+    }
     given = [part for name, value in settings.items() for part in ("-D", f"spark.{name}={value}")]
     return ["--spark-master", "yarn", "--task-python-bin", sys.executable, *given]
 

@@ -59,20 +59,28 @@ def test_no_java(tmp_path, lst, programs):
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (["--spark-deploy-mode", "cluster"],
-         "-r spark: only with --spark-deploy-mode client: the launcher follows its driver"),
-        (["--spark-master", "yarn"],
-         "-r spark: --spark-master yarn needs HADOOP_CONF_DIR: the configuration of the cluster"),
-        (["--spark-master", "spark://elsewhere:7077"],
-         ("-r spark: tasks of spark://elsewhere:7077 need a folder that all of them reach: --spark-tmp-dir with hdfs://…, "
-          "s3://… or a shared path (default: on HDFS, if HADOOP_CONF_DIR is set)")),
+        (
+            ["--spark-deploy-mode", "cluster"],
+            "-r spark: only with --spark-deploy-mode client: the launcher follows its driver",
+        ),
+        (
+            ["--spark-master", "yarn"],
+            "-r spark: --spark-master yarn needs HADOOP_CONF_DIR: the configuration of the cluster",
+        ),
+        (
+            ["--spark-master", "spark://elsewhere:7077"],
+            (
+                "-r spark: tasks of spark://elsewhere:7077 need a folder that all of them reach: --spark-tmp-dir with hdfs://…, "
+                "s3://… or a shared path (default: on HDFS, if HADOOP_CONF_DIR is set)"
+            ),
+        ),
         (["--setup", "true"], "the spark runner runs no setup commands; found: true"),
         (["--num-cores", "0"], "-r spark: --num-cores: expected 1 or more, got 0"),
         (["-D", "mapreduce.job.reduces=x"], "mapreduce.job.reduces: expected a number of 1 or more, got 'x'"),
         (["-D", "spark.executor.cores=two"], "spark.executor.cores: expected a number of 1 or more, got 'two'"),
         (["-D", "spark.executor.instances=0"], "spark.executor.instances: expected a number of 1 or more, got '0'"),
     ],
-)  # fmt: skip
+)
 def test_settings_that_cannot_work(tmp_path, lst, programs, options, line):
     assert refused(tmp_path, lst, *options, PATH=str(programs), JAVA_HOME="") == line
 
@@ -158,8 +166,16 @@ def test_python_that_an_old_spark_does_not_know_is_refused(tmp_path, programs, m
 
 @pytest.mark.parametrize(
     ("master", "here"),
-    [(None, True), ("local[*]", True), ("local[2,4]", True), ("spark://127.0.0.1:7077", True),
-     ("spark://localhost:7077", True), ("spark://10.0.0.1:7077", False), ("yarn", False), ("k8s://https://a", False)],
-)  # fmt: skip
+    [
+        (None, True),
+        ("local[*]", True),
+        ("local[2,4]", True),
+        ("spark://127.0.0.1:7077", True),
+        ("spark://localhost:7077", True),
+        ("spark://10.0.0.1:7077", False),
+        ("yarn", False),
+        ("k8s://https://a", False),
+    ],
+)
 def test_masters_of_this_machine(master, here):
     assert on_this_machine(master) is here

@@ -42,8 +42,12 @@ def test_counters_add_up_to_what_was_read(monkeypatch):
     monitor.account(0, row(7, 700, "ok"))
     monitor.beat(1, 10)
     monitor.account(1, row(3, 300, "partial"))
-    assert counted == {("crawlmill", "inputs"): 2, ("crawlmill", "records"): 10, ("crawlmill", "bytes"): 1000,
-                       ("crawlmill", "bad"): 1}  # fmt: skip
+    assert counted == {
+        ("crawlmill", "inputs"): 2,
+        ("crawlmill", "records"): 10,
+        ("crawlmill", "bytes"): 1000,
+        ("crawlmill", "bad"): 1,
+    }
     assert statuses == ["5 records, 500 bytes of the present input", "1 records, 10 bytes of the present input"]
 
 
@@ -128,8 +132,11 @@ def test_task_reports_an_error_of_ours_in_one_line(cluster):
 
 
 def test_task_reports_the_package_that_is_missing(cluster):
-    variables = {"crawlmill_reports": f"{cluster.url}/webhdfs/v1/r?user.name=x", "mapreduce_task_attempt_id": ATTEMPT,
-                 "PYTHONPATH": str(PROJECT / "lib")}  # fmt: skip
+    variables = {
+        "crawlmill_reports": f"{cluster.url}/webhdfs/v1/r?user.name=x",
+        "mapreduce_task_attempt_id": ATTEMPT,
+        "PYTHONPATH": str(PROJECT / "lib"),
+    }
     done = task("-S", **variables)
     assert done.returncode == 1
     assert cluster.files[f"/r/{ATTEMPT}"] == b"ModuleNotFoundError: No module named 'mrjob'\n"
@@ -140,8 +147,12 @@ def test_task_that_is_told_to_use_the_native_core_and_has_none_fails_with_one_li
     (tmp_path / "crawlmill_native.py").write_text("raise ImportError('none is installed')")
     archive = tmp_path / "a.warc.gz"
     archive.write_bytes(builders.pack(builders.pages(1)))
-    variables = {"crawlmill_reports": f"{cluster.url}/webhdfs/v1/r?user.name=x", "mapreduce_task_attempt_id": ATTEMPT,
-                 "PYTHONPATH": str(tmp_path), "CRAWLMILL_CORE": "native"}  # fmt: skip
+    variables = {
+        "crawlmill_reports": f"{cluster.url}/webhdfs/v1/r?user.name=x",
+        "mapreduce_task_attempt_id": ATTEMPT,
+        "PYTHONPATH": str(tmp_path),
+        "CRAWLMILL_CORE": "native",
+    }
     done = task(inputs=(archive,), **variables)
     line = b"CRAWLMILL_CORE=native: none is installed; install it with `pip install ./native`\n"
     assert (done.returncode, done.stdout) == (1, b"")
@@ -151,8 +162,11 @@ def test_task_that_is_told_to_use_the_native_core_and_has_none_fails_with_one_li
 
 def test_task_reports_its_traceback_after_a_line_that_says_what_was_wrong(cluster):
     code = "from crawlmill.mr import failure_report; failure_report.listen()\nraise ValueError('a\\nb')"
-    variables = {"crawlmill_reports": f"{cluster.url}/webhdfs/v1/r?user.name=x", "mapreduce_task_attempt_id": ATTEMPT,
-                 "PYTHONPATH": str(PROJECT / "lib")}  # fmt: skip
+    variables = {
+        "crawlmill_reports": f"{cluster.url}/webhdfs/v1/r?user.name=x",
+        "mapreduce_task_attempt_id": ATTEMPT,
+        "PYTHONPATH": str(PROJECT / "lib"),
+    }
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment(**variables), check=False)
     what, _, trace = cluster.files[f"/r/{ATTEMPT}"].partition(b"\n")
     assert what == b"ValueError: a b"

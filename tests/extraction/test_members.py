@@ -27,7 +27,11 @@ def of(data, tmp_path, *, url=None, offset=0, length=None, options=None):
     path = tmp_path / "x.warc.gz"
     path.write_bytes(data)
     length = len(data) - offset if length is None else length
-    given = f"{path}\t{offset}\t{length}" if url is None else f'org,example)/a 20260105100000 {{"url": "{url}", "filename": "{path}", "offset": "{offset}", "length": "{length}"}}'  # fmt: skip
+    given = (
+        f"{path}\t{offset}\t{length}"
+        if url is None
+        else f'org,example)/a 20260105100000 {{"url": "{url}", "filename": "{path}", "offset": "{offset}", "length": "{length}"}}'
+    )
     item = Input(given, str(path), offset, length)
     with Storage() as storage:
         ((_, _, fetched),) = fetch_ranges([(0, item)], storage)
@@ -44,14 +48,23 @@ def stored(proven):
 def test_a_member_of_the_listed_page_is_copied_as_it_is(tmp_path, url):
     proven = of(b"x" * 7 + MEMBER + b"y", tmp_path, url=url, offset=7, length=len(MEMBER))
     assert stored(proven) == [MEMBER]
-    assert (proven.row.outcome, proven.row.format, proven.row.records, proven.row.bytes) == ("ok", "warc", 1, len(MEMBER))  # fmt: skip
+    assert (proven.row.outcome, proven.row.format, proven.row.records, proven.row.bytes) == (
+        "ok",
+        "warc",
+        1,
+        len(MEMBER),
+    )
 
 
 def test_a_record_of_another_page_is_not_found(tmp_path):
     proven = of(MEMBER, tmp_path, url="http://example.org/b")
     assert not proven.members
     (problem,) = proven.row.problems
-    assert (problem.reason, problem.expected, problem.actual) == ("not-found", "http://example.org/b", "http://example.org/a")  # fmt: skip
+    assert (problem.reason, problem.expected, problem.actual) == (
+        "not-found",
+        "http://example.org/b",
+        "http://example.org/a",
+    )
     assert (proven.row.outcome, proven.row.records) == ("failed", 0)
 
 
@@ -63,7 +76,10 @@ def test_what_zstandard_frames_hold_is_copied_to_be_compressed_by_gzip(tmp_path)
     other = builders.response("http://example.org/b", b"<p>other</p>")
     dictionary = zstandard.ZstdCompressionDict(PAGE * 4, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
     beginning = b"\x5d\x2a\x4d\x18" + (4 * len(PAGE)).to_bytes(4, "little") + PAGE * 4
-    for head, frames in ((b"", [frame(PAGE), frame(other)]), (beginning, [frame(each, dictionary) for each in (PAGE, other)])):  # fmt: skip
+    for head, frames in (
+        (b"", [frame(PAGE), frame(other)]),
+        (beginning, [frame(each, dictionary) for each in (PAGE, other)]),
+    ):
         proven = of(head + b"".join(frames), tmp_path, url="http://example.org/a", offset=len(head))
         assert stored(proven) == [PAGE, other]
         assert all(each.is_plain and each.closing == b"" for each in proven.members)
@@ -181,14 +197,16 @@ def test_what_is_neither_warc_nor_arc_is_not_copied(tmp_path):
 def test_both_ways_of_reading_make_the_same_line(tmp_path, monkeypatch):
     page = builders.response("http://example.org/r", b"", [("Location", "/to")], status="HTTP/1.1 301 Moved")
     data = builders.gzip_member(page)
-    given = '{"url": "http://example.org/r", "charset": "UTF-8", "languages": "eng", "recordid": "7", "filename": "f", "offset": 0, "length": 1}'  # fmt: skip
+    given = '{"url": "http://example.org/r", "charset": "UTF-8", "languages": "eng", "recordid": "7", "filename": "f", "offset": 0, "length": 1}'
     listed = listed_of(Input(given, "f", 0, 1))
     usual = of(data, tmp_path).members[0].lines[0]
     monkeypatch.setattr(members, "inflate_whole", lambda _: None)
     slow = of(data, tmp_path).members[0].lines[0]
     line = slow.text(listed, "out.warc.gz", 12, 34)
     assert usual.text(listed, "out.warc.gz", 12, 34) == line
-    assert line.endswith('"length": "34", "offset": "12", "filename": "out.warc.gz", "charset": "UTF-8", "languages": "eng", "redirect": "http://example.org/to", "recordid": "7"}')  # fmt: skip
+    assert line.endswith(
+        '"length": "34", "offset": "12", "filename": "out.warc.gz", "charset": "UTF-8", "languages": "eng", "redirect": "http://example.org/to", "recordid": "7"}'
+    )
 
 
 class Broken:

@@ -13,7 +13,10 @@ from crawlmill.inputs.lists import Input
 
 
 def ranges(*places):
-    return [(n, Input(f"{name}\t{offset}\t{length}", f"/data/{name}", offset, length)) for n, (name, offset, length) in enumerate(places)]  # fmt: skip
+    return [
+        (n, Input(f"{name}\t{offset}\t{length}", f"/data/{name}", offset, length))
+        for n, (name, offset, length) in enumerate(places)
+    ]
 
 
 def planned(inputs, size=10_000, **more):

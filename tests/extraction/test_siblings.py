@@ -88,7 +88,12 @@ def test_wet_records_are_found_by_url_and_date_and_the_file_is_read_once(tmp_pat
         capture(tmp_path, "http://e.org/9", 70),
     ]
     rows, data, opened = extracted(tmp_path, "wet", captures)
-    assert [(row.outcome, row.records, row.format) for row in rows] == [("ok", 1, "wet"), ("ok", 1, "wet"), ("ok", 0, "wet"), ("ok", 0, "wet")]  # fmt: skip
+    assert [(row.outcome, row.records, row.format) for row in rows] == [
+        ("ok", 1, "wet"),
+        ("ok", 1, "wet"),
+        ("ok", 0, "wet"),
+        ("ok", 0, "wet"),
+    ]
     assert data.endswith(texts[1] + texts[2])
     assert opened == ["a.warc.wet.gz"]
     index = (tmp_path / "out" / "r-00000.cdxj").read_text().splitlines()
@@ -139,8 +144,10 @@ def test_where_the_list_does_not_say_the_page_its_record_does(tmp_path):
 def test_a_range_of_several_members_has_the_records_of_all_its_pages(tmp_path):
     (tmp_path / "warc").mkdir()
     urls = ["http://e.org/1", "http://e.org/2", "http://e.org/3"]
-    members = [[builders.gzip_member(make(url)) for make in (builders.request, lambda url: builders.response(url, b"x"))]
-               for url in urls]  # fmt: skip
+    members = [
+        [builders.gzip_member(make(url)) for make in (builders.request, lambda url: builders.response(url, b"x"))]
+        for url in urls
+    ]
     whole = b"".join(b"".join(pair) for pair in members)
     (tmp_path / "warc" / "a.warc.gz").write_bytes(whole)
     texts = [builders.gzip_member(builders.conversion(url, "text")) for url in urls]

@@ -26,25 +26,40 @@ def plain(gap: int, *, blocks=(PAGE, PAGE, PAGE), last=b"\n") -> bytes:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        (b"http://e.org/ 192.0.2.1 20100106101235 text/html 17", ("http://e.org/", "192.0.2.1", "20100106101235", "text/html", 17)),
-        (b"http://e.org/a b 1 20991231 c 192.0.2.1 20100106101235 text/html 0",
-         ("http://e.org/a b 1 20991231 c", "192.0.2.1", "20100106101235", "text/html", 0)),
-        (b"http://e.org/ 192.0.2.1 2010-01-06 text/html 5", ("http://e.org/", "192.0.2.1", "2010-01-06", "text/html", 5)),
+        (
+            b"http://e.org/ 192.0.2.1 20100106101235 text/html 17",
+            ("http://e.org/", "192.0.2.1", "20100106101235", "text/html", 17),
+        ),
+        (
+            b"http://e.org/a b 1 20991231 c 192.0.2.1 20100106101235 text/html 0",
+            ("http://e.org/a b 1 20991231 c", "192.0.2.1", "20100106101235", "text/html", 0),
+        ),
+        (
+            b"http://e.org/ 192.0.2.1 2010-01-06 text/html 5",
+            ("http://e.org/", "192.0.2.1", "2010-01-06", "text/html", 5),
+        ),
         (b"http://e.org/ 192.0.2.1 20100106101235  5", ("http://e.org/", "192.0.2.1", "20100106101235", "", 5)),
         (b"http://e.org/\xe9 ::1 20100106101235 unk 5\r", ("http://e.org/\xe9", "::1", "20100106101235", "unk", 5)),
-        (b"http://e.org/ 192.0.2.1 20100106101235 text/html 200 - - 12 x.arc.gz 99",
-         ("http://e.org/", "192.0.2.1", "20100106101235", "text/html", 99)),
+        (
+            b"http://e.org/ 192.0.2.1 20100106101235 text/html 200 - - 12 x.arc.gz 99",
+            ("http://e.org/", "192.0.2.1", "20100106101235", "text/html", 99),
+        ),
     ],
-)  # fmt: skip
+)
 def test_url_line_is_split_from_the_right(line, expected):
     assert tuple(parse_url_line(line)) == expected
 
 
 @pytest.mark.parametrize(
     "line",
-    [b"", b"http://e.org/ 192.0.2.1 20100106101235 text/html", b"http://e.org/ nowhere 2010-01-06 text/html 5",
-     b"http://e.org/ 192.0.2.1 20100106101235 text/html -5", b"WARC/1.0"],
-)  # fmt: skip
+    [
+        b"",
+        b"http://e.org/ 192.0.2.1 20100106101235 text/html",
+        b"http://e.org/ nowhere 2010-01-06 text/html 5",
+        b"http://e.org/ 192.0.2.1 20100106101235 text/html -5",
+        b"WARC/1.0",
+    ],
+)
 def test_line_that_is_no_url_line_is_refused(line):
     with pytest.raises(FormatError, match="no ARC record"):
         parse_url_line(line)

@@ -94,16 +94,16 @@ def test_chunked_body_is_joined(size, eol):
     "body",
     [
         b"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n",
-        b"05;name=value\r\nhello\r\n6 ; q=\"a;b\"\r\n world\r\n0;last\r\n\r\n",
+        b'05;name=value\r\nhello\r\n6 ; q="a;b"\r\n world\r\n0;last\r\n\r\n',
         b"5  \r\nhello\r\n00000006 \r\n world\r\n000\r\n\r\n",
         b"B\r\nhello world\r\n0\r\n\r\n",
-        b"b\r\nhello world\r\n0\r\nTrailer: x\r\nETag: \"y\"\r\n\r\n",
+        b'b\r\nhello world\r\n0\r\nTrailer: x\r\nETag: "y"\r\n\r\n',
         b"b\r\nhello world\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n\r\njunk",
         b"b\r\nhello world\r\n0\r\n",
         b"b\r\nhello world\r\n0\n",
         b"b\nhello world\n0\n\n",
     ],
-)  # fmt: skip
+)
 def test_chunked_body_in_its_variants_is_joined(body):
     assert decode(body, transfer="Chunked") == DecodedBody(b"hello world", ("chunked",), None)
 
@@ -188,11 +188,33 @@ def test_large_bodies_are_decoded_whole():
 
 
 PLAIN = [
-    PAGE, NOISE, b"\r\n<html>", b"\n<!DOCTYPE html>", b"\xef\xbb\xbf<html>", b"<", b"\n", b"a", b"\0\1\2", b"hello",
-    b"hC", b'{"a": 1}', b"body { margin: 0 }", b"x^2 + y", b"1", b"42\n", b"12\nabc", b"3\nabc\n", b"0\nx", b"0\r\nabc",
-    b"abc\r\n", b"3\r\nabcdef\r\n0\r\n\r\n", b"-5\r\nhello\r\n0\r\n\r\n", b"0x5\r\nhello\r\n0\r\n\r\n", b"5;hello",
+    PAGE,
+    NOISE,
+    b"\r\n<html>",
+    b"\n<!DOCTYPE html>",
+    b"\xef\xbb\xbf<html>",
+    b"<",
+    b"\n",
+    b"a",
+    b"\0\1\2",
+    b"hello",
+    b"hC",
+    b'{"a": 1}',
+    b"body { margin: 0 }",
+    b"x^2 + y",
+    b"1",
+    b"42\n",
+    b"12\nabc",
+    b"3\nabc\n",
+    b"0\nx",
+    b"0\r\nabc",
+    b"abc\r\n",
+    b"3\r\nabcdef\r\n0\r\n\r\n",
+    b"-5\r\nhello\r\n0\r\n\r\n",
+    b"0x5\r\nhello\r\n0\r\n\r\n",
+    b"5;hello",
     b"ffffffffffffffffff\r\nx",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("coding", list(CODERS))
@@ -517,7 +539,7 @@ DIFFERENT = {
     "line ends": ((("Transfer-Encoding", "chunked"),), chunked(PAGE, 700, b"\n"), PAGE, "takes no bare LF in chunks"),
     "trailer": ((("Transfer-Encoding", "chunked"),), b"1\r\nx\r\n0\r\nA: b\r\n\r\n", b"x", "gives the end as data"),
     "broken": ((("Transfer-Encoding", "chunked"),), b"1\r\nx\r\n1\r\ny\r\n<p>", b"xy", "gives what is no chunk too"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", DIFFERENT)

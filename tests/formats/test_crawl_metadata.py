@@ -76,16 +76,22 @@ def test_page_content():
     assert isinstance(content, Document)
     assert content.title == "\n Été\u2028 "
     assert [(tag.name, tag.content) for tag in content.meta_tags] == [
-        ("Content-Type", "text/html; charset=utf-8"), ("Description", "Über uns"), ("og:title", "Été"), ("charset", "utf-8"),
-    ]  # fmt: skip
+        ("Content-Type", "text/html; charset=utf-8"),
+        ("Description", "Über uns"),
+        ("og:title", "Été"),
+        ("charset", "utf-8"),
+    ]
     assert content.meta("description") == ["Über uns"]
     assert content.meta("generator") == []
     assert content.links[0] == Link(
         "http://www.example.fr/a.css", "", "text/css", {"rel": "stylesheet", "media": "screen"}
     )
     assert [(link.type, link.element, link.text) for link in content.links[1:]] == [
-        ("text/javascript", "script", ""), ("img", "img", ""), ("a", "a", 'a "quoted" word'), ("a", "a", ""),
-    ]  # fmt: skip
+        ("text/javascript", "script", ""),
+        ("img", "img", ""),
+        ("a", "a", 'a "quoted" word'),
+        ("a", "a", ""),
+    ]
     assert content.links[2].attributes == {"alt": "", "width": "7"}
     assert content.unknown == {}
 
@@ -160,13 +166,17 @@ def test_atom_feed_as_it_was_written():
     feed = parse_metadata(ATOM).content
     assert (feed.kind, feed.updated_ms, feed.published_ms) == ("atom", 1336500000000, 1336400000000)
     assert [(link.href, link.attributes["rel"], link.type) for link in feed.links] == [
-        ("http://a.example/", "alternate", "text/html"), ("http://m.a.example/", "self", None),
-    ]  # fmt: skip
+        ("http://a.example/", "alternate", "text/html"),
+        ("http://m.a.example/", "self", None),
+    ]
     assert feed.authors == (Author("Ben", "http://a.example/ben"), Author("Cy"))
     (item,) = feed.items
     assert [link.href for link in (*item.links, *item.self_links, *item.replies)] == [
-        "http://a.example/1", "http://a.example/s", "http://a.example/r1", "http://a.example/r2",
-    ]  # fmt: skip
+        "http://a.example/1",
+        "http://a.example/s",
+        "http://a.example/r1",
+        "http://a.example/r2",
+    ]
     assert [document.title for document in item.documents] == [None, "t"]
     assert (item.published_ms, item.updated_ms) == (None, None)
 
@@ -202,9 +212,18 @@ def test_unknown_keys_are_kept_at_every_place():
 @pytest.mark.parametrize("wrong", [None, True, 1, 1.5, "text", [], {}, [None, 1, "a"], {"a": None}], ids=repr)
 def test_values_of_the_wrong_type_are_absent(wrong):
     keys = [
-        "attempt_time", "redirect_from", "failure_reason", "server_ip", "http_result", "http_headers", "content_len",
-        "download_truncated", "text_simhash", "content", "archiveInfo",
-    ]  # fmt: skip
+        "attempt_time",
+        "redirect_from",
+        "failure_reason",
+        "server_ip",
+        "http_result",
+        "http_headers",
+        "content_len",
+        "download_truncated",
+        "text_simhash",
+        "content",
+        "archiveInfo",
+    ]
     record = stored(**dict.fromkeys(keys, wrong))
     for name in ("attempt_time_ms", "http_status", "downloaded_bytes", "text_simhash"):
         assert getattr(record, name) == (wrong if type(wrong) is int else None)

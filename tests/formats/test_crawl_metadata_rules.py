@@ -82,22 +82,33 @@ def test_stored_record_is_valid(value):
         (record(md5="0" * 31), [f'$.md5: expected text like ^[0-9A-Fa-f]{{32}}$, got "{"0" * 31}"']),
         (record(md5="0" * 32 + "\n"), [f'$.md5: expected at most 32 characters, got "{"0" * 32}\\n"']),
         (record(http_headers={"a-b": 1}), ['$.http_headers["a-b"]: expected a string, got 1']),
-        (record(redirect_from={"http_headers": []}), ["$.redirect_from.http_headers: expected an object, got an array"]),
+        (
+            record(redirect_from={"http_headers": []}),
+            ["$.redirect_from.http_headers: expected an object, got an array"],
+        ),
         (record(unknown={"deep": [None]}, Content=1), []),
         (record(content={"type": "pdf-doc", "pages": 7}), []),
-        (record(content={"links": [{"href": "a"}, {"href": None}, 3]}),
-         ["$.content.links[1].href: expected a string, got null", "$.content.links[2]: expected an object, got 3"]),
+        (
+            record(content={"links": [{"href": "a"}, {"href": None}, 3]}),
+            ["$.content.links[1].href: expected a string, got null", "$.content.links[2]: expected an object, got 3"],
+        ),
         (record(content={"link": {"href": 1}}), ["$.content.link.href: expected a string, got 1"]),
         (record(content={"link": [{"href": "a"}, []]}), ["$.content.link[1]: expected an object, got an array"]),
         (record(content={"link": "a"}), ['$.content.link: expected an object or an array, got "a"']),
-        (record(content={"items": [{"content": [{"items": [{"content": {"title": 1}}]}]}]}),
-         ["$.content.items[0].content[0].items[0].content.title: expected a string, got 1"]),
-        (record(archiveInfo={"arcSourceSegmentId": 1, "arcFileDate": 1, "arcFileParition": 0, "compressedSize": -1}),
-         ["$.archiveInfo.compressedSize: expected at least 0, got -1",
-          "$.archiveInfo.arcFileOffset: expected an integer, got nothing"]),
+        (
+            record(content={"items": [{"content": [{"items": [{"content": {"title": 1}}]}]}]}),
+            ["$.content.items[0].content[0].items[0].content.title: expected a string, got 1"],
+        ),
+        (
+            record(archiveInfo={"arcSourceSegmentId": 1, "arcFileDate": 1, "arcFileParition": 0, "compressedSize": -1}),
+            [
+                "$.archiveInfo.compressedSize: expected at least 0, got -1",
+                "$.archiveInfo.arcFileOffset: expected an integer, got nothing",
+            ],
+        ),
         (record(failure_detail=["a" * 100]), ["$.failure_detail: expected a string, got an array"]),
     ],
-)  # fmt: skip
+)
 def test_violations_are_told_with_path_expected_and_actual(fields, violations):
     assert sorted(shown(fields)) == sorted(violations)
     assert independent_paths(fields) == {violation.path for violation in validate(fields)}
@@ -138,10 +149,15 @@ def places(value, path=()):
 RECORDS = [json.loads(value) for value in metadata_values.ALL]
 PLACES = [(number, path) for number, fields in enumerate(RECORDS) for path in places(fields) if path]
 ODD_VALUES = (
-    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=3)
-    | st.sampled_from([-(2**63) - 1, -(2**63), -(2**31) - 1, -1, 0, 2**31 - 1, 2**31, 2**63 - 1, 2**63, "SUCCESS", "0" * 32])
+    st.none()
+    | st.booleans()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=3)
+    | st.sampled_from(
+        [-(2**63) - 1, -(2**63), -(2**31) - 1, -1, 0, 2**31 - 1, 2**31, 2**63 - 1, 2**63, "SUCCESS", "0" * 32]
+    )
     | st.sampled_from([[], {}, [[]], [{}], {"a": 1}, {"a": "b"}, [{"a": None}, {"a": "b"}], [1, "a"], ["a"]])
-)  # fmt: skip
+)
 
 
 @settings(derandomize=True, database=None, max_examples=800, deadline=None)

@@ -12,8 +12,14 @@ from warcio.archiveiterator import ArchiveIterator
 
 from crawlmill.formats.archive import read_archive
 
-WARCS = ["archives/iana.warc.gz", "archives/example.warc.gz", "archives/example-iana.org-chunked.warc",
-         "commoncrawl/whirlwind.warc.gz", "commoncrawl/whirlwind.warc.wat.gz", "commoncrawl/whirlwind.warc.wet.gz"]  # fmt: skip
+WARCS = [
+    "archives/iana.warc.gz",
+    "archives/example.warc.gz",
+    "archives/example-iana.org-chunked.warc",
+    "commoncrawl/whirlwind.warc.gz",
+    "commoncrawl/whirlwind.warc.wat.gz",
+    "commoncrawl/whirlwind.warc.wet.gz",
+]
 
 
 @pytest.mark.parametrize("name", WARCS)

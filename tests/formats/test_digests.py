@@ -32,10 +32,14 @@ def test_true_digests_pass_and_false_ones_are_found():
 @pytest.mark.parametrize(
     "notation",
     [
-        sha1_of(BODY), sha1_of(BODY).lower(), f"sha1:{hashlib.sha1(BODY).hexdigest()}", f"SHA-1:{hashlib.sha1(BODY).hexdigest().upper()}",
-        f"sha256:{hashlib.sha256(BODY).hexdigest()}", f"md5:{hashlib.md5(BODY).hexdigest()}",
+        sha1_of(BODY),
+        sha1_of(BODY).lower(),
+        f"sha1:{hashlib.sha1(BODY).hexdigest()}",
+        f"SHA-1:{hashlib.sha1(BODY).hexdigest().upper()}",
+        f"sha256:{hashlib.sha256(BODY).hexdigest()}",
+        f"md5:{hashlib.md5(BODY).hexdigest()}",
     ],
-)  # fmt: skip
+)
 def test_payload_digest_in_any_notation_is_checked(notation):
     block = http([("Content-Type", "text/html")], BODY)
     fields = (("WARC-Payload-Digest", notation),)

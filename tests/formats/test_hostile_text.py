@@ -23,9 +23,17 @@ def many(unit: bytes, size: int = SIZE) -> bytes:
 
 @pytest.mark.parametrize(
     "unit",
-    [b"a ", b" ", b"x 20100106101235 ", b" 20100106101235", b"http://e.org/ 192.0.2.1 20100106101235 text/html ", b"1 ",
-     b"\t", b"a\t "],
-)  # fmt: skip
+    [
+        b"a ",
+        b" ",
+        b"x 20100106101235 ",
+        b" 20100106101235",
+        b"http://e.org/ 192.0.2.1 20100106101235 text/html ",
+        b"1 ",
+        b"\t",
+        b"a\t ",
+    ],
+)
 @pytest.mark.parametrize("end", [b"", b" 17", b" 20100106101235 text/html 17x", b" 1 1 1 1 1 1 1 1 1 17\t"])
 def test_long_line_is_judged_as_a_url_line(unit, end):
     line = b"http://e.org/ " + many(unit) + end

@@ -43,8 +43,12 @@ def test_text_records_have_key_value_and_place():
         "ét\né".encode(),
     )
     assert first.fields() == {
-        "offset": data.index(ESCAPE), "index": 0, "key": "http://a.example/", "value_length": 6, "truncated": None
-    }  # fmt: skip
+        "offset": data.index(ESCAPE),
+        "index": 0,
+        "key": "http://a.example/",
+        "value_length": 6,
+        "truncated": None,
+    }
     assert second.fields() == {
         "offset": data.rindex(ESCAPE),
         "index": 1,
@@ -53,8 +57,12 @@ def test_text_records_have_key_value_and_place():
         "truncated": None,
     }
     assert (first.format, first.type, first.length, first.holds_http, first.date) == (
-        "sequencefile", "text_data", None, False, None,
-    )  # fmt: skip
+        "sequencefile",
+        "text_data",
+        None,
+        False,
+        None,
+    )
 
 
 def test_plain_file_gives_the_offsets_of_its_records_behind_escapes():

@@ -25,8 +25,10 @@ def noise(size: int) -> bytes:
 
 def arc_record(url: str, block: bytes, declared: int | None = None) -> bytes:
     return b"%s 192.0.2.1 20100106101235 text/html %d\n%s\n" % (
-        url.encode(), len(block) if declared is None else declared, block,
-    )  # fmt: skip
+        url.encode(),
+        len(block) if declared is None else declared,
+        block,
+    )
 
 
 TWO_MB = noise(2_000_000)
@@ -148,8 +150,9 @@ def test_length_of_a_large_arc_record_is_that_of_its_member(declared):
     read = Read(first + member + last)
     assert read.problems == []
     assert [row[:3] for row in read.rows[1:]] == [
-        (len(first), len(member), 0), (len(first) + len(member), len(last), 0),
-    ]  # fmt: skip
+        (len(first), len(member), 0),
+        (len(first) + len(member), len(last), 0),
+    ]
     assert read.blocks[1] == SEVENTEEN_MB
 
 

@@ -106,11 +106,39 @@ def test_hostile_heads_end(piece):
 
 
 PIECES = [
-    b"<meta ", b"<meta/", b"<META\n", b"<meta", b"<p ", b"</p", b"<!--", b"-->", b"<!", b"</", b"<?xml ", b">", b"<", b"/",
-    b"=", b" ", b"'", b'"', b"charset", b"charset=koi8-r", b"charset='utf-16'", b"charset=nonsense ",
-    b"http-equiv=content-type ", b"http-equiv=x ", b"content='text/html; charset=big5'", b"content=charset=koi8-u ", b"encoding='gbk'",
-    b"encoding=", b"koi8-r", b"x", b"\0", b"\xe9",
-]  # fmt: skip
+    b"<meta ",
+    b"<meta/",
+    b"<META\n",
+    b"<meta",
+    b"<p ",
+    b"</p",
+    b"<!--",
+    b"-->",
+    b"<!",
+    b"</",
+    b"<?xml ",
+    b">",
+    b"<",
+    b"/",
+    b"=",
+    b" ",
+    b"'",
+    b'"',
+    b"charset",
+    b"charset=koi8-r",
+    b"charset='utf-16'",
+    b"charset=nonsense ",
+    b"http-equiv=content-type ",
+    b"http-equiv=x ",
+    b"content='text/html; charset=big5'",
+    b"content=charset=koi8-u ",
+    b"encoding='gbk'",
+    b"encoding=",
+    b"koi8-r",
+    b"x",
+    b"\0",
+    b"\xe9",
+]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map(b"".join))

@@ -144,8 +144,12 @@ def test_target_uri_in_angle_brackets_is_given_without():
 
 def test_formats_are_named_by_the_first_record_that_is_no_warcinfo():
     wat = record("metadata", b'{"Container":{},"Envelope":{"Format":"WARC/1.0"}}', "http://e.org/", "application/json")
-    for content, name in [(conversion("http://e.org/", "text"), "wet"), (wat, "wat"), (request("http://e.org/"), "warc"),
-                          (metadata("http://e.org/"), "warc")]:  # fmt: skip
+    for content, name in [
+        (conversion("http://e.org/", "text"), "wet"),
+        (wat, "wat"),
+        (request("http://e.org/"), "warc"),
+        (metadata("http://e.org/"), "warc"),
+    ]:
         assert Read(pack([warcinfo(), content])).format == name
         assert Read(pack([content])).format == name
     assert Read(pack([warcinfo()])).format == "warc"
@@ -203,13 +207,16 @@ def test_damaged_line_ends_between_records_lose_no_other_one(contain, eol):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ((rb"Content-Length", b"X-Length"), "bad-length"), ((rb"Content-Length: \d+", b"Content-Length: -7"), "bad-length"),
-        ((rb"Content-Length: \d+", b"Content-Length: 1_0"), "bad-length"), ((rb"Content-Length: (\d+)", rb"Content-Length: +\1"), "bad-length"),
+        ((rb"Content-Length", b"X-Length"), "bad-length"),
+        ((rb"Content-Length: \d+", b"Content-Length: -7"), "bad-length"),
+        ((rb"Content-Length: \d+", b"Content-Length: 1_0"), "bad-length"),
+        ((rb"Content-Length: (\d+)", rb"Content-Length: +\1"), "bad-length"),
         ((rb"Content-Length: \d+", b"Content-Length: 99999999999999999999"), "bad-length"),
-        ((rb"(Content-Length: )(\d+)", rb"\1\2\r\n\g<1>1\2"), "bad-length"), ((rb"WARC-Type", b"X-Type"), "bad-header"),
+        ((rb"(Content-Length: )(\d+)", rb"\1\2\r\n\g<1>1\2"), "bad-length"),
+        ((rb"WARC-Type", b"X-Type"), "bad-header"),
         ((rb"WARC/1.0", b"WARC 1.0"), "bad-header"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("packed", [True, False])
 def test_broken_header_is_reported_and_the_other_records_are_read(change, reason, packed):
     broken = re.sub(*change, response("http://e.org/x", b"<p>"), count=1)
@@ -268,9 +275,11 @@ def test_field_that_a_crawler_wrote_twice_into_a_proven_record_is_no_damage(eol)
 
 def test_version_within_a_field_and_a_field_that_may_be_repeated_are_no_damage(contain):
     fields = (
-        ("WARC-Concurrent-To", "<urn:a>"), ("WARC-Concurrent-To", "<urn:b>"), ("X", "folded,\r\n as by WARC/1.0"),
+        ("WARC-Concurrent-To", "<urn:a>"),
+        ("WARC-Concurrent-To", "<urn:b>"),
+        ("X", "folded,\r\n as by WARC/1.0"),
         ("WARC-Date-Of-Old", "WARC/1.0"),
-    )  # fmt: skip
+    )
     made = [record("resource", b"x", "http://e.org/WARC/1.0", fields=fields) for _ in range(3)]
     read = Read(contain(b"".join(made)))
     assert read.problems == []

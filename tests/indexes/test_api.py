@@ -27,9 +27,10 @@ def test_captures_are_objects(tmp_path):
         "*.example.com", "example.org", index=str(tmp_path / "a.cdxj"), filter="=status:200", to="2020", **options
     )
     wanted = [
-        flat(line) for pattern in ("*.example.com", "example.org")
+        flat(line)
+        for pattern in ("*.example.com", "example.org")
         for line in expected(LINES, pattern, filters=["=status:200"], end="2020", **options)
-    ]  # fmt: skip
+    ]
     assert list(found) == wanted
 
 

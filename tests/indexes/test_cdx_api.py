@@ -59,9 +59,14 @@ def test_an_empty_page_is_no_end(empty):
 
 @pytest.mark.parametrize(
     "nothing",
-    [Said(NOTHING, 404), Said(NOTHING.replace(b"message", b"error"), 404), b'{"pages": 0, "pageSize": 5, "blocks": 0}', b""],
+    [
+        Said(NOTHING, 404),
+        Said(NOTHING.replace(b"message", b"error"), 404),
+        b'{"pages": 0, "pageSize": 5, "blocks": 0}',
+        b"",
+    ],
     ids=["404", "404 of older servers", "no pages", "empty"],
-)  # fmt: skip
+)
 def test_nothing_found_is_no_line_and_no_loss(nothing):
     with ApiServer(lambda _: nothing) as api:
         assert ask(api.url, query("example.com")) == [[]]
@@ -111,7 +116,10 @@ def test_a_server_that_fails_three_pages_in_a_row_is_not_asked_for_the_rest():
         problems = []
         assert ask(api.url, query("example.com", **HOST), problems=problems) == [LINES[:1]]
         assert [re.search(r"pages? [\d to]+ of", str(error))[0] for error in problems] == [
-            "page 1 of", "page 2 of", "pages 3 to 39 of"]  # fmt: skip
+            "page 1 of",
+            "page 2 of",
+            "pages 3 to 39 of",
+        ]
         assert len(set(api.pages())) <= 8
 
 
@@ -138,8 +146,10 @@ def test_too_few_pages_for_the_blocks_are_told_and_all_are_read():
 
 def test_a_page_that_lacks_the_beginning_of_a_block_is_asked_again_then_told():
     """pywb 2.10 lists the blocks of its index so, for showPagedIndex and output=json."""
-    blocks = [json.dumps({"urlkey": " ".join(line.split(" ")[:2]), "part": "a", "offset": 0, "length": 1, "lineno": n})
-              for n, line in enumerate(LINES[::7])]  # fmt: skip
+    blocks = [
+        json.dumps({"urlkey": " ".join(line.split(" ")[:2]), "part": "a", "offset": 0, "length": 1, "lineno": n})
+        for n, line in enumerate(LINES[::7])
+    ]
     for short, lost in (([2], 0), ([2, 2], 1)):
         whole = in_pages(LINES, 14)
         short = list(short)
@@ -208,14 +218,19 @@ def test_a_limit_is_sent_where_the_first_captures_are_those_wanted():
 
 
 URLS = [
-    ("*.example.com", {}, "example.com", "domain"), ("http://a.org/x*", {}, "http://a.org/x", "prefix"),
-    ("a.org:8080/x", {}, "http://a.org:8080/x", "exact"), ("a.org", {"match": "host"}, "a.org", "host"),
-]  # fmt: skip
+    ("*.example.com", {}, "example.com", "domain"),
+    ("http://a.org/x*", {}, "http://a.org/x", "prefix"),
+    ("a.org:8080/x", {}, "http://a.org:8080/x", "exact"),
+    ("a.org", {"match": "host"}, "a.org", "host"),
+]
 KEYS = [
-    ("org,a)/x?y=1", "exact", "http://a.org/x?y=1"), ("7,2,0,192)/", "prefix", "http://192.0.2.7/"),
-    ("com,example:8080)/", "exact", "http://example.com:8080/"), ("com,example", "domain", "http://example.com/"),
-    ("2001:db8::1)/x", "exact", "http://[2001:db8::1]/x"), ("dns:a.org", "exact", "dns:a.org"),
-]  # fmt: skip
+    ("org,a)/x?y=1", "exact", "http://a.org/x?y=1"),
+    ("7,2,0,192)/", "prefix", "http://192.0.2.7/"),
+    ("com,example:8080)/", "exact", "http://example.com:8080/"),
+    ("com,example", "domain", "http://example.com/"),
+    ("2001:db8::1)/x", "exact", "http://[2001:db8::1]/x"),
+    ("dns:a.org", "exact", "dns:a.org"),
+]
 
 
 def test_a_pattern_is_sent_as_a_url_and_a_match_also_where_it_is_a_key():

@@ -165,8 +165,9 @@ def test_records_of_one_member_all_have_a_line():
     data = gzip_member(b"".join([warcinfo(), response(URI + "1"), response(URI + "2")]))
     captures = list(archive_captures(Read(data), "x"))
     assert [(each.fields["url"], each.fields["offset"], each.fields["length"]) for each in captures] == [
-        (URI + "1", "0", str(len(data))), (URI + "2", "0", str(len(data))),
-    ]  # fmt: skip
+        (URI + "1", "0", str(len(data))),
+        (URI + "2", "0", str(len(data))),
+    ]
 
 
 def test_a_record_without_url_or_date_costs_no_other():
@@ -194,9 +195,15 @@ def test_extra_fields_come_last():
 
 
 FIELDS = {
-    "url": "http://example.org/a b", "mime": "text/html", "status": "200", "digest": "ABC", "length": "10",
-    "offset": "5", "filename": "d ir/\u00e9.warc.gz", "redirect": "http://example.org/\u00e9",
-}  # fmt: skip
+    "url": "http://example.org/a b",
+    "mime": "text/html",
+    "status": "200",
+    "digest": "ABC",
+    "length": "10",
+    "offset": "5",
+    "filename": "d ir/\u00e9.warc.gz",
+    "redirect": "http://example.org/\u00e9",
+}
 
 
 def test_lines_of_each_format():

@@ -37,21 +37,30 @@ KINDS = {
     "cdxj": lambda folder, lines: (folder / "a.cdxj").write_bytes(text(lines)),
     "no last line end": lambda folder, lines: (folder / "a.cdxj").write_bytes(text(lines)[:-1]),
     "cr lf": lambda folder, lines: (folder / "a.cdxj").write_bytes(text(lines).replace(b"\n", b"\r\n")),
-    "blank lines": lambda folder, lines: (folder / "a.cdxj").write_bytes(b"\n" + text(lines).replace(b"}\ncom", b"}\n\ncom") + b"\n\n"),
+    "blank lines": lambda folder, lines: (folder / "a.cdxj").write_bytes(
+        b"\n" + text(lines).replace(b"}\ncom", b"}\n\ncom") + b"\n\n"
+    ),
     "a header": lambda folder, lines: (folder / "a.cdxj").write_bytes(b'!meta {"format": "cdxj"}\n' + text(lines)),
-    "a header in gzip": lambda folder, lines: (folder / "a.cdxj").write_bytes(gzip.compress(b"!meta {}\n" + text(lines))),
+    "a header in gzip": lambda folder, lines: (folder / "a.cdxj").write_bytes(
+        gzip.compress(b"!meta {}\n" + text(lines))
+    ),
     "gzip": lambda folder, lines: (folder / "a.cdxj").write_bytes(gzip.compress(text(lines))),
     "gzip of members": lambda folder, lines: (folder / "a.cdxj").write_bytes(
-        b"".join(gzip.compress(text(lines[at : at + 77])) for at in range(0, len(lines), 77))),
+        b"".join(gzip.compress(text(lines[at : at + 77])) for at in range(0, len(lines), 77))
+    ),
     "gzip cut anywhere": lambda folder, lines: (folder / "a.cdxj").write_bytes(
-        b"".join(gzip.compress(text(lines)[at : at + 5000]) for at in range(0, len(text(lines)), 5000))),
+        b"".join(gzip.compress(text(lines)[at : at + 5000]) for at in range(0, len(text(lines)), 5000))
+    ),
     "members without a last line end": lambda folder, lines: (folder / "a.cdxj").write_bytes(
-        b"".join(gzip.compress(text(lines[at : at + 77])[:-1]) for at in range(0, len(lines), 77))),
+        b"".join(gzip.compress(text(lines[at : at + 77])[:-1]) for at in range(0, len(lines), 77))
+    ),
     "cluster": lambda folder, lines: make_cluster(folder / "a.cdxj", lines),
-    "cluster of four columns": lambda folder, lines: make_cluster(folder / "a.cdxj", lines, columns=4, loc=False, per=7),
+    "cluster of four columns": lambda folder, lines: make_cluster(
+        folder / "a.cdxj", lines, columns=4, loc=False, per=7
+    ),
     "cluster of lines": lambda folder, lines: make_cluster(folder / "a.cdxj", lines[:300], per=1, shards=40),
     "cluster of one member": lambda folder, lines: make_cluster(folder / "a.cdxj", lines, per=9999, shards=1),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -146,8 +155,10 @@ def test_large_answers_are_sorted_in_files(tmp_path, monkeypatch):
 
 
 def test_long_lines_are_found(tmp_path):
-    lines = [f'com,{name})/ 20200101000000 {{"url": "{"x" * size}"}}' for name, size in
-             (("a", 3), ("b", 70_000), ("c", 9), ("d", 8_150), ("e", 200_000), ("f", 5))]  # fmt: skip
+    lines = [
+        f'com,{name})/ 20200101000000 {{"url": "{"x" * size}"}}'
+        for name, size in (("a", 3), ("b", 70_000), ("c", 9), ("d", 8_150), ("e", 200_000), ("f", 5))
+    ]
     (tmp_path / "a").write_bytes(text(lines))
     for line in lines:
         assert ask([tmp_path / "a"], [query(line[4] + ".com")]) == [[line]]

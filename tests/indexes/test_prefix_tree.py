@@ -29,8 +29,13 @@ from crawlmill.inputs.indexes import find_indexes, open_indexes
 from crawlmill.storage import Storage
 from crawlmill.urls.patterns import parse_pattern
 
-GOLDEN = ("urls20k_bs512.pbtree.xz", "urls_small_bs128.pbtree", "urls_two_blocks.pbtree", "urls_one_item.pbtree.gz",
-          "urls_empty.pbtree")  # fmt: skip
+GOLDEN = (
+    "urls20k_bs512.pbtree.xz",
+    "urls_small_bs128.pbtree",
+    "urls_two_blocks.pbtree",
+    "urls_one_item.pbtree.gz",
+    "urls_empty.pbtree",
+)
 
 # Three keys in blocks of 64 bytes, as the original writer wrote them: one index block, and an item in each data block.
 # header, pointer 1, prefix "k1", pointer 2, prefix "k2", pointer 3; values count up from 0.
@@ -97,11 +102,20 @@ def test_three_blocks_by_hand(tmp_path):
     assert lost == []
     assert answer == [
         {
-            "urlkey": "k1)/", "timestamp": "19700101000000", "url": "http://k1", "length": "5", "offset": "4",
-            "filename": "common-crawl/parse-output/segment/1/2_3.arc.gz", "key": "k1", "arcSourceSegmentId": 1,
-            "arcFileDate": 2, "arcFilePartition": 3, "arcFileOffset": 4, "compressedSize": 5,
+            "urlkey": "k1)/",
+            "timestamp": "19700101000000",
+            "url": "http://k1",
+            "length": "5",
+            "offset": "4",
+            "filename": "common-crawl/parse-output/segment/1/2_3.arc.gz",
+            "key": "k1",
+            "arcSourceSegmentId": 1,
+            "arcFileDate": 2,
+            "arcFilePartition": 3,
+            "arcFileOffset": 4,
+            "compressedSize": 5,
         }
-    ]  # fmt: skip
+    ]
 
 
 def test_printed_lines_lack_the_key_alone_whatever_it_holds(tmp_path):
@@ -110,8 +124,9 @@ def test_printed_lines_lack_the_key_alone_whatever_it_holds(tmp_path):
     path.write_bytes(write([(key, (1, 2, 3, 4, 5)) for key in sorted(keys)], folder=tmp_path))
     out = subprocess.run(
         [sys.executable, "-m", "crawlmill", "lookup", "com.example/", "--key", "--match", "prefix", "--index", path],
-        capture_output=True, check=True,
-    ).stdout  # fmt: skip
+        capture_output=True,
+        check=True,
+    ).stdout
     place = '"length": "5", "offset": "4", "filename": "common-crawl/parse-output/segment/1/2_3.arc.gz"}\n'
     assert [line.split(" ", 2)[2] for line in out.decode("ascii").splitlines(keepends=True)] == [
         r'{"url": "http://example.com/\"}", ' + place,
@@ -171,8 +186,13 @@ def test_urls_of_keys(key, url):
 def items_around(width=5):
     """Hosts that begin alike, ports and schemes, one key twice, one without a scheme."""
     hosts = ["com.example", "com.example2", "com.example-x", "com.example.www", "com.examplf", "org.example"]
-    keys = [f"{host}{path}{port}:{scheme}" for host in hosts for path in ("", "/", "/a", "/a?b=c") for port in ("", ":81")
-            for scheme in ("http", "https")]  # fmt: skip
+    keys = [
+        f"{host}{path}{port}:{scheme}"
+        for host in hosts
+        for path in ("", "/", "/a", "/a?b=c")
+        for port in ("", ":81")
+        for scheme in ("http", "https")
+    ]
     keys = sorted([*keys, "com.example/twice:http", "com.example/twice:http", "com.example/bare"])
     return [
         (key.encode(), (1346823845675, 1346864469604 + n, n % 7, 1000 * n, 0x61616161 + n)[:width])
@@ -193,8 +213,15 @@ def test_values_of_both_sizes_are_told_apart(form, width, tmp_path):
         [b"com.example/bare"],
     ]
     wanted = dict(items)[b"com.example/a:http"]
-    assert tuple(answers[0][0][name] for name in ("arcSourceSegmentId", "arcFileDate", "arcFilePartition", "arcFileOffset",
-                                                  "compressedSize")[:width]) == wanted  # fmt: skip
+    assert (
+        tuple(
+            answers[0][0][name]
+            for name in ("arcSourceSegmentId", "arcFileDate", "arcFilePartition", "arcFileOffset", "compressedSize")[
+                :width
+            ]
+        )
+        == wanted
+    )
     assert ("compressedSize" in answers[0][0], "length" in answers[0][0]) == (width == 5, width == 5)
 
 

@@ -67,8 +67,10 @@ def test_pages_come_in_the_order_of_their_captures_with_equal_quads_once(written
     rows = [each.split(b" ", 2) for each in captures.splitlines()]
     assert captures.splitlines() == sorted(captures.splitlines())
     assert [(json.loads(row[2])["url"], row[1][-1:]) for row in rows[:3]] == [
-        ("https://a/", b"0"), ("http://a/", b"2"), ("http://www.a/", b"3"),
-    ]  # fmt: skip
+        ("https://a/", b"0"),
+        ("http://a/", b"2"),
+        ("http://www.a/", b"3"),
+    ]
     whole = gzip.decompress(folder.files["part-00000.nq.gz"]).decode()
     assert whole.startswith("<3>\n<1>\n_:old\n_:new\n<4>\n<0>\n")
     assert read(captures, folder) == (whole, [])

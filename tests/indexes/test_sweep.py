@@ -46,8 +46,17 @@ def test_single_keys_have_their_lines_whatever_their_order(seed, wanted):
 def test_usual_urls_of_long_lists_have_the_keys_of_patterns():
     """What is left to `parse_pattern` is None; nothing else may be."""
     plain = ["http://www.Example.com:80/A/../b/?y=2&x=1#top", "https://10.0.0.1/", "https://example.org/a%20b"]
-    other = ["example.com", "http://example.com/*", "*.example.com", " http://e.org/", "HTTP:/e",
-             "http://example.com/\thost", "http://\udcff.org/", "", "http://e.org/\n"]  # fmt: skip
+    other = [
+        "example.com",
+        "http://example.com/*",
+        "*.example.com",
+        " http://e.org/",
+        "HTTP:/e",
+        "http://example.com/\thost",
+        "http://\udcff.org/",
+        "",
+        "http://e.org/\n",
+    ]
     keys = keys_of_urls([*plain, *other])
     assert keys == [*(parse_pattern(each).key for each in plain), *[None] * len(other)]
 

@@ -17,12 +17,17 @@ from crawlmill.storage import Storage
 
 ROWS = [
     {
-        "url_surtkey": f"com,example)/{n:03}", "url": f"http://example.com/{n:03}", "fetch_status": 200, "warc_filename": "f.gz",
-        "fetch_time": dt.datetime(2020, 1, 1, 0, 0, n % 60, tzinfo=dt.UTC), "warc_record_offset": n, "warc_record_length": 7,
+        "url_surtkey": f"com,example)/{n:03}",
+        "url": f"http://example.com/{n:03}",
+        "fetch_status": 200,
+        "warc_filename": "f.gz",
+        "fetch_time": dt.datetime(2020, 1, 1, 0, 0, n % 60, tzinfo=dt.UTC),
+        "warc_record_offset": n,
+        "warc_record_length": 7,
         "not_in_lines": f"{n * n}",
     }
     for n in range(40)
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module")

@@ -30,17 +30,28 @@ def rows():
     dice = random.Random(1)
     return [
         {
-            "url_surtkey": key, "url": f"http://x/{n}", "fetch_status": dice.choice([200, 404, -1]), "warc_filename": "f.gz",
+            "url_surtkey": key,
+            "url": f"http://x/{n}",
+            "fetch_status": dice.choice([200, 404, -1]),
+            "warc_filename": "f.gz",
             "fetch_time": dt.datetime(2020 + n % 4, 1, 1 + n % 20, tzinfo=dt.UTC),
-            "warc_record_offset": n, "warc_record_length": 7, "content_mime_type": "text/html" if n % 3 else None,
+            "warc_record_offset": n,
+            "warc_record_length": 7,
+            "content_mime_type": "text/html" if n % 3 else None,
         }
         for n, key in enumerate(sorted(KEYS * 3))
-    ]  # fmt: skip
+    ]
 
 
 def line(row):
-    fields = {"url": row["url"], "mime": row["content_mime_type"], "status": str(row["fetch_status"]), "length": "7",
-              "offset": str(row["warc_record_offset"]), "filename": "f.gz"}  # fmt: skip
+    fields = {
+        "url": row["url"],
+        "mime": row["content_mime_type"],
+        "status": str(row["fetch_status"]),
+        "length": "7",
+        "offset": str(row["warc_record_offset"]),
+        "filename": "f.gz",
+    }
     if row["fetch_status"] == -1:
         del fields["status"]
     text = json.dumps({name: value for name, value in fields.items() if value is not None})
@@ -65,9 +76,11 @@ def found(table, *queries, **more):
     problems = []
     indexes = open_indexes(find_indexes([str(table)], Storage()), Storage(), problems.append)
     lines = [
-        each for _, chunks in look_up(indexes, [Query(query, **more) for query in queries], problems.append)
-        for chunk in chunks for each in bytes(chunk).splitlines(keepends=True)
-    ]  # fmt: skip
+        each
+        for _, chunks in look_up(indexes, [Query(query, **more) for query in queries], problems.append)
+        for chunk in chunks
+        for each in bytes(chunk).splitlines(keepends=True)
+    ]
     assert problems == []
     return lines
 
@@ -107,9 +120,10 @@ def test_only_row_groups_that_may_hold_a_key_are_read(table):
     meta = pq.ParquetFile(part).metadata
     key = rows()[0]["url_surtkey"]
     groups = [
-        n for n in range(meta.num_row_groups)
+        n
+        for n in range(meta.num_row_groups)
         if meta.row_group(n).column(0).statistics.min <= key <= meta.row_group(n).column(0).statistics.max
-    ]  # fmt: skip
+    ]
     query = Query(parse_pattern(key, is_key=True))
     plan = index.plan([query])
     assert plan.blocks == len(groups) < meta.num_row_groups
@@ -158,10 +172,13 @@ def test_a_damaged_part_is_reported_and_the_others_are_found(table, tmp_path):
 )
 def test_odd_columns_are_reported_not_dropped(column, values, kind, tmp_path):
     columns = {
-        "url_surtkey": pa.array(["com,example)/"] * 2), "url": pa.array(["http://example.com/"] * 2),
-        "fetch_time": pa.array([0, 1], pa.timestamp("ms", "UTC")), "warc_filename": pa.array(["f.gz"] * 2),
-        "warc_record_offset": pa.array([1, 2], pa.int32()), "warc_record_length": pa.array([1, 2], pa.int32()),
-    }  # fmt: skip
+        "url_surtkey": pa.array(["com,example)/"] * 2),
+        "url": pa.array(["http://example.com/"] * 2),
+        "fetch_time": pa.array([0, 1], pa.timestamp("ms", "UTC")),
+        "warc_filename": pa.array(["f.gz"] * 2),
+        "warc_record_offset": pa.array([1, 2], pa.int32()),
+        "warc_record_length": pa.array([1, 2], pa.int32()),
+    }
     columns[column] = pa.array(values, kind)
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table(columns), path)
@@ -190,13 +207,18 @@ def test_two_columns_of_one_name_are_reported(tmp_path):
 def test_binary_texts_are_texts(tmp_path):
     path = tmp_path / "t.parquet"
     pq.write_table(
-        pa.table({
-            "url_surtkey": ["com,example)/"], "url": pa.array([b"http://example.com/"], pa.binary()),
-            "fetch_time": pa.array([1_500], pa.timestamp("us", "UTC")), "warc_filename": ["f.gz"],
-            "warc_record_offset": pa.array([1], pa.int32()), "warc_record_length": pa.array([2], pa.int32()),
-        }),
+        pa.table(
+            {
+                "url_surtkey": ["com,example)/"],
+                "url": pa.array([b"http://example.com/"], pa.binary()),
+                "fetch_time": pa.array([1_500], pa.timestamp("us", "UTC")),
+                "warc_filename": ["f.gz"],
+                "warc_record_offset": pa.array([1], pa.int32()),
+                "warc_record_length": pa.array([2], pa.int32()),
+            }
+        ),
         path,
-    )  # fmt: skip
+    )
     with Storage() as storage:
         indexes = open_indexes(find_indexes([str(path)], storage), storage, pytest.fail)
         [(_, chunks)] = [
@@ -211,9 +233,10 @@ def test_memory_does_not_grow_with_row_groups_and_their_order_within_does_not_ma
     shuffled = random.Random(3).sample(keys, len(keys))
     for number, some in enumerate((keys[::2], keys[1::2], shuffled)):
         rows = {
-            "url_surtkey": some, "url": [f"http://example.com/{key[-6:] * 100}" for key in some],
+            "url_surtkey": some,
+            "url": [f"http://example.com/{key[-6:] * 100}" for key in some],
             "fetch_time": pa.array([dt.datetime(2020, 1, 1, tzinfo=dt.UTC)] * len(some), pa.timestamp("ms", "UTC")),
-        }  # fmt: skip
+        }
         folder = tmp_path / ("in-order" if number < 2 else "shuffled")
         folder.mkdir(exist_ok=True)
         pq.write_table(pa.table(rows), folder / f"part-{number}.parquet")

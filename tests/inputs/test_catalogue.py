@@ -69,10 +69,21 @@ def crawls(stale=False):
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("latest", IDS[:1]), ("latest:3", IDS[:3]), ("latest:007", IDS), ("latest:999999", IDS), ("2025", IDS[1:3]), ("2008", IDS[4:]), ("2009", IDS[4:]), ("2012", IDS[3:4]),
-     ("cc-main-2025-51", IDS[1:2]), ("all", IDS), ("CC-NEWS-2024-05", ["CC-NEWS-2024-05"]),
-     ("EOT-2020", ["EOT-2020"])],
-)  # fmt: skip
+    [
+        ("latest", IDS[:1]),
+        ("latest:3", IDS[:3]),
+        ("latest:007", IDS),
+        ("latest:999999", IDS),
+        ("2025", IDS[1:3]),
+        ("2008", IDS[4:]),
+        ("2009", IDS[4:]),
+        ("2012", IDS[3:4]),
+        ("cc-main-2025-51", IDS[1:2]),
+        ("all", IDS),
+        ("CC-NEWS-2024-05", ["CC-NEWS-2024-05"]),
+        ("EOT-2020", ["EOT-2020"]),
+    ],
+)
 def test_name_selects_crawls(name, expected):
     assert [crawl.id for crawl in crawls().select(name)] == expected
 
@@ -155,7 +166,7 @@ def test_document_that_makes_no_sense_is_told_with_its_place(storage, mirror, te
         (r'{"id": "CC-X", "to": "\u001b[0m"}', r"expected a text as to, got '\x1b[0m'"),
         ('{"id": "CC-X", "to": ' + "[" * 400 + "]" * 400 + "}", "expected a text as to, got [[[[[["),
     ],
-)  # fmt: skip
+)
 def test_entry_that_makes_no_sense_is_left_out_and_told(storage, mirror, entry, wrong):
     path = mirror / "collinfo.json"
     path.write_text(f'[{{"id": "CC-MAIN-2026-04"}}, {entry}, {{"id": "CC-MAIN-2025-51"}}, 7]')

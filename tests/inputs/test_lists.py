@@ -56,9 +56,17 @@ def test_relative_lines_without_base_url_resolve_beside_their_list_but_keys_at_c
 
 @pytest.mark.parametrize(
     "key",
-    ["crawl-data/", "cc-index/", "crawl-001/", "crawl-002/", "parse-output/", "common-crawl/", "projects/",
-     "crawl-analysis/"],
-)  # fmt: skip
+    [
+        "crawl-data/",
+        "cc-index/",
+        "crawl-001/",
+        "crawl-002/",
+        "parse-output/",
+        "common-crawl/",
+        "projects/",
+        "crawl-analysis/",
+    ],
+)
 def test_key_of_common_crawl_resolves_at_the_default_base_of_the_runner(crawl, key):
     inputs = read(write(crawl, "l", f"{key}x"), default_base="s3://commoncrawl/")
     assert locations(inputs) == [f"s3://commoncrawl/{key}x"]
@@ -158,17 +166,21 @@ HIDDEN = "https://…@e.org/x.warc.gz?X-Amz-Signature=…&v=1"
         (Input(SIGNED, SIGNED), HIDDEN),
         (Input(f"{SIGNED}\t5\t6", SIGNED, 5, 6), f"{HIDDEN}\t5\t6"),
         (Input(f'{{"filename": "{SIGNED}"}}', SIGNED), f'{{"filename": "{HIDDEN}"}}'),
-        (Input('{"filename": "https:\\/\\/user:pass@e.org/x"}', "https://user:pass@e.org/x", 1, 2),
-         "https://…@e.org/x\t1\t2"),
+        (
+            Input('{"filename": "https:\\/\\/user:pass@e.org/x"}', "https://user:pass@e.org/x", 1, 2),
+            "https://…@e.org/x\t1\t2",
+        ),
         (Input("x.warc.gz", SIGNED), "x.warc.gz"),
-        (Input('org,e)/ 1 {"url": "http://e.org/?token=1", "filename": "/x"}', "/x", 1, 2),
-         'org,e)/ 1 {"url": "http://e.org/?token=1", "filename": "/x"}'),
+        (
+            Input('org,e)/ 1 {"url": "http://e.org/?token=1", "filename": "/x"}', "/x", 1, 2),
+            'org,e)/ 1 {"url": "http://e.org/?token=1", "filename": "/x"}',
+        ),
         (Input("a?sig=s", "https://h/a?sig=s"), "https://h/a?sig=…"),
         (Input("a.gz", "https://u:p@h/a.gz"), "a.gz"),
         (Input('{"filename": "a?sig=s"}', "https://h/a?sig=s"), "https://h/a?sig=…"),
         (Input(r'{"filename": "https:\u002f\u002fu:p@h/x"}', "https://u:p@h/x", 1, 2), "https://…@h/x\t1\t2"),
     ],
-)  # fmt: skip
+)
 def test_line_is_shown_without_secrets_of_its_location(item, shown):
     assert item.shown == shown
 

@@ -105,9 +105,14 @@ def test_lists_of_the_end_of_term_archive_are_in_its_bucket(tmp_path, monkeypatc
 
 
 def test_old_crawls_are_listed_from_their_folders(storage, tmp_path):
-    for name in ("parse-output/segment/134/metadata-00000", "parse-output/segment/134/134_0.arc.gz",
-                 "parse-output/segment/135/metadata-00001", "parse-output/segment/135/textData-00001",
-                 "parse-output/segment/999/metadata-00000", "crawl-001/2008/06/19/0/1213886083018_0.arc.gz"):  # fmt: skip
+    for name in (
+        "parse-output/segment/134/metadata-00000",
+        "parse-output/segment/134/134_0.arc.gz",
+        "parse-output/segment/135/metadata-00001",
+        "parse-output/segment/135/textData-00001",
+        "parse-output/segment/999/metadata-00000",
+        "crawl-001/2008/06/19/0/1213886083018_0.arc.gz",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(b"")
     (tmp_path / "parse-output/valid_segments.txt").write_text("134\n135\n")

@@ -168,5 +168,7 @@ def test_job_with_a_format_of_its_own_counts_it_in_its_tasks(tmp_path, runner):
     assert (ended.code, ended.pairs) == (2, {'"bad"': 1, '"four"': 2, '"three"': 1})
     ledger = rows(tmp_path / "ledger").values()
     assert [(row["format"], row["records"], row["lost"]) for row in ledger] == [
-        ("toy", 3, {}), ("toy", 1, {}), (None, 0, {"unsupported-format": 1}),
-    ]  # fmt: skip
+        ("toy", 3, {}),
+        ("toy", 1, {}),
+        (None, 0, {"unsupported-format": 1}),
+    ]

@@ -38,8 +38,9 @@ def large(body: bytes, headers=(), *, block_digest=None, payload_digest=None, ki
     """A response record whose digests are true unless others are given."""
     block = http([("Content-Type", "x/y"), *headers], body)
     fields = (
-        ("WARC-Payload-Digest", payload_digest or sha1_of(body)), ("WARC-Block-Digest", block_digest or sha1_of(block)),
-    )  # fmt: skip
+        ("WARC-Payload-Digest", payload_digest or sha1_of(body)),
+        ("WARC-Block-Digest", block_digest or sha1_of(block)),
+    )
     return record(kind, block, "http://e.org/large", "application/http; msgtype=response", fields=fields)
 
 
@@ -65,10 +66,11 @@ def held(content: bytes) -> bytes:
 
 
 CONTAINERS = {
-    "plain": (BODY, b"".join), "gzip": (BODY, lambda parts: b"".join(map(held, parts))),
+    "plain": (BODY, b"".join),
+    "gzip": (BODY, lambda parts: b"".join(map(held, parts))),
     "gzip, streamed": (LONG, lambda parts: b"".join(map(held, parts))),
     "one member": (LONG, lambda parts: held(b"".join(parts))),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("container", CONTAINERS)

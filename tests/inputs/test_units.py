@@ -25,9 +25,11 @@ from crawlmill.storage import Storage
 
 RECORDS = [(b"http://a.example/%d" % n, random.Random(n).randbytes(n % 90)) for n in range(400)]
 FILES = {
-    "block": block_file(RECORDS), "none": plain_file(RECORDS), "record": plain_file(RECORDS, "GzipCodec"),
+    "block": block_file(RECORDS),
+    "none": plain_file(RECORDS),
+    "record": plain_file(RECORDS, "GzipCodec"),
     "version 4": plain_file(RECORDS, version=4),
-}  # fmt: skip
+}
 
 
 class Lengths(CrawlJob):

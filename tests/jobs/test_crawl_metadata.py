@@ -59,15 +59,18 @@ def test_fields_are_given_under_the_names_asked_for(job, crawl, files):
     ended = run_here(job.CrawlMetadata, "-r", "inline", "--fields", asked, crawl.list(*files))
     assert ended.pairs == {
         '"http://www.example.fr/index"': {
-            "http_result": 200, "redirect_from.http_result": 301, "http_headers.x-dotted.name": "7",
+            "http_result": 200,
+            "redirect_from.http_result": 301,
+            "http_headers.x-dotted.name": "7",
             "content.title": "\n Été\u2028 ",
         },
         '"http://a.example.no/"': {"redirect_from.http_result": 0},
         '"http://b.example.no/x"': {"http_result": 404},
         '"http://c.example.fr/feed"': {
-            "http_result": 200, "content.title": json.loads(RSS)["content"]["title"],
+            "http_result": 200,
+            "content.title": json.loads(RSS)["content"]["title"],
         },
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(
@@ -160,9 +163,12 @@ def test_texts_are_joined_by_url_whatever_the_order(job, crawl, files, tmp_path)
     options = ("-r", "inline", "--with-text", texts)
     ended = run_here(job.CrawlMetadata, *options, "--ledger", tmp_path / "l", crawl.list(*files))
     texts_of = {
-        '"http://www.example.fr/index"': ["one", "two"], '"http://a.example.no/"': [], '"http://b.example.no/x"': [],
-        '"http://c.example.fr/feed"': ["feed"], '"http://only.example/"': ["a text alone"],
-    }  # fmt: skip
+        '"http://www.example.fr/index"': ["one", "two"],
+        '"http://a.example.no/"': [],
+        '"http://b.example.no/x"': [],
+        '"http://c.example.fr/feed"': ["feed"],
+        '"http://only.example/"': ["a text alone"],
+    }
     joined = {key: {"metadata": STORED.get(key), "texts": texts} for key, texts in texts_of.items()}
     assert (ended.code, ended.pairs) == (0, joined), ended.err
     assert {row["records"] for row in rows(tmp_path / "l").values()} == {3, 1, 5}

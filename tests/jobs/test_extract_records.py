@@ -91,8 +91,10 @@ def test_members_are_copied_byte_for_byte_with_an_index_that_finds_them(crawl):
         assert f"WARC-Target-URI: {place['url']}\r\n".encode() in found
     made = subprocess.run(
         [sys.executable, "-m", "crawlmill", "index", "--sort", "records-00000.warc.gz"],
-        cwd=out, capture_output=True, check=True,
-    )  # fmt: skip
+        cwd=out,
+        capture_output=True,
+        check=True,
+    )
     assert made.stdout.splitlines() == index
     ledger = rows(out / "_ledger.jsonl")
     assert len(ledger) == len(crawl.lines)
@@ -164,11 +166,18 @@ def test_arc_records_and_plain_ones_come_out_as_what_they_are(crawl):
     lines = ["\t".join(map(str, place)) + "\n" for place in places]
     out = extract(crawl, lines=lines)
     assert sorted(path.name for path in out.glob("records*")) == [
-        "records-00000.arc.gz", "records-00000.cdxj", "records-00001.arc.gz", "records-00001.cdxj", "records-00001.warc.gz",
-    ]  # fmt: skip
+        "records-00000.arc.gz",
+        "records-00000.cdxj",
+        "records-00001.arc.gz",
+        "records-00001.cdxj",
+        "records-00001.warc.gz",
+    ]
     assert gzip.decompress(copies(out)[0]) == plain
     with (out / "records-00000.arc.gz").open("rb") as file:
-        found = [(record.rec_type, record.rec_headers.get_header("uri"), record.content_stream().read()) for record in ArchiveIterator(file)]  # fmt: skip
+        found = [
+            (record.rec_type, record.rec_headers.get_header("uri"), record.content_stream().read())
+            for record in ArchiveIterator(file)
+        ]
     assert [each[0] for each in found] == ["arc_header", "response", "response", "response"]
     assert [each[1:] for each in found[1:]] == [(url, block.partition(b"\r\n\r\n")[2]) for url, block in pages]
     check = subprocess.run(
@@ -210,8 +219,10 @@ def test_provenance_says_where_each_record_was(crawl):
         for name in ("WARC-Target-URI", "WARC-Date"):
             assert about[name] == page[name]
         assert block.splitlines() == [
-            f"source-file: {place['filename']}", f"source-offset: {place['offset']}", f"source-length: {place['length']}",
-        ]  # fmt: skip
+            f"source-file: {place['filename']}",
+            f"source-offset: {place['offset']}",
+            f"source-length: {place['length']}",
+        ]
     assert copies(extract(crawl, name="bare", lines=crawl.lines[:2])) == copies(out)[::2]
 
 
@@ -265,7 +276,9 @@ def test_pages_of_whirlwind_have_their_wat_and_wet_records(crawl):
     place = {"url": url, "filename": str(source), "offset": str(at), "length": str(length)}
     line = f"x)/ {stamp} {json.dumps(place)}\n"
     out = extract(crawl, "--kind", "wet", lines=[line], name="wet")
-    wanted = [each for each in members((source.parent / "whirlwind.warc.wet.gz").read_bytes()) if b": conversion" in each[2]]  # fmt: skip
+    wanted = [
+        each for each in members((source.parent / "whirlwind.warc.wet.gz").read_bytes()) if b": conversion" in each[2]
+    ]
     assert [gzip.decompress(each) for each in copies(out, "*.warc.wet.gz")] == [content for _, _, content in wanted]
     out = extract(crawl, "--kind", "wat", lines=[line], name="wat")
     assert [row["records"] for row in rows(out / "_ledger.jsonl").values()] == [0]

@@ -65,9 +65,14 @@ def as_sets(found):
 
 
 OPTIONS = [
-    {}, {"match": "host"}, {"match": "prefix", "start": "2015"}, {"filters": ["=status:200"]}, {"limit": 3},
-    {"newest": True}, {"distinct": "digest", "end": "2019"},
-]  # fmt: skip
+    {},
+    {"match": "host"},
+    {"match": "prefix", "start": "2015"},
+    {"filters": ["=status:200"]},
+    {"limit": 3},
+    {"newest": True},
+    {"distinct": "digest", "end": "2019"},
+]
 INDEXES = {
     "cluster": lambda folder, lines: make_cluster(folder / "i", lines),
     "file": lambda folder, lines: (folder / "i").write_bytes(text(lines)),
@@ -81,10 +86,20 @@ def test_every_pattern_has_its_captures_and_a_row(find, tmp_path, kind):
     for options in OPTIONS if kind == "cluster" else OPTIONS[:5:4]:
         words = [
             *(part for each in options.get("filters", ()) for part in ("--filter", each)),
-            *(part for name in ("match", "limit", "distinct") if name in options for part in (f"--{name}", options[name])),
-            *(part for name, long in (("start", "--from"), ("end", "--to")) if name in options for part in (long, options[name])),
+            *(
+                part
+                for name in ("match", "limit", "distinct")
+                if name in options
+                for part in (f"--{name}", options[name])
+            ),
+            *(
+                part
+                for name, long in (("start", "--from"), ("end", "--to"))
+                if name in options
+                for part in (long, options[name])
+            ),
             *(["--newest"] if options.get("newest") else []),
-        ]  # fmt: skip
+        ]
         patterns = [each for each in PATTERNS if "*" not in each] if "match" in options else PATTERNS
         code, out, ledger, err = find(patterns, "--index", tmp_path / "i", "--with-pattern", *words)
         assert code == 0, err
@@ -328,8 +343,10 @@ def test_pages_of_a_plan_are_held_against_the_blocks_of_the_server_too(find):
     def answer(asked):
         if "showPagedIndex" in asked:
             first, size = int(asked["page"]) * int(asked["pageSize"]), int(asked["pageSize"])
-            return "".join(f"{json.dumps({'urlkey': each, 'part': 'a', 'offset': 0, 'length': 1, 'lineno': 1})}\n"
-                           for each in starts[first : first + size]).encode()  # fmt: skip
+            return "".join(
+                f"{json.dumps({'urlkey': each, 'part': 'a', 'offset': 0, 'length': 1, 'lineno': 1})}\n"
+                for each in starts[first : first + size]
+            ).encode()
         if "showNumPages" in asked:
             return b'{"pages": 69, "pageSize": 2, "blocks": 138}'
         said = usual(asked)

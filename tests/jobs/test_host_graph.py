@@ -26,13 +26,23 @@ LINKS = {
     "http://192.0.2.7/": ["http://a.example/", "http://only-here.example/"],
 }
 HOSTS = [
-    "com.example.b", "example.a", "example.b", "example.b.www", "example.c", "example.d", "example.xn--bcher-kva",
+    "com.example.b",
+    "example.a",
+    "example.b",
+    "example.b.www",
+    "example.c",
+    "example.d",
+    "example.xn--bcher-kva",
     "org.example.alone",
-]  # fmt: skip
+]
 EDGES = {
-    ("example.a", "example.b"): 2, ("example.a", "example.c"): 2, ("example.a", "example.d"): 1,
-    ("example.b", "example.a"): 1, ("example.b", "example.xn--bcher-kva"): 1, ("example.b.www", "example.b"): 1,
-}  # fmt: skip
+    ("example.a", "example.b"): 2,
+    ("example.a", "example.c"): 2,
+    ("example.a", "example.d"): 1,
+    ("example.b", "example.a"): 1,
+    ("example.b", "example.xn--bcher-kva"): 1,
+    ("example.b.www", "example.b"): 1,
+}
 
 
 def graph_in(folder):
@@ -207,5 +217,8 @@ def test_edges_are_summed_wherever_the_lines_are_cut(size):
     lines = [b"00000\ta.b\t0\n", b"00000\ta.b a.c\t1\n", b"00000\ta.b a.c\t2\n", b"00008\tcom.x a.b\t5\n"]
     chunks = [b"".join(lines[at : at + size]) for at in range(0, len(lines), size)]
     assert b"".join(count_edges(chunks)).splitlines() == [
-        b"00000\ta.b\t0", b"00000\ta.c a.b\t3", b"00008\tcom.x\t0", b"00000\ta.b com.x\t5",
-    ]  # fmt: skip
+        b"00000\ta.b\t0",
+        b"00000\ta.c a.b\t3",
+        b"00008\tcom.x\t0",
+        b"00000\ta.b com.x\t5",
+    ]

@@ -40,11 +40,25 @@ CAPTURES = [
     capture("uk,co,example)/", languages="eng,deu"),
 ]
 EXAMPLE = {
-    "surt_host_name": "org,example", "url_host_registered_domain": "example.org", "url_host_tld": "org",
-    "warc_record_length_av": 517, "warc_record_length_median": 30, "fetch_200": 4, "fetch_200_lote": 2,
-    "fetch_200_lote_pct": 50, "fetch_3xx": 1, "fetch_4xx": 0, "fetch_5xx": 0, "fetch_gone": 1, "fetch_notModified": 1,
-    "fetch_other": 0, "fetch_redirPerm": 1, "fetch_redirTemp": 0, "robots_200": 1, "robots_gone": 1,
-}  # fmt: skip
+    "surt_host_name": "org,example",
+    "url_host_registered_domain": "example.org",
+    "url_host_tld": "org",
+    "warc_record_length_av": 517,
+    "warc_record_length_median": 30,
+    "fetch_200": 4,
+    "fetch_200_lote": 2,
+    "fetch_200_lote_pct": 50,
+    "fetch_3xx": 1,
+    "fetch_4xx": 0,
+    "fetch_5xx": 0,
+    "fetch_gone": 1,
+    "fetch_notModified": 1,
+    "fetch_other": 0,
+    "fetch_redirPerm": 1,
+    "fetch_redirTemp": 0,
+    "robots_200": 1,
+    "robots_gone": 1,
+}
 
 
 @pytest.fixture
@@ -86,10 +100,24 @@ def test_files_have_the_published_columns(tmp_path, captures):
 
 @pytest.mark.parametrize(
     ("status", "outcome"),
-    [("200", "200"), ("204", "200"), ("300", "3xx"), ("303", "3xx"), ("308", "redirPerm"), ("307", "redirTemp"),
-     ("304", "notModified"), ("410", "gone"), ("403", "4xx"), ("503", "5xx"), ("999", "other"), ("-", "other"),
-     (None, "other"), ("20", "other"), (404, "gone")],
-)  # fmt: skip
+    [
+        ("200", "200"),
+        ("204", "200"),
+        ("300", "3xx"),
+        ("303", "3xx"),
+        ("308", "redirPerm"),
+        ("307", "redirTemp"),
+        ("304", "notModified"),
+        ("410", "gone"),
+        ("403", "4xx"),
+        ("503", "5xx"),
+        ("999", "other"),
+        ("-", "other"),
+        (None, "other"),
+        ("20", "other"),
+        (404, "gone"),
+    ],
+)
 def test_statuses_are_the_classes_of_the_published_schema(status, outcome):
     assert outcome_of(status) == outcome
 

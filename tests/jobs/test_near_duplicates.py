@@ -91,12 +91,15 @@ def test_large_groups_come_out_whole_and_pair_by_their_first_url(job, crawl):
     items += [("http://near.example/", -5), ("http://also.example/", -5)]
     lst = crawl.list(crawl.write("0", block_file([(url.encode(), attempt(number)) for url, number in items])))
     ended = run_here(job.NearDuplicates, "-r", "inline", "--max-group", "2", lst)
-    assert (ended.code, ended.pairs) == (0, {
-        '["group",-7]': ["http://same.example/1", "http://same.example/2", "http://same.example/3"],
-        '["http://also.example/","http://near.example/"]': 0,
-        '["http://near.example/","http://same.example/1"]': 1,
-        '["http://also.example/","http://same.example/1"]': 1,
-    })  # fmt: skip
+    assert (ended.code, ended.pairs) == (
+        0,
+        {
+            '["group",-7]': ["http://same.example/1", "http://same.example/2", "http://same.example/3"],
+            '["http://also.example/","http://near.example/"]': 0,
+            '["http://near.example/","http://same.example/1"]': 1,
+            '["http://also.example/","http://same.example/1"]': 1,
+        },
+    )
     ended = run_here(job.NearDuplicates, "-r", "inline", "--max-group", "3", lst)
     assert pairs(ended) == all_with_all(items, 3)
 

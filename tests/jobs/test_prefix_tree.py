@@ -23,8 +23,11 @@ def capture(key, values):
     segment, date, partition, offset, length = values
     host, _, path = key.decode().removesuffix(":http").partition("/")
     url = f"http://{'.'.join(reversed(host.split('.')))}/{path}"
-    place = {"offset": str(offset), "length": str(length),
-             "filename": f"common-crawl/parse-output/segment/{segment}/{date}_{partition}.arc.gz"}  # fmt: skip
+    place = {
+        "offset": str(offset),
+        "length": str(length),
+        "filename": f"common-crawl/parse-output/segment/{segment}/{date}_{partition}.arc.gz",
+    }
     return f"x)/ 20120905000000 {json.dumps({'url': url, **place})}"
 
 

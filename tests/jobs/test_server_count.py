@@ -46,9 +46,10 @@ def crawls(crawl):
     wat = [builders.warcinfo(), *(wat_record(*pair) for pair in named), wat_record("http://e.org/q", [], "request")]
     arc = builders.arc([(uri, builders.http(h, b"x")) for uri, h in named])
     return {
-        "warc": crawl.write("a", builders.pack(warc)), "wat": crawl.write("b", builders.pack(wat)),
+        "warc": crawl.write("a", builders.pack(warc)),
+        "wat": crawl.write("b", builders.pack(wat)),
         "arc": crawl.write("c", arc),
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("kind", ["warc", "wat", "arc"])

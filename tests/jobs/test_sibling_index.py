@@ -54,8 +54,9 @@ def test_each_page_is_where_warcio_finds_it_in_all_three_files(crawl):
     wet = {refers: place for _, _, refers, _, place in records(crawl, "*.warc.wet.gz")}
     expected = {
         name: (url, place, wat.get(name), wet.get(name))
-        for kind, name, _, url, place in records(crawl, "*.warc.gz") if kind in ("response", "revisit")
-    }  # fmt: skip
+        for kind, name, _, url, place in records(crawl, "*.warc.gz")
+        if kind in ("response", "revisit")
+    }
     assert len(expected) == len(found) > 50
 
     def place(row, kind):
@@ -114,9 +115,11 @@ def test_records_that_refer_to_none_are_found_by_offset_and_by_url_and_date(tmp_
     ]
     at = write(tmp_path, warc=pages)["warc", 2][0]
     places = write(
-        tmp_path, warc=pages, wat=[builders.warcinfo(), wat(URL.format(1), 7), wat(URL.format(2), at)],
+        tmp_path,
+        warc=pages,
+        wat=[builders.warcinfo(), wat(URL.format(1), 7), wat(URL.format(2), at)],
         wet=[builders.conversion(URL.format(2), "two"), builders.conversion(URL.format(1), "one")],
-    )  # fmt: skip
+    )
     first, second = build(tmp_path)[0]
     assert (first["wat_filename"], place(first, "wet")) == (None, places["wet", 1])
     assert (place(second, "wat"), place(second, "wet")) == (places["wat", 2], places["wet", 0])
@@ -172,8 +175,10 @@ def test_a_look_up_prints_where_records_of_a_kind_are(crawl, ask):
     assert (code, fields["url"], fields["offset"], fields["length"]) == (0, url, str(offset), str(length))
     assert fields["filename"].endswith(f"/wet/{name}")
     assert ask("lookup", "--index", crawl / "index", "--output", "list", url)[1].split("\t")[0].endswith(".warc.gz")
-    count = sum(int(ask("lookup", "--kind", "wet", "--index", crawl / "index", "--count", f"*.{tld}")[1])
-                for tld in ("org", "net", "com"))  # fmt: skip
+    count = sum(
+        int(ask("lookup", "--kind", "wet", "--index", crawl / "index", "--count", f"*.{tld}")[1])
+        for tld in ("org", "net", "com")
+    )
     assert 0 < count <= len(wet)
 
 

@@ -36,11 +36,15 @@ def test_lines_are_read_as_rfc_9309_says(body, expected):
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
-        (URL, True), ("https://a.example:8080/robots.txt?x", True), ("http://a.example/x/../robots.txt", True),
-        ("http://a.example/x/robots.txt", False), ("http://a.example/?/robots.txt", False),
-        ("http://a.example/ROBOTS.txt", False), ("http://[x/robots.txt", False),
+        (URL, True),
+        ("https://a.example:8080/robots.txt?x", True),
+        ("http://a.example/x/../robots.txt", True),
+        ("http://a.example/x/robots.txt", False),
+        ("http://a.example/?/robots.txt", False),
+        ("http://a.example/ROBOTS.txt", False),
+        ("http://[x/robots.txt", False),
     ],
-)  # fmt: skip
+)
 def test_path_decides_what_a_robots_txt_is(url, expected):
     assert is_robots_txt(url) is expected
 

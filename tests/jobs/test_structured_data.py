@@ -124,8 +124,11 @@ def test_captures_of_a_page_give_equal_quads_once_and_their_blank_nodes_apart(tm
         record = builders.response("http://a.example/", body.encode())
         return record.replace(builders.DATE.encode(), date.encode())
 
-    records = [capture("2026-01-05T10:00:00Z", "old"), capture("2026-03-05T10:00:00Z", "new"),
-               capture("2026-02-05T10:00:00Z", "old")]  # fmt: skip
+    records = [
+        capture("2026-01-05T10:00:00Z", "old"),
+        capture("2026-03-05T10:00:00Z", "new"),
+        capture("2026-02-05T10:00:00Z", "old"),
+    ]
     listed, out = crawl(tmp_path, records), tmp_path / "out"
     assert run_here(StructuredData, "-r", "inline", listed, "--output-dir", out, "--formats", "microdata").code == 0
     lines = lines_of(out)
@@ -153,15 +156,20 @@ def test_statistics_are_printed_in_place_of_quads(built, tmp_path):
 def test_what_could_not_be_taken_is_counted_and_costs_nothing_else(tmp_path):
     scripts = ['{"@context":"http://x.example/"}', "[", '{"@id":"#a","http://p.example/p":"v"}']
     body = "".join(f"<script type=application/ld+json>{text}</script>" for text in scripts).encode()
-    records = [builders.response("http://a.example/", body), builders.response("not a URI", body),
-               builders.response("http://b.example/", body, [("Content-Type", "text/plain")])]  # fmt: skip
+    records = [
+        builders.response("http://a.example/", body),
+        builders.response("not a URI", body),
+        builders.response("http://b.example/", body, [("Content-Type", "text/plain")]),
+    ]
     out = tmp_path / "out"
     ended = run_here(StructuredData, "-r", "inline", crawl(tmp_path, records, 1), "--output-dir", out)
     assert ended.code == 0
     assert lines_of(out) == ['<http://a.example/#a> <http://p.example/p> "v" <http://a.example/> .']
     assert json.loads((out / "_run.json").read_text())["skipped"] == {
-        "bad-json-ld": 1, "bad-uri": 1, "unknown-context": 1,
-    }  # fmt: skip
+        "bad-json-ld": 1,
+        "bad-uri": 1,
+        "unknown-context": 1,
+    }
     (row,) = rows(out / "_ledger.jsonl").values()
     assert (row["outcome"], row["lost"]) == ("ok", {})
 

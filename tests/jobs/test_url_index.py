@@ -107,8 +107,10 @@ def mixture(inputs):
     files = [
         inputs.write("a.cdxj", b'!meta {"format": "cdxj"}\n' + text(shuffled[:500])[:-1]),
         inputs.write("b.cdxj.gz", gzip.compress(text(shuffled[500:1000]))),
-        inputs.write("cdx-00000.gz", shard), inputs.write("c.cdx", b" CDX N b a m s k r V g\n\n" + text(CDX)), warc,
-    ]  # fmt: skip
+        inputs.write("cdx-00000.gz", shard),
+        inputs.write("c.cdx", b" CDX N b a m s k r V g\n\n" + text(CDX)),
+        warc,
+    ]
     return inputs.list(*files), CDXJ + CDX, files
 
 
@@ -148,10 +150,15 @@ def test_bytes_do_not_depend_on_runner_workers_core_or_order(tmp_path, mixture):
     seen = set()
     backwards = tmp_path / "y.paths"
     backwards.write_text("".join(f"{file}\n" for file in reversed(files)))
-    for number, (given, core, *options) in enumerate([
-        (lst, "python", "-r", "inline"), (lst, "python", "-r", "local", "--num-cores", "1"),
-        (lst, "python", "-r", "local", "--num-cores", "4"), (backwards, "python", "-r", "inline"), (lst, "", "-r", "local"),
-    ]):  # fmt: skip
+    for number, (given, core, *options) in enumerate(
+        [
+            (lst, "python", "-r", "inline"),
+            (lst, "python", "-r", "local", "--num-cores", "1"),
+            (lst, "python", "-r", "local", "--num-cores", "4"),
+            (backwards, "python", "-r", "inline"),
+            (lst, "", "-r", "local"),
+        ]
+    ):
         out = tmp_path / f"out{number}"
         build(out, *options, "--shards", "4", "--lines", "50", given, **({"CRAWLMILL_CORE": core} if core else {}))
         seen.add(tuple((path.name, path.read_bytes()) for path in sorted(out.glob("c*"))))
@@ -160,10 +167,12 @@ def test_bytes_do_not_depend_on_runner_workers_core_or_order(tmp_path, mixture):
 
 def test_lines_are_kept_byte_for_byte(tmp_path, inputs):
     odd = [
-        b'com,a)/\x08 20240101000000 {"url":\t"http://a.com/"}', b'com,a)/ 20240101000000 {"url": "http://a.com/"}\r',
-        b"com,a)/\xff\xfe 20240101000000 http://a.com/ - - - - - - - -", b"com,a)/\x0c\x01 20240101000000 x\ty\tz",
+        b'com,a)/\x08 20240101000000 {"url":\t"http://a.com/"}',
+        b'com,a)/ 20240101000000 {"url": "http://a.com/"}\r',
+        b"com,a)/\xff\xfe 20240101000000 http://a.com/ - - - - - - - -",
+        b"com,a)/\x0c\x01 20240101000000 x\ty\tz",
         b'com,a)/{} 20240101000000 {"a": "\xc3\xa9"}',
-    ]  # fmt: skip
+    ]
     build(tmp_path / "out", "--shards", "3", "--lines", "1", inputs.list(inputs.write("a.cdxj", text(odd))))
     assert cluster(tmp_path / "out", 1) == sorted(odd)
 

@@ -22,9 +22,13 @@ JOB = PROJECT / "jobs" / "url_table.py"
 
 def line(number: int, **changes: object) -> str:
     fields = {
-        "url": f"http://h{number % 7}.example.co.uk:8080/p/{number}?q", "status": "200", "length": "5",
-        "offset": str(number), "filename": "crawl-data/CC-MAIN-2024-10/segments/1.2/warc/a.warc.gz", **changes,
-    }  # fmt: skip
+        "url": f"http://h{number % 7}.example.co.uk:8080/p/{number}?q",
+        "status": "200",
+        "length": "5",
+        "offset": str(number),
+        "filename": "crawl-data/CC-MAIN-2024-10/segments/1.2/warc/a.warc.gz",
+        **changes,
+    }
     stamp = fields.pop("stamp", "20240229235959")
     return f"uk,co,example,h{number % 7}:8080)/p/{number:05d} {stamp} {json.dumps(fields)}"
 
@@ -72,9 +76,16 @@ def test_rows_are_those_of_common_crawls_converter(tmp_path):
 
 def test_lines_that_cannot_be_rows_are_reported_with_their_numbers(tmp_path):
     bad = [
-        line(1, stamp="20240230000000"), line(2, url=None), line(3, filename="-"), line(4, offset="2147483648"),
-        line(5, length="x"), line(6, length=None), line(7)[:-4], "k) 20240101000000 [1]", line(8, url="http://\udcff/"),
-    ]  # fmt: skip
+        line(1, stamp="20240230000000"),
+        line(2, url=None),
+        line(3, filename="-"),
+        line(4, offset="2147483648"),
+        line(5, length="x"),
+        line(6, length=None),
+        line(7)[:-4],
+        "k) 20240101000000 [1]",
+        line(8, url="http://\udcff/"),
+    ]
     good = [line(10, offset="+007", status="99999", mime=None), line(11, status=404), line(12, url="nonsense")]
     out = build(tmp_path, "table", [line(9), *bad, *good], code=2)
     (row,) = rows(out / "_ledger.jsonl").values()
@@ -82,8 +93,11 @@ def test_lines_that_cannot_be_rows_are_reported_with_their_numbers(tmp_path):
     numbers = sorted(int(re.match(r"line (\d+) ", problem["message"])[1]) for problem in row["problems"])
     assert numbers == list(range(2, 2 + len(bad)))
     assert [(each["warc_record_offset"], each["fetch_status"]) for each in table(out)] == [
-        (9, 200), (7, -1), (11, 404), (12, 200),
-    ]  # fmt: skip
+        (9, 200),
+        (7, -1),
+        (11, 404),
+        (12, 200),
+    ]
 
 
 def test_parts_are_cut_by_ranges_of_keys_and_are_the_same_from_every_runner(tmp_path):

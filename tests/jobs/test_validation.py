@@ -74,17 +74,29 @@ def test_classes_of_robots_txt_are_those_that_cc_crawl_statistics_counts(listing
 
 def test_lines_are_compared_by_their_numbers(tmp_path, capsys):
     lines = {
-        "ours": {("tld", "is", CRAWL): [3, 3, 1], ("tld", "de", CRAWL): [2, 1], ("host", "a", CRAWL): 1,
-                 ("host", "b", CRAWL): 4, ("size_estimate", "url", CRAWL): {"M": [1], "card": 7.1}, ("tld", "x", "other"): 1},
-        "theirs": {("tld", "is", CRAWL): [3, 3, 1, 1], ("tld", "de", CRAWL): 2, ("host", "b", CRAWL): 5,
-                   ("size_estimate", "url", CRAWL): {"M": [1], "card": 7.0}, ("host", "c", CRAWL): 1},
-    }  # fmt: skip
+        "ours": {
+            ("tld", "is", CRAWL): [3, 3, 1],
+            ("tld", "de", CRAWL): [2, 1],
+            ("host", "a", CRAWL): 1,
+            ("host", "b", CRAWL): 4,
+            ("size_estimate", "url", CRAWL): {"M": [1], "card": 7.1},
+            ("tld", "x", "other"): 1,
+        },
+        "theirs": {
+            ("tld", "is", CRAWL): [3, 3, 1, 1],
+            ("tld", "de", CRAWL): 2,
+            ("host", "b", CRAWL): 5,
+            ("size_estimate", "url", CRAWL): {"M": [1], "card": 7.0},
+            ("host", "c", CRAWL): 1,
+        },
+    }
     for name, some in lines.items():
         text = "".join(f"{json.dumps(key)}\t{json.dumps(value)}\n" for key, value in some.items())
         (tmp_path / name).mkdir()
         (tmp_path / name / "part-00000").write_bytes(gzip.compress(text.encode()) if name == "ours" else text.encode())
         (tmp_path / name / "_SUCCESS").touch()
     assert compared(capsys, tmp_path / "ours", tmp_path / "theirs") == (
-        2, {"host": [0, 0, 1, 1, 1], "tld": [1, 1, 0, 0, 0], "size_estimate url": [1, 0, 0, 0, 0]},
-    )  # fmt: skip
+        2,
+        {"host": [0, 0, 1, 1, 1], "tld": [1, 1, 0, 0, 0], "size_estimate url": [1, 0, 0, 0, 0]},
+    )
     assert compared(capsys, tmp_path / "ours", tmp_path / "ours")[0] == 0

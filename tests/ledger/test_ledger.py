@@ -87,10 +87,17 @@ def test_row_read_back_from_its_json_is_the_same(name, span, numbers, lost):
 
 @pytest.mark.parametrize(
     "line",
-    [b"{", b"[]", b"7", b'{"input": "x"}', b'{"input": 5}', b"\xff",
-     json.dumps(row().to_json() | {"records": "many"}).encode(),
-     json.dumps(row().to_json() | {"problems": [{"no": 1}]}).encode()],
-)  # fmt: skip
+    [
+        b"{",
+        b"[]",
+        b"7",
+        b'{"input": "x"}',
+        b'{"input": 5}',
+        b"\xff",
+        json.dumps(row().to_json() | {"records": "many"}).encode(),
+        json.dumps(row().to_json() | {"problems": [{"no": 1}]}).encode(),
+    ],
+)
 def test_line_that_is_no_row_is_bad_json_with_its_number(line):
     good = json.dumps(row().to_json()).encode()
     with pytest.raises(FormatError, match=r"l\.jsonl, line 2") as caught:

@@ -18,8 +18,11 @@ def test_a_short_run_has_a_point_for_each_report_and_ends_with_its_totals():
     timeline.add(0.5, 1, 10, 1000)
     timeline.add(1.0, 2, 30, 2000)
     assert timeline.series(1.25, 3, 40, 2500) == [
-        (0, 0, 0, 0), (0.5, 1, 10, 1000), (1, 2, 30, 2000), (1.25, 3, 40, 2500)
-    ]  # fmt: skip
+        (0, 0, 0, 0),
+        (0.5, 1, 10, 1000),
+        (1, 2, 30, 2000),
+        (1.25, 3, 40, 2500),
+    ]
 
 
 def test_a_run_of_which_nothing_is_known_has_two_points():
@@ -42,9 +45,7 @@ def test_no_column_falls_where_a_task_is_lost_or_counted_twice():
     for at, point in enumerate([(1, 100, 9000), (0, 50, 100), (5, 500, 20_000), (3, 300, 9500)], 1):
         timeline.add(at, *point)
     series = timeline.series(3.5, 4, 400, 10_000)
-    assert series == [
-        (0, 0, 0, 0), (1, 1, 100, 9000), (2, 1, 100, 9000), (3, 4, 400, 10_000), (3.5, 4, 400, 10_000)
-    ]  # fmt: skip
+    assert series == [(0, 0, 0, 0), (1, 1, 100, 9000), (2, 1, 100, 9000), (3, 4, 400, 10_000), (3.5, 4, 400, 10_000)]
 
 
 def test_progress_keeps_its_timeline_also_where_it_is_not_shown(monkeypatch):
@@ -59,7 +60,15 @@ def test_progress_keeps_its_timeline_also_where_it_is_not_shown(monkeypatch):
 def test_run_json_has_a_point_a_line():
     timeline = Timeline()
     timeline.add(0.25, 0, 7, 70)
-    text = run_report(name="x", runner="inline", arguments=[], began_s=10.0, ended_s=11.0, summary=Summary(),
-                      mrjob="0", timeline=timeline).decode()  # fmt: skip
+    text = run_report(
+        name="x",
+        runner="inline",
+        arguments=[],
+        began_s=10.0,
+        ended_s=11.0,
+        summary=Summary(),
+        mrjob="0",
+        timeline=timeline,
+    ).decode()
     assert json.loads(text)["progress"] == [[0.0, 0, 0, 0], [0.25, 0, 0, 0], [1.0, 0, 0, 0]]
     assert text.endswith('  "progress": [\n    [0.0, 0, 0, 0],\n    [0.25, 0, 0, 0],\n    [1.0, 0, 0, 0]\n  ]\n}\n')

@@ -65,9 +65,13 @@ def environment(**more: str) -> dict[str, str]:
 def start(script: Path, *args: object, cwd: Path | str = "/", **more: str) -> subprocess.Popen[bytes]:
     """Start a job as a user does."""
     return subprocess.Popen(
-        [sys.executable, str(script), "--no-conf", *map(str, args)], cwd=cwd, env=environment(**more),
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        [sys.executable, str(script), "--no-conf", *map(str, args)],
+        cwd=cwd,
+        env=environment(**more),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def finish(process: subprocess.Popen[bytes]) -> Ended:

@@ -68,8 +68,15 @@ def test_largest_orders_falling_then_null_first_then_by_bytes_of_the_key():
     for pair in [("b", 1), ("é", 1), (None, 1), ("Z", 1), ("a", 2), (["x"], 1), ("z", [1, 9]), (5, 1)]:
         largest.add(*pair)
     assert largest.pairs() == [
-        ("a", 2), (None, 1), ("Z", 1), ("b", 1), ("z", [1, 9]), ("é", 1), (5, 1), (["x"], 1),
-    ]  # fmt: skip
+        ("a", 2),
+        (None, 1),
+        ("Z", 1),
+        ("b", 1),
+        ("z", [1, 9]),
+        ("é", 1),
+        (5, 1),
+        (["x"], 1),
+    ]
 
 
 @given(st.dictionaries(st.text(max_size=4), st.integers(0, 5), max_size=50), st.integers(1, 60))

@@ -47,6 +47,8 @@ def test_cluster_is_asked_for_as_the_file_says(monkeypatch):
     fleets = {fleet["InstanceFleetType"]: fleet for fleet in asked["Instances"]["InstanceFleets"]}
     wanted = ("TargetOnDemandCapacity", "TargetSpotCapacity")
     assert {role: [fleet.get(market, 0) for market in wanted] for role, fleet in fleets.items()} == {
-        "MASTER": [1, 0], "CORE": [1, 0], "TASK": [0, 4],
-    }  # fmt: skip
+        "MASTER": [1, 0],
+        "CORE": [1, 0],
+        "TASK": [0, 4],
+    }
     assert [action["Name"] for action in asked["BootstrapActions"]] == ["master"]

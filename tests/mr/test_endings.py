@@ -24,9 +24,14 @@ JOB = SCRIPTS / "mime_count.py"
 def ends(command, **options):
     """Exit code, stdout, lines of stderr; no traceback in them."""
     ended = subprocess.run(
-        list(map(str, command)), capture_output=True, cwd="/", env=environment(), check=False,
-        timeout=HANG_S, **options,
-    )  # fmt: skip
+        list(map(str, command)),
+        capture_output=True,
+        cwd="/",
+        env=environment(),
+        check=False,
+        timeout=HANG_S,
+        **options,
+    )
     err = ended.stderr.decode()
     assert "Traceback" not in err, err
     return ended.returncode, ended.stdout, err.splitlines()

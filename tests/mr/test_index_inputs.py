@@ -86,8 +86,9 @@ def test_captures_are_inputs_as_those_of_the_command(archive, arguments, wanted)
     ended = run_here(TagCount, "-r", "inline", "--index", "x.cdxj", "--ledger", "own.jsonl", *arguments)
     assert (ended.code, tags(ended)) == (0, wanted), ended.err
     assert (tags(piped("--index", "x.cdxj", *arguments)), rows(archive.folder / "piped.jsonl").keys()) == (
-        wanted, rows(archive.folder / "own.jsonl").keys(),
-    )  # fmt: skip
+        wanted,
+        rows(archive.folder / "own.jsonl").keys(),
+    )
 
 
 def test_a_local_run_counts_a_cluster_and_a_file_and_a_capture_of_both_once(archive):
@@ -196,9 +197,21 @@ def test_ranges_of_one_file_near_to_each_other_are_one_request(archive, monkeypa
     monkeypatch.chdir("/")  # a file beside a list would win over the base URL
     with FaultServer({"/b.warc.gz": Thing((archive.folder / "b.warc.gz").read_bytes())}) as web:
         ended = run_here(
-            TagCount, "-r", "inline", "--index", archive.folder / "x.cdxj", "--base-url", f"{web.url}/",
-            "--filter", "=filename:b.warc.gz", "--match", "prefix", "--key", "net", "org",
-        )  # fmt: skip
+            TagCount,
+            "-r",
+            "inline",
+            "--index",
+            archive.folder / "x.cdxj",
+            "--base-url",
+            f"{web.url}/",
+            "--filter",
+            "=filename:b.warc.gz",
+            "--match",
+            "prefix",
+            "--key",
+            "net",
+            "org",
+        )
     assert (ended.code, tags(ended)) == (0, {"p": 1, "b": 1, "u": 2, "em": 1}), ended.err
     assert len(web.seen) == 1
 

@@ -73,9 +73,11 @@ def test_run_with_bad_inputs_counts_the_rest_sums_up_and_ends_with_2(mixed, tmp_
     found = rows(tmp_path / "l")
     assert {name: row["outcome"] for name, row in found.items()} == OUTCOMES
     assert {name: set(row["lost"]) for name, row in found.items()} == {
-        "cut.warc.gz": {"truncated"}, "gone.warc.gz": {"not-found"}, "good.warc.gz": set(),
+        "cut.warc.gz": {"truncated"},
+        "gone.warc.gz": {"not-found"},
+        "good.warc.gz": set(),
         "notes.warc.gz": {"unknown-format"},
-    }  # fmt: skip
+    }
     lines = ended.err.splitlines()
     assert lines[0] == "1 repeated line left out"
     assert re.fullmatch(r"4 inputs: 1 ok, 1 partial, 2 failed; 5 records, [\d.]+ [kM]?B read in [\d.]+ s", lines[1])
@@ -422,8 +424,20 @@ def test_checkpoint_knows_all_that_is_shipped_to_tasks(crawl, tmp_path):
     def found(stop="la", words="die", colour="red", mine="blue"):
         stop_file = crawl.write("stop.txt", stop.encode())
         crawl.write("words/x/de", words.encode())
-        ended = run(script, "-r", "inline", "--checkpoint", tmp_path / "c", "--stop", stop_file, "--cmdenv",
-                    f"COLOUR={colour}", "-D", f"my.colour={mine}", lst)  # fmt: skip
+        ended = run(
+            script,
+            "-r",
+            "inline",
+            "--checkpoint",
+            tmp_path / "c",
+            "--stop",
+            stop_file,
+            "--cmdenv",
+            f"COLOUR={colour}",
+            "-D",
+            f"my.colour={mine}",
+            lst,
+        )
         return ended.pairs['"found"']
 
     for change in ({}, {"stop": "le"}, {"words": "der"}, {"colour": "green"}, {"mine": "grey"}, {}):
@@ -505,9 +519,12 @@ class Breaks(UriCount):
 
 @pytest.mark.parametrize(
     ("options", "place"),
-    [(("--ledger", "l"), "l"), (("--output-dir", "out"), "out.failed.jsonl"),
-     (("--output-dir", "out", "--ledger", "l"), "l")],
-)  # fmt: skip
+    [
+        (("--ledger", "l"), "l"),
+        (("--output-dir", "out"), "out.failed.jsonl"),
+        (("--output-dir", "out", "--ledger", "l"), "l"),
+    ],
+)
 def test_inline_job_that_raises_keeps_the_ledger_of_what_was_read(crawl, tmp_path, monkeypatch, options, place):
     monkeypatch.chdir(tmp_path)
     lst = crawl.list(crawl.warc("a", "http://e.org/1"), crawl.warc("b", "http://bad/"), crawl.warc("c"))

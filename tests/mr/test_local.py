@@ -280,8 +280,11 @@ def test_full_disk_under_stdout_is_one_clear_line(crawl, marks):
     with Path("/dev/full").open("wb") as full:
         process = subprocess.run(
             ["env", f"FRAGILE={marks['FRAGILE']}", os.sys.executable, FRAGILE, "--no-conf", "-r", "inline", lst],
-            stdout=full, stderr=subprocess.PIPE, timeout=HANG_S, check=False,
-        )  # fmt: skip
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=HANG_S,
+            check=False,
+        )
     assert process.returncode == 1
     assert (
         process.stderr.decode().splitlines()[-1]

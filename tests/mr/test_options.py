@@ -14,11 +14,18 @@ from crawlmill.mr.run.options import BadLimit
 @pytest.mark.parametrize(
     ("text", "bad", "inputs", "exceeded"),
     [
-        ("0", 0, 5, False), ("0", 1, 5, True), ("2", 2, 5, False), ("2", 3, 5, True),
-        ("0%", 1, 1000, True), ("40%", 2, 5, False), ("40%", 3, 5, True), ("33.4%", 1, 3, False), ("33.3%", 1, 3, True),
+        ("0", 0, 5, False),
+        ("0", 1, 5, True),
+        ("2", 2, 5, False),
+        ("2", 3, 5, True),
+        ("0%", 1, 1000, True),
+        ("40%", 2, 5, False),
+        ("40%", 3, 5, True),
+        ("33.4%", 1, 3, False),
+        ("33.3%", 1, 3, True),
         ("100%", 5, 5, False),
     ],
-)  # fmt: skip
+)
 def test_limit_is_exceeded_by_more_than_it_says(text, bad, inputs, exceeded):
     assert BadLimit.parse(text).exceeded(bad, inputs) is exceeded
 

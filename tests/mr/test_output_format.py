@@ -222,7 +222,9 @@ def test_what_cannot_be_written_so_is_refused_in_one_line(servers, monkeypatch, 
 def test_parquet_without_its_package_is_refused_before_the_launch(servers, tmp_path):
     (tmp_path / "pyarrow.py").write_text("raise ModuleNotFoundError('No module named pyarrow', name='pyarrow')\n")
     script = PROJECT / "jobs" / "server_count.py"
-    ended = run(script, *INLINE, "--output-format", "parquet", "--output-dir", tmp_path / "o", servers, PYTHONPATH=str(tmp_path))  # fmt: skip
+    ended = run(
+        script, *INLINE, "--output-format", "parquet", "--output-dir", tmp_path / "o", servers, PYTHONPATH=str(tmp_path)
+    )
     assert (ended.code, ended.err) == (
         1,
         "server_count: parquet needs the package pyarrow: pip install 'crawlmill[columnar]'\n",

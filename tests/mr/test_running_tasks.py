@@ -51,8 +51,9 @@ def test_tasks_share_the_limits_and_no_more_of_them_run(crawl, web, told, option
     assert result.code == 0, result.err
     assert told["storage"].share == share
     assert told["storage"].limits_folder is None
-    assert (f"at most {share} map tasks run at a time: more connections to 127.0.0.1 are not allowed" in result.err) \
-        is said  # fmt: skip
+    assert (
+        f"at most {share} map tasks run at a time: more connections to 127.0.0.1 are not allowed" in result.err
+    ) is said
 
 
 def test_inputs_that_are_on_no_web_server_are_not_limited(crawl, told) -> None:

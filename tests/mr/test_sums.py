@@ -24,15 +24,27 @@ from crawlmill.mr.task.rows import row_pair
 from crawlmill.mr.task.sums import Choice, sum_lines
 
 KEYS = st.one_of(
-    st.text(max_size=4), st.sampled_from(["a", "a ", "a!", "\t", "\n", "\r", "\\ud", "\\", '"', "\x7f", "é", "\u2028", "x" * 10_000]),
+    st.text(max_size=4),
+    st.sampled_from(["a", "a ", "a!", "\t", "\n", "\r", "\\ud", "\\", '"', "\x7f", "é", "\u2028", "x" * 10_000]),
     st.sampled_from(["\ud800", "\ud83d\ude00", "\U0001f600", "a\udfff", "\0", "\0ledger", "null"]),
-    st.none(), st.booleans(), st.integers(-3, 12), st.sampled_from([1.0, 1.5, -0.0, 10**25]), st.lists(st.text(max_size=2), max_size=2),
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 12),
+    st.sampled_from([1.0, 1.5, -0.0, 10**25]),
+    st.lists(st.text(max_size=2), max_size=2),
     st.dictionaries(st.sampled_from("ba"), st.integers(0, 1)),
-)  # fmt: skip
-SMALL = st.one_of(st.integers(0, 9), st.integers(-5, 10**18 + 5), st.sampled_from([10**17, 10**18 - 1, 10**18, 2**63, 2**64, -(2**63), 10**30]))  # fmt: skip
+)
+SMALL = st.one_of(
+    st.integers(0, 9),
+    st.integers(-5, 10**18 + 5),
+    st.sampled_from([10**17, 10**18 - 1, 10**18, 2**63, 2**64, -(2**63), 10**30]),
+)
 NUMBERS = st.one_of(SMALL, st.floats(-100, 100).filter(lambda n: n == n), st.booleans())
-VALUES = st.one_of(st.lists(NUMBERS, min_size=1, max_size=5), st.lists(st.lists(SMALL, min_size=2, max_size=2), min_size=1, max_size=4),
-                   st.lists(st.lists(NUMBERS, min_size=3, max_size=3), min_size=1, max_size=3))  # fmt: skip
+VALUES = st.one_of(
+    st.lists(NUMBERS, min_size=1, max_size=5),
+    st.lists(st.lists(SMALL, min_size=2, max_size=2), min_size=1, max_size=4),
+    st.lists(st.lists(NUMBERS, min_size=3, max_size=3), min_size=1, max_size=3),
+)
 many = settings(max_examples=400, deadline=None)
 
 

@@ -52,13 +52,16 @@ def test_tasks_of_another_unicode_version_are_told_of_and_the_ledger_is_as_ever(
     assert (out / "_ledger.jsonl").read_bytes() == (tmp_path / "ledger").read_bytes()
 
 
-@pytest.mark.parametrize(("there", "here", "said"), [
-    ({"python"}, "native", "tasks had no native core"),
-    ({"python", "native"}, "native", "some tasks had no native core"),
-    ({"python"}, "python", None),
-    ({"native"}, "python", None),
-    (set(), "native", None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("there", "here", "said"),
+    [
+        ({"python"}, "native", "tasks had no native core"),
+        ({"python", "native"}, "native", "some tasks had no native core"),
+        ({"python"}, "python", None),
+        ({"native"}, "python", None),
+        (set(), "native", None),
+    ],
+)
 def test_tasks_without_the_native_core_that_the_launcher_has_are_told_of(monkeypatch, there, here, said):
     monkeypatch.setattr("crawlmill.core.name", lambda: here)
     warning = core_warning(Summary(cores=there))

@@ -40,8 +40,17 @@ def run(job, paths, crawl, *options, core=None):
     else:
         environment["CRAWLMILL_CORE"] = core
     output = crawl / f"{job}-{core}-{len(options)}"
-    command = [sys.executable, PROJECT / "jobs" / f"{job}.py", "--no-conf", "--quiet", "--num-cores=1", *options,
-               "--output-dir", output, crawl / paths]  # fmt: skip
+    command = [
+        sys.executable,
+        PROJECT / "jobs" / f"{job}.py",
+        "--no-conf",
+        "--quiet",
+        "--num-cores=1",
+        *options,
+        "--output-dir",
+        output,
+        crawl / paths,
+    ]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode in (0, 2), ended.stderr
     lines = sorted(line for part in output.glob("part*") for line in part.read_bytes().splitlines())

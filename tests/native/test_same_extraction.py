@@ -211,9 +211,16 @@ def test_copies_of_ranges_of_all_kinds_are_those_of_python(tmp_path):
     for name in ("native", "python"):
         out = tmp_path / name
         ended = run(
-            PROJECT / "jobs/extract_records.py", "-r", "inline", "--no-progress", "--output-dir", out,
-            tmp_path / "list.cdxj", SOURCE_DATE_EPOCH="1700000000", CRAWLMILL_CORE=name,
-        )  # fmt: skip
+            PROJECT / "jobs/extract_records.py",
+            "-r",
+            "inline",
+            "--no-progress",
+            "--output-dir",
+            out,
+            tmp_path / "list.cdxj",
+            SOURCE_DATE_EPOCH="1700000000",
+            CRAWLMILL_CORE=name,
+        )
         assert ended.code == 2, ended.err
         found[name] = {path.name: path.read_bytes() for path in out.glob("*[0-9r].*") if path.name != "_run.json"}
     assert found["native"] == found["python"]
@@ -223,7 +230,7 @@ def test_copies_of_ranges_of_all_kinds_are_those_of_python(tmp_path):
 
 
 def test_usual_ranges_are_copied_without_python():
-    given = 'org,example)/a 20260105100000 {"url": "http://example.org/a", "charset": "x", "note": "y", "filename": "f", "offset": "0", "length": "1"}'  # fmt: skip
+    given = 'org,example)/a 20260105100000 {"url": "http://example.org/a", "charset": "x", "note": "y", "filename": "f", "offset": "0", "length": "1"}'
     usual = (0, Input(given, "f", 0, len(_MEMBER)), _MEMBER)
     for odd in (
         (1, usual[1], _MEMBER[:-1]),

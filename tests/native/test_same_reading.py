@@ -60,9 +60,13 @@ def read(data, *, types=None, heads_only=False, most=None):
     others = 0
     source = io.BytesIO(data) if most is None else Trickle(data, most)
     records = read_archive(
-        source, types=types, heads_only=heads_only, on_left_out=left_out.append,
-        on_problem=problems.append, on_format=formats.append,
-    )  # fmt: skip
+        source,
+        types=types,
+        heads_only=heads_only,
+        on_left_out=left_out.append,
+        on_problem=problems.append,
+        on_format=formats.append,
+    )
     try:
         for found in records:
             try:
@@ -232,7 +236,7 @@ HOSTILE = {
     "a header of a megabyte": gzip_member(head(f"{USUAL}\r\nX: {'x' * (1 << 20)}")),
     "almost deflate": b"\x1f\x8b\x08\0" + bytes(6) + b"\x07" * 50,
     "raw deflate behind a header": b"\x1f\x8b\x08\0" + bytes(6) + zlib.compress(CONTENTS[1])[2:-4] + bytes(8),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("options", WAYS)
@@ -246,9 +250,11 @@ def test_hostile_member_is_read_the_same_wherever_it_stands(on, part, options):
 SOUND = [gzip_member(content) for content in (*CONTENTS, request("http://x/"), metadata("http://x/"), warcinfo(), LONG)]
 parts = st.lists(st.sampled_from([*SOUND * 6, *HOSTILE.values()]), min_size=1, max_size=8).map(b"".join)
 mutations = st.lists(
-    st.tuples(st.sampled_from(["flip", "cut", "insert", "remove", "zero", "copy"]), st.floats(0, 1), st.integers(0, 300)),
+    st.tuples(
+        st.sampled_from(["flip", "cut", "insert", "remove", "zero", "copy"]), st.floats(0, 1), st.integers(0, 300)
+    ),
     max_size=3,
-)  # fmt: skip
+)
 
 
 def mutated(data: bytes, changes) -> bytes:

@@ -88,8 +88,32 @@ def test_lines_of_usual_keys_are_made_natively():
     assert [lines for _, lines in found] == [line_of(item) for item in DataBlock(data, LONG).within(b"", b"zz")]
 
 
-PARTS = ("http://", "https://", "HTTP://", "ftp://", "e.org", "www.", "*.", "a", "/", "//", ":", ":80", "?", "q=1", "#",
-         "*", " ", "\t", "\x1f", "\n", "\0", "\xa0", "\xe9", "\udce9")  # fmt: skip
+PARTS = (
+    "http://",
+    "https://",
+    "HTTP://",
+    "ftp://",
+    "e.org",
+    "www.",
+    "*.",
+    "a",
+    "/",
+    "//",
+    ":",
+    ":80",
+    "?",
+    "q=1",
+    "#",
+    "*",
+    " ",
+    "\t",
+    "\x1f",
+    "\n",
+    "\0",
+    "\xa0",
+    "\xe9",
+    "\udce9",
+)
 
 
 @given(st.lists(st.lists(st.sampled_from(PARTS), max_size=6).map("".join), max_size=6))

@@ -25,9 +25,16 @@ def row(name, outcome="ok", records=5, size=1000, lost=None, message="gone"):
         {"reason": reason, "offset": 7, "expected": None, "actual": None, "message": message} for reason in lost
     ]
     return {
-        "input": name, "location": f"/{name}", "format": None if outcome == "failed" else "warc", "outcome": outcome,
-        "records": records, "bytes": size, "verified": True, "lost": lost, "problems": problems,
-    }  # fmt: skip
+        "input": name,
+        "location": f"/{name}",
+        "format": None if outcome == "failed" else "warc",
+        "outcome": outcome,
+        "records": records,
+        "bytes": size,
+        "verified": True,
+        "lost": lost,
+        "problems": problems,
+    }
 
 
 ROWS = [

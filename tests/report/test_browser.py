@@ -58,14 +58,35 @@ def test_the_page_sorts_searches_and_switches_within_its_policy(folder, tmp_path
     page = page.replace("script-src ", f"script-src 'sha256-{digest}' ", 1)
     (tmp_path / "page.html").write_text(page.replace("</body>", f"<script>{PRESSES}</script></body>"))
     done = subprocess.run(
-        [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server",
-         f"--window-size={width},800", f"--user-data-dir={tmp_path}/profile", "--virtual-time-budget=5000", "--dump-dom",
-         (tmp_path / "page.html").as_uri()],
-        capture_output=True, timeout=120, check=True, encoding="utf-8",
-    )  # fmt: skip
+        [
+            browser,
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-proxy-server",
+            f"--window-size={width},800",
+            f"--user-data-dir={tmp_path}/profile",
+            "--virtual-time-budget=5000",
+            "--dump-dom",
+            (tmp_path / "page.html").as_uri(),
+        ],
+        capture_output=True,
+        timeout=120,
+        check=True,
+        encoding="utf-8",
+    )
     long = "</script>" + "W" * 191 + "…"
     said = html.unescape(re.search("<title>(.*?)</title>", done.stdout)[1]).split("; ")
     assert said == [
-        "fits", "true bars", f"descending b,a,C,{long}", f"ascending {long},C,a,b", f"ascending {long},a,b,C",
-        f"descending b,a,C,{long}", "log bars", "1 row", "1 of 3 rows", "held back",
-    ]  # fmt: skip
+        "fits",
+        "true bars",
+        f"descending b,a,C,{long}",
+        f"ascending {long},C,a,b",
+        f"ascending {long},a,b,C",
+        f"descending b,a,C,{long}",
+        "log bars",
+        "1 row",
+        "1 of 3 rows",
+        "held back",
+    ]

@@ -26,12 +26,17 @@ def test_problems_are_named_and_the_exit_code_is_2(run, folder):  # noqa: F811
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["{tmp}/missing"], "missing"), (["{out}", "--compare", "{tmp}/no-such"], "no-such"),
-        (["{out}", "-o", "{tmp}/no/place/x.html"], "place"), (["{out}", "-o", "{tmp}"], "is a folder"),
-        (["{out}", "--top", "none"], "--top"), (["{out}", "--top", "0"], "--top"), ([], "OUT"),
-        (["{out}", "--open", "-o", "-"], "--open"), (["{out}", "-o", "{out}/part-00000/x.html"], "no folder"),
+        (["{tmp}/missing"], "missing"),
+        (["{out}", "--compare", "{tmp}/no-such"], "no-such"),
+        (["{out}", "-o", "{tmp}/no/place/x.html"], "place"),
+        (["{out}", "-o", "{tmp}"], "is a folder"),
+        (["{out}", "--top", "none"], "--top"),
+        (["{out}", "--top", "0"], "--top"),
+        ([], "OUT"),
+        (["{out}", "--open", "-o", "-"], "--open"),
+        (["{out}", "-o", "{out}/part-00000/x.html"], "no folder"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_end_in_one_line(run, folder, tmp_path, arguments, said):  # noqa: F811
     out = folder(pairs=[["div", 2]])
     code, printed, err = run("report", *(each.format(tmp=tmp_path, out=out) for each in arguments))

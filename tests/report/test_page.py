@@ -17,10 +17,21 @@ from crawlmill.storage import Storage
 
 SECTIONS = ["top", "distribution", "inputs", "losses", "throughput", "ledger", "run"]
 HOSTILE = [
-    "</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<!--<script>", "' onmouseover='alert(1)",
-    "&lt;b&gt;&amp;", "\u202egnp.exe", "a\u2066b\u200f", "tab\there", "\u2028between\u2029", "half \ud800 a character",
-    "W" * 10_000, "漢" * 3000, "nginx", "",
-]  # fmt: skip
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "<!--<script>",
+    "' onmouseover='alert(1)",
+    "&lt;b&gt;&amp;",
+    "\u202egnp.exe",
+    "a\u2066b\u200f",
+    "tab\there",
+    "\u2028between\u2029",
+    "half \ud800 a character",
+    "W" * 10_000,
+    "漢" * 3000,
+    "nginx",
+    "",
+]
 
 
 def made(folder, **more):
@@ -124,9 +135,15 @@ def test_what_is_not_known_is_said_in_every_section(folder):
     out = folder(rows=None, run=None, parts=[])
     (out / "_SUCCESS").touch()
     page = Page(made(out))
-    for section, said in {"top": "no result lines", "distribution": "none to draw", "inputs": "not known",
-                          "losses": "not known", "throughput": "not known", "ledger": "_ledger.jsonl",
-                          "run": "no _run.json"}.items():  # fmt: skip
+    for section, said in {
+        "top": "no result lines",
+        "distribution": "none to draw",
+        "inputs": "not known",
+        "losses": "not known",
+        "throughput": "not known",
+        "ledger": "_ledger.jsonl",
+        "run": "no _run.json",
+    }.items():
         assert said in page.texts[section], section
     assert "_ledger.jsonl: not there" in json.dumps(page.json()["problems"])
 

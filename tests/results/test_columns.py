@@ -32,7 +32,12 @@ def test_what_does_not_fit_is_an_error(key, value):
 
 
 def test_columns_have_names_and_types():
-    for key, value in (({}, {"a": "json"}), ({"a": "json"}, {}), ({"a": "json"}, {"a": "json"}), ({"a": "x"}, {"b": "json"})):  # fmt: skip
+    for key, value in (
+        ({}, {"a": "json"}),
+        ({"a": "json"}, {}),
+        ({"a": "json"}, {"a": "json"}),
+        ({"a": "x"}, {"b": "json"}),
+    ):
         with pytest.raises(ValueError, match="column"):
             Columns(key, value)
     for names in ([], ["count"], ["a", "a"]):

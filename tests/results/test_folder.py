@@ -102,14 +102,27 @@ def test_a_broken_line_is_an_error_that_names_file_and_line(out, name, content, 
 def test_a_part_is_read_as_it_is_asked_for(out, monkeypatch):
     found = out(part00000=b'"a"\t1\n', part00001=b'"b"\t2\n')
     opened = []
-    monkeypatch.setattr(Storage, "open_stream", lambda self, place, *a, _as=Storage.open_stream: opened.append(place) or _as(self, place, *a))  # fmt: skip
+    monkeypatch.setattr(
+        Storage,
+        "open_stream",
+        lambda self, place, *a, _as=Storage.open_stream: opened.append(place) or _as(self, place, *a),
+    )
     pairs = found.pairs()
     assert (next(pairs), len(opened)) == (("a", 1), 1)
 
 
 def test_ledger_and_run_are_read(out):
-    row = {"input": "x", "location": "/x", "format": None, "outcome": "failed", "records": 0, "bytes": 0,
-           "verified": True, "lost": {"not-found": 1}, "problems": []}  # fmt: skip
+    row = {
+        "input": "x",
+        "location": "/x",
+        "format": None,
+        "outcome": "failed",
+        "records": 0,
+        "bytes": 0,
+        "verified": True,
+        "lost": {"not-found": 1},
+        "problems": [],
+    }
     found = out(WORDS, _ledger__jsonl=json.dumps(row).encode() + b"\n")
     assert [each.to_json() for each in found.ledger()] == [row]
     assert found.run["job"] == "x"

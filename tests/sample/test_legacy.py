@@ -163,8 +163,14 @@ def test_arc_own_headers_are_those_of_the_era(archived):
     assert not own["arc-july-2012"]
     assert set(own["arc"]) == {"x-commoncrawl-DetectedCharset"}
     assert {name.removeprefix("x_commoncrawl_") for name in own["arc-crawl-002"]} == {
-        "ParseSegmentId", "OriginalURL", "URLFP", "HostFP", "Signature", "CrawlNo", "FetchTimestamp",
-    }  # fmt: skip
+        "ParseSegmentId",
+        "OriginalURL",
+        "URLFP",
+        "HostFP",
+        "Signature",
+        "CrawlNo",
+        "FetchTimestamp",
+    }
     assert all(0 < len(archived["arc-crawl-002"]) - count < 40 for count in own["arc-crawl-002"].values())
     for record in archived["arc-crawl-002"]:
         assert record.values("x_commoncrawl_Signature") in ([], [hashlib.md5(record.body).hexdigest()])
@@ -176,10 +182,27 @@ def test_arc_own_headers_are_those_of_the_era(archived):
 # Metadata
 
 KEYS = [
-    "attempt_time", "disposition", "redirect_from", "failure_reason", "failure_detail", "server_ip", "http_result",
-    "http_headers", "content_len", "mime_type", "download_size", "content_is_gzip", "gunzip_content_len", "md5",
-    "charset_detected", "charset_detector", "text_simhash", "parsed_as", "content", "archiveInfo",
-]  # fmt: skip
+    "attempt_time",
+    "disposition",
+    "redirect_from",
+    "failure_reason",
+    "failure_detail",
+    "server_ip",
+    "http_result",
+    "http_headers",
+    "content_len",
+    "mime_type",
+    "download_size",
+    "content_is_gzip",
+    "gunzip_content_len",
+    "md5",
+    "charset_detected",
+    "charset_detector",
+    "text_simhash",
+    "parsed_as",
+    "content",
+    "archiveInfo",
+]
 
 
 def test_metadata_is_json_as_gson_wrote_it_with_keys_in_order(crawl):
@@ -217,8 +240,13 @@ def test_metadata_tells_how_each_attempt_ended(attempts, responses):
             assert "failure_detail" in record
     assert {0, 200, 301, 302, 404, 503} == set(met)
     assert {record["failure_reason"] for _, record in attempts if "failure_reason" in record} == {
-        "RobotsExcluded", "DNSFailure", "ConnectTimeout", "IOException", "RedirectFailed", "InvalidResponseCode",
-    }  # fmt: skip
+        "RobotsExcluded",
+        "DNSFailure",
+        "ConnectTimeout",
+        "IOException",
+        "RedirectFailed",
+        "InvalidResponseCode",
+    }
 
 
 def test_metadata_points_to_exactly_one_member_of_the_arc_file(crawl, attempts):

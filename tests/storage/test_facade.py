@@ -38,11 +38,22 @@ def test_options_travel_as_json() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"read_timeout_s": 0}, {"read_timeout_s": float("nan")}, {"read_timeout_s": float("inf")}, {"retries": -1},
-     {"max_requests_per_second": 0}, {"max_connections_per_host": 0},
-     {"s3_endpoint": "minio:9000"}, {"s3_endpoint": "http://"}, {"s3_region": "eu west"}, {"webhdfs": "nn:9870"},
-     {"s3_sse": "aes"}, {"s3_sse": "AES256", "s3_sse_kms_key_id": "k"}, {"s3_sse_kms_key_id": "k"}],
-)  # fmt: skip
+    [
+        {"read_timeout_s": 0},
+        {"read_timeout_s": float("nan")},
+        {"read_timeout_s": float("inf")},
+        {"retries": -1},
+        {"max_requests_per_second": 0},
+        {"max_connections_per_host": 0},
+        {"s3_endpoint": "minio:9000"},
+        {"s3_endpoint": "http://"},
+        {"s3_region": "eu west"},
+        {"webhdfs": "nn:9870"},
+        {"s3_sse": "aes"},
+        {"s3_sse": "AES256", "s3_sse_kms_key_id": "k"},
+        {"s3_sse_kms_key_id": "k"},
+    ],
+)
 def test_options_that_mean_nothing_are_refused(wrong: dict) -> None:
     with pytest.raises(UsageError):
         StorageOptions(**wrong)

@@ -56,7 +56,7 @@ def read(storage, location: str) -> bytes:
         (OK + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n" + b"X: y\r\n" * 300_000, "connection failed"),
         (b"<html>", "BadStatusLine"),
     ],
-)  # fmt: skip
+)
 def test_answer_that_is_none_is_unavailable(storage_with, web, answer: bytes, words: str) -> None:
     web.things["/x"] = Thing(raw=answer)
     error = refused(lambda: read(storage_with(retries=1), f"{web.url}/x?X-Amz-Signature=SECRET"))
@@ -208,14 +208,20 @@ def test_listing_with_empty_pages_and_keys_out_of_order_is_read_to_its_end(stora
 @pytest.mark.parametrize(
     ("answer", "run"),
     [
-        (b"<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>", lambda s: list(s.list("s3://b/x"))),
+        (
+            b"<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>",
+            lambda s: list(s.list("s3://b/x")),
+        ),
         (b"<InitiateMultipartUploadResult></InitiateMultipartUploadResult>", lambda s: write(s, 9 << 20)),
-        (b"<InitiateMultipartUploadResult><UploadId>U</UploadId></InitiateMultipartUploadResult>", lambda s: write(s, 9 << 20)),
+        (
+            b"<InitiateMultipartUploadResult><UploadId>U</UploadId></InitiateMultipartUploadResult>",
+            lambda s: write(s, 9 << 20),
+        ),
         (b"", lambda s: s.copy("s3://b/x", "s3://b/y")),
         (b"<DeleteResult><Error><Key>x</Key></Error></DeleteResult>", lambda s: s.remove("s3://b/x")),
     ],
     ids=["key", "upload", "tag of a part", "tag of an object", "code"],
-)  # fmt: skip
+)
 def test_answer_of_s3_that_lacks_something_is_unavailable(storage_with, web, answer: bytes, run) -> None:
     listing = b"<ListBucketResult><Contents><Key>x/y</Key></Contents></ListBucketResult>"
 

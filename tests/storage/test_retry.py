@@ -129,9 +129,17 @@ def test_forbidden_by_common_crawl_is_tried_three_more_times(clock) -> None:
 
 @pytest.mark.parametrize(
     ("value", "seconds"),
-    [(None, None), ("7", 7.0), (" 0 ", 0.0), ("soon", None), ("-3", None), ("9" * 50, 999999999.0),
-     ("Mon, 01 Jan 2024 00:00:00 +99999999999999999999", None), ("Mon, 01 Jan 0001 00:00:00 +2300", 0.0)],
-)  # fmt: skip
+    [
+        (None, None),
+        ("7", 7.0),
+        (" 0 ", 0.0),
+        ("soon", None),
+        ("-3", None),
+        ("9" * 50, 999999999.0),
+        ("Mon, 01 Jan 2024 00:00:00 +99999999999999999999", None),
+        ("Mon, 01 Jan 0001 00:00:00 +2300", 0.0),
+    ],
+)
 def test_retry_after_is_parsed(value: str | None, seconds: float | None) -> None:
     assert parse_retry_after(value) == seconds
 

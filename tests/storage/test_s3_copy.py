@@ -52,10 +52,14 @@ def test_copy_has_the_bytes_of_its_source_and_they_do_not_come_here(
 KEY = "arn:aws:kms:us-east-1:123456789012:key/k"
 
 
-@pytest.mark.parametrize(("options", "algorithm", "key"), [
-    ({"s3_sse": "aws:kms", "s3_sse_kms_key_id": KEY}, "aws:kms", KEY), ({"s3_sse": "AES256"}, "AES256", None),
-    ({}, None, None),  # nothing is asked for: the bucket decides
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "algorithm", "key"),
+    [
+        ({"s3_sse": "aws:kms", "s3_sse_kms_key_id": KEY}, "aws:kms", KEY),
+        ({"s3_sse": "AES256"}, "AES256", None),
+        ({}, None, None),  # nothing is asked for: the bucket decides
+    ],
+)
 def test_what_is_written_and_copied_is_encrypted_as_wanted(
     storage_with, s3, monkeypatch, options, algorithm: str, key: str | None
 ) -> None:

@@ -102,7 +102,7 @@ def test_request_goes_where_boto3_would_send_it(keys, bucket: str, endpoint: str
         {"credentials": "[default]\nregion = ca-central-1\n"},
     ],
     ids=lambda setting: " ".join(setting) or "none",
-)  # fmt: skip
+)
 def test_settings_of_aws_are_kept_to(keys, monkeypatch, setting: dict[str, str]) -> None:
     files = {"config": "AWS_CONFIG_FILE", "credentials": "AWS_SHARED_CREDENTIALS_FILE"}
     for name, value in setting.items():

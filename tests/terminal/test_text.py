@@ -62,9 +62,17 @@ def mill(tmp_path):
 def test_commands_print_none_of_the_names_they_are_given(mill, tmp_path):
     (tmp_path / NASTY).write_bytes(pack([warcinfo(), response(f"http://e.org/{NASTY}".replace("\n", " "))]))
     url = f"file://{tmp_path}/a%0a%1b%9b"
-    for command in (("check", NASTY, "gone" + NASTY, url), ("check", "--nosuch" + NASTY), ("nosuch" + NASTY,),
-                    ("cat", url, "--offset", "0"), ("plan", NASTY), ("plan", url), ("ledger", NASTY), ("sample", NASTY),
-                    ("simhash", "--charset", NASTY, "x")):  # fmt: skip
+    for command in (
+        ("check", NASTY, "gone" + NASTY, url),
+        ("check", "--nosuch" + NASTY),
+        ("nosuch" + NASTY,),
+        ("cat", url, "--offset", "0"),
+        ("plan", NASTY),
+        ("plan", url),
+        ("ledger", NASTY),
+        ("sample", NASTY),
+        ("simhash", "--charset", NASTY, "x"),
+    ):
         no_controls(mill(*command).stdout, "\n")
     for command in (("records", NASTY, "gone" + NASTY), ("simhash", NASTY)):
         no_controls(mill(*command).stdout, "\n", "\t")
@@ -92,8 +100,18 @@ def test_lines_of_a_list_reach_no_terminal_raw(tmp_path):
 
 
 def test_ledger_with_control_characters_gives_a_list_that_names_the_same_inputs(mill, tmp_path):
-    names = [NASTY, "plain", "-> \x1b]0;title\x07", " blank ", "#x", "{x", 'com,e)/ 20260101000000 {"filename": "y"}',
-             "warc_filename", "half \udce9", "é"]  # fmt: skip
+    names = [
+        NASTY,
+        "plain",
+        "-> \x1b]0;title\x07",
+        " blank ",
+        "#x",
+        "{x",
+        'com,e)/ 20260101000000 {"filename": "y"}',
+        "warc_filename",
+        "half \udce9",
+        "é",
+    ]
     row = {"format": None, "records": 0, "bytes": 0, "verified": True, "lost": {"not-found": 1}}
     problem = {"reason": "not-found", "offset": None, "expected": None, "actual": None, "message": NASTY}
     with (tmp_path / "ledger").open("w") as file:

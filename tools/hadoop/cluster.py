@@ -42,9 +42,13 @@ _DAEMONS: Final = {
     "nodemanager": "org.apache.hadoop.yarn.server.nodemanager.NodeManager",
 }
 _JVM: Final = [
-    "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.net.preferIPv4Stack=true",
-    "-XX:+IgnoreUnrecognizedVMOptions", "--add-opens=java.base/java.lang=ALL-UNNAMED",
-]  # fmt: skip
+    "-Xmx256m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Djava.net.preferIPv4Stack=true",
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+]
 _READY_WITHIN_S: Final = 300.0
 _STOPPED_WITHIN_S: Final = 30.0
 
@@ -180,9 +184,14 @@ class Cluster:
         }
         with (self.home / f"logs/{name}.log").open("ab") as log:
             process = subprocess.Popen(
-                [*self._java(java), _DAEMONS[name]], cwd=self.home, env=environment,
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
+                [*self._java(java), _DAEMONS[name]],
+                cwd=self.home,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
         while process.poll() is None and not _command(process.pid):
             time.sleep(0.01)  # Linux shows it a moment after the program has begun; without it the daemon seems gone
         return process.pid
@@ -265,8 +274,16 @@ def fetch_jars() -> Path:
     fetched = CACHE / f".{jars.name}.{os.getpid()}"
     log = CACHE / "maven.log"
     _say("fetching Hadoop's jars from Maven Central (about 93 MB, once)")
-    command = ["mvn", "-B", "-q", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={fetched}",
-               "-DincludeScope=runtime"]  # fmt: skip
+    command = [
+        "mvn",
+        "-B",
+        "-q",
+        "-f",
+        str(POM),
+        "dependency:copy-dependencies",
+        f"-DoutputDirectory={fetched}",
+        "-DincludeScope=runtime",
+    ]
     try:
         with log.open("wb") as output:
             if subprocess.run(command, stdout=output, stderr=output, stdin=subprocess.DEVNULL, check=False).returncode:

@@ -61,14 +61,23 @@ def _daemon(home: Path, work: Path, name: str, *arguments: str) -> Iterator[None
     """A daemon that is gone after the block, with what it has started."""
     kind = f"org.apache.spark.deploy.{name}.{name.capitalize()}"
     environment = {
-        **os.environ, "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(work),
-        "SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": f"{_JVM} -Djava.io.tmpdir={work}",
-    }  # fmt: skip
+        **os.environ,
+        "SPARK_HOME": str(home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOCAL_DIRS": str(work),
+        "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_JAVA_OPTS": f"{_JVM} -Djava.io.tmpdir={work}",
+    }
     with (work / f"{name}.log").open("wb") as log:
         process = subprocess.Popen(
-            [home / "bin" / "spark-class", kind, "--host", "127.0.0.1", *arguments], cwd=work, env=environment,
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-        )  # fmt: skip
+            [home / "bin" / "spark-class", kind, "--host", "127.0.0.1", *arguments],
+            cwd=work,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
     try:
         yield
     finally:

@@ -59,10 +59,22 @@ def _prepare(folder: Path, lines: int) -> None:
     paths = make_captures(folder / "captures", lines, _FILES)
     (folder / "captures.paths").write_text("".join(f"{path}\n" for path in paths))
     command = [
-        sys.executable, str(_ROOT / "jobs/url_index.py"), "-r", "local", "--num-cores", "2", "--no-progress", "--quiet",
-        "--shards", "1", "--lines", _BLOCK_LINES, "--output-dir", str(folder / "cluster"),
+        sys.executable,
+        str(_ROOT / "jobs/url_index.py"),
+        "-r",
+        "local",
+        "--num-cores",
+        "2",
+        "--no-progress",
+        "--quiet",
+        "--shards",
+        "1",
+        "--lines",
+        _BLOCK_LINES,
+        "--output-dir",
+        str(folder / "cluster"),
         str(folder / "captures.paths"),
-    ]  # fmt: skip
+    ]
     subprocess.run(command, check=True)
     (folder / "server").mkdir()
     (folder / "server/cluster.loc").write_text(f"cdx-00000.gz\t{folder}/cluster/cdx-00000.gz\n")
@@ -73,14 +85,38 @@ def _prepare(folder: Path, lines: int) -> None:
 
 
 def _contenders(lab: Lab, api: str, listing: str) -> list[Contender]:
-    command = [sys.executable, "-m", "crawlmill", "lookup", _PATTERN, "--index", f"api:{api}", "--page-size", "1",
-               "--max-requests-per-second", "100000", "--max-connections-per-host", _CONNECTIONS]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "crawlmill",
+        "lookup",
+        _PATTERN,
+        "--index",
+        f"api:{api}",
+        "--page-size",
+        "1",
+        "--max-requests-per-second",
+        "100000",
+        "--max-connections-per-host",
+        _CONNECTIONS,
+    ]
     python = environment(lab.venvs, "cdx-clients")
     found = lab.each_core(command, lines_answer)
     if lab.cdx_index_client is not None:
         script = str(lab.cdx_index_client / "cdx-index-client.py")
-        client = [str(python), script, _PATTERN, "--cdx-server-url", listing, "--page-size", "1", "-p", _CONNECTIONS,
-                  "-d", "pages"]  # fmt: skip
+        client = [
+            str(python),
+            script,
+            _PATTERN,
+            "--cdx-server-url",
+            listing,
+            "--page-size",
+            "1",
+            "-p",
+            _CONNECTIONS,
+            "-d",
+            "pages",
+        ]
         found.append(Contender(_CLIENT, client, answer=_lines_of_pages))
     toolkit = [str(python), str(LOOPS / "cdx_toolkit_loop.py"), api, _PATTERN]
     return [*found, Contender("cdx_toolkit", toolkit, answer=json_answer)]
@@ -99,9 +135,11 @@ def _pywb(lab: Lab, folder: Path) -> Iterator[int]:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
     with subprocess.Popen(
-        [program, "-p", str(port), "-b", "127.0.0.1"], cwd=folder / "server", stdout=subprocess.DEVNULL,
+        [program, "-p", str(port), "-b", "127.0.0.1"],
+        cwd=folder / "server",
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-    ) as server:  # fmt: skip
+    ) as server:
         try:
             for _ in range(600):
                 try:

@@ -64,9 +64,20 @@ def _prepare(folder: Path, lines: int, look_ups: int) -> None:
 
 def _job(folder: Path, output: str) -> list[str]:
     return [
-        sys.executable, str(_ROOT / "jobs/url_index.py"), "-r", "local", "--num-cores", "2", "--no-progress", "--quiet",
-        "--shards", _SHARDS, "--output-dir", output, str(folder / "captures.paths"),
-    ]  # fmt: skip
+        sys.executable,
+        str(_ROOT / "jobs/url_index.py"),
+        "-r",
+        "local",
+        "--num-cores",
+        "2",
+        "--no-progress",
+        "--quiet",
+        "--shards",
+        _SHARDS,
+        "--output-dir",
+        output,
+        str(folder / "captures.paths"),
+    ]
 
 
 def _building(lab: Lab, folder: Path) -> Comparison:

@@ -24,8 +24,15 @@ _MOST = 1.3
 def measure(lab: Lab) -> Iterator[Comparison]:
     """One table: in one process, and on the local runner with two cores."""
     workload = lab.corpus.of_all_kinds(_MEGABYTES)
-    command = [sys.executable, str(_ROOT / "jobs/sibling_index.py"), "--no-progress", "--quiet",
-               "--output-dir", _OUTPUT, workload.input_list]  # fmt: skip
+    command = [
+        sys.executable,
+        str(_ROOT / "jobs/sibling_index.py"),
+        "--no-progress",
+        "--quiet",
+        "--output-dir",
+        _OUTPUT,
+        workload.input_list,
+    ]
     contenders = [
         replace(each, name=f"{each.name}, {runner}")
         for runner, options in (("inline", []), ("local", ["--num-cores", "2"]))

@@ -62,8 +62,19 @@ def _prepare(folder: Path, lines: int) -> None:
 
 
 def _job(folder: Path, output: str) -> list[str]:
-    return [sys.executable, str(_ROOT / "jobs/url_table.py"), "-r", "local", "--num-cores", "2", "--no-progress",
-            "--quiet", "--output-dir", output, str(folder / "captures.paths")]  # fmt: skip
+    return [
+        sys.executable,
+        str(_ROOT / "jobs/url_table.py"),
+        "-r",
+        "local",
+        "--num-cores",
+        "2",
+        "--no-progress",
+        "--quiet",
+        "--output-dir",
+        output,
+        str(folder / "captures.paths"),
+    ]
 
 
 def _query(lab: Lab, table: Path, title: str, ours: str, theirs: str, factor: float) -> Comparison:

@@ -57,8 +57,18 @@ def _prepare(folder: Path, lines: int, look_ups: int) -> None:
 
 
 def _job(output: str) -> list[str]:
-    return [sys.executable, str(_ROOT / "jobs/prefix_tree.py"), "-r", "local", "--num-cores", "2", "--no-progress",
-            "--quiet", "--output-dir", output]  # fmt: skip
+    return [
+        sys.executable,
+        str(_ROOT / "jobs/prefix_tree.py"),
+        "-r",
+        "local",
+        "--num-cores",
+        "2",
+        "--no-progress",
+        "--quiet",
+        "--output-dir",
+        output,
+    ]
 
 
 def _looking_up(lab: Lab, folder: Path, look_ups: int) -> Comparison:

@@ -57,8 +57,12 @@ def header_length(data: bytes) -> int | None:
         computed = zlib.crc32(data[:at]) & 0xFFFF
         at += 2
         if at <= len(data) and stored != computed:
-            raise FormatError("wrong checksum of a gzip header", reason="bad-checksum",
-                              expected=f"CRC16 {stored:04x}", actual=f"{computed:04x}")  # fmt: skip
+            raise FormatError(
+                "wrong checksum of a gzip header",
+                reason="bad-checksum",
+                expected=f"CRC16 {stored:04x}",
+                actual=f"{computed:04x}",
+            )
     return at if at <= len(data) else None
 
 
@@ -85,8 +89,12 @@ def inflate_member(window: Window) -> Iterator[bytes]:
         try:
             piece = inflater.decompress(compressed, _PIECE)
         except zlib.error as error:
-            raise FormatError("broken deflate data", reason="bad-compression", offset=offset,
-                              actual=str(error).partition(": ")[2] or str(error)) from None  # fmt: skip
+            raise FormatError(
+                "broken deflate data",
+                reason="bad-compression",
+                offset=offset,
+                actual=str(error).partition(": ")[2] or str(error),
+            ) from None
         compressed = inflater.unconsumed_tail
         if piece:
             crc = zlib.crc32(piece, crc)
@@ -101,11 +109,21 @@ def inflate_member(window: Window) -> Iterator[bytes]:
     size &= 0xFFFFFFFF
     if stored_crc != crc:
         kind = ContentError if stored_size == size else FormatError
-        raise kind("wrong checksum of a gzip member", reason="bad-checksum", offset=offset,
-                   expected=f"CRC32 {stored_crc:08x}", actual=f"{crc:08x}")  # fmt: skip
+        raise kind(
+            "wrong checksum of a gzip member",
+            reason="bad-checksum",
+            offset=offset,
+            expected=f"CRC32 {stored_crc:08x}",
+            actual=f"{crc:08x}",
+        )
     if stored_size != size:
-        raise ContentError("wrong length of a gzip member", reason="bad-checksum", offset=offset,
-                           expected=f"ISIZE {stored_size}", actual=size)  # fmt: skip
+        raise ContentError(
+            "wrong length of a gzip member",
+            reason="bad-checksum",
+            offset=offset,
+            expected=f"ISIZE {stored_size}",
+            actual=size,
+        )
 
 
 def _read_header(window: Window) -> int:
@@ -119,8 +137,13 @@ def _read_header(window: Window) -> int:
         return length
     if window.held < MAX_HEADER:
         raise _cut("header", window.offset, "its end", f"{window.held} bytes")
-    raise FormatError("gzip header without an end", reason="bad-compression", offset=window.offset,
-                      expected=f"its end within {MAX_HEADER} bytes", actual="none")  # fmt: skip
+    raise FormatError(
+        "gzip header without an end",
+        reason="bad-compression",
+        offset=window.offset,
+        expected=f"its end within {MAX_HEADER} bytes",
+        actual="none",
+    )
 
 
 def _cut(what: str, offset: int, expected: str, actual: str) -> FormatError:

@@ -22,9 +22,15 @@ from crawlmill import core
 from crawlmill.errors import UsageError
 
 __all__ = [
-    "MAX_WHOLE", "Content", "decoders", "head_inflater", "inflate_head", "inflate_stream", "inflate_whole",
+    "MAX_WHOLE",
+    "Content",
+    "decoders",
+    "head_inflater",
+    "inflate_head",
+    "inflate_stream",
+    "inflate_whole",
     "native_inflater",
-]  # fmt: skip
+]
 
 Content = bytes | bytearray
 """What a member holds; libdeflate gives a bytearray, and copying it would cost a quarter of the inflating."""

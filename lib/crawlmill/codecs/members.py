@@ -317,8 +317,13 @@ class MemberReader(ABC):
         stub = len(shown) < 4 and self.magic.startswith(shown)
         found = self._seek_member()
         if stub:
-            error = FormatError(f"truncated {self.what}", reason="truncated", offset=offset,
-                                expected="a whole header", actual=f"{len(shown)} bytes")  # fmt: skip
+            error = FormatError(
+                f"truncated {self.what}",
+                reason="truncated",
+                offset=offset,
+                expected="a whole header",
+                actual=f"{len(shown)} bytes",
+            )
         else:
             lost = found is not None or shown.startswith(self.magic)
             error = FormatError(

@@ -15,9 +15,27 @@ from crawlmill.urls.surt import urlkey
 __all__ = ["Listed", "listed_of", "name_of"]
 
 _OWN: Final = frozenset(
-    ("url", "mime", "mime-detected", "status", "digest", "length", "offset", "filename", "charset", "languages",
-     "truncated", "redirect", "urlkey", "timestamp", "original", "mimetype", "statuscode", "encoding")
-)  # fmt: skip
+    (
+        "url",
+        "mime",
+        "mime-detected",
+        "status",
+        "digest",
+        "length",
+        "offset",
+        "filename",
+        "charset",
+        "languages",
+        "truncated",
+        "redirect",
+        "urlkey",
+        "timestamp",
+        "original",
+        "mimetype",
+        "statuscode",
+        "encoding",
+    )
+)
 """Fields that an index line has from its record, and names that the CDX API has for them."""
 
 

@@ -144,9 +144,14 @@ def prove(item: Input, listed: Listed, fetched: Fetched, storage: Opener, option
         if proven.members and begins_zstd(_first_bytes(fetched)):
             proven.hold(*inflate_frames(item, HeldRange(item, fetched, storage)))
     if proven.members and not listed.is_of(proven.url):
-        error = SourceError("the record here is of another URL than the listed one", reason="not-found",
-                            expected=listed.url or listed.key, actual=proven.url,
-                            offset=item.offset, source=redact(item.location))  # fmt: skip
+        error = SourceError(
+            "the record here is of another URL than the listed one",
+            reason="not-found",
+            expected=listed.url or listed.key,
+            actual=proven.url,
+            offset=item.offset,
+            source=redact(item.location),
+        )
         proven.lose(error)
     return proven
 

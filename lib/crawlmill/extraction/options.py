@@ -14,10 +14,20 @@ __all__ = ["add_output_files"]
 
 def add_output_files(add: Callable[..., Any]) -> None:
     """Declare the size and the names of the files, and what they record about their sources."""
-    add("--max-size", type=_size, default=DEFAULT_SIZE, metavar="SIZE",
-        help="the size of an output file, at most, such as 100KB, 20MB or 2GB (default 1GB)")  # fmt: skip
-    add("--prefix", type=_prefix, default="records", metavar="P",
-        help="what the names of files begin with (default records: records-00000.warc.gz)")  # fmt: skip
+    add(
+        "--max-size",
+        type=_size,
+        default=DEFAULT_SIZE,
+        metavar="SIZE",
+        help="the size of an output file, at most, such as 100KB, 20MB or 2GB (default 1GB)",
+    )
+    add(
+        "--prefix",
+        type=_prefix,
+        default="records",
+        metavar="P",
+        help="what the names of files begin with (default records: records-00000.warc.gz)",
+    )
     add("--provenance", action="store_true", help="write a metadata record for each: its source file and offset")
 
 

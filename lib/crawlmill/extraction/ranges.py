@@ -187,5 +187,10 @@ def _read_to_file(stream: Stream, length: int) -> BinaryIO:
 
 def _again(error: SourceError) -> SourceError:
     """The same error for another range of the file."""
-    return SourceError(error.what, reason=error.reason or "unavailable", source=error.source,
-                       expected=error.expected, actual=error.actual)  # fmt: skip
+    return SourceError(
+        error.what,
+        reason=error.reason or "unavailable",
+        source=error.source,
+        expected=error.expected,
+        actual=error.actual,
+    )

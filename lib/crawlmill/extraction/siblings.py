@@ -76,8 +76,12 @@ def extract_siblings(
         captures = list(group)
         sibling = sibling_of(location, kind)
         if sibling is None:
-            error = SourceError(f"the name of this file does not say where its {kind.upper()} file is",
-                                reason="not-found", expected="NAME.warc.gz", source=redact(location))  # fmt: skip
+            error = SourceError(
+                f"the name of this file does not say where its {kind.upper()} file is",
+                reason="not-found",
+                expected="NAME.warc.gz",
+                source=redact(location),
+            )
             yield from ((rank, _lost(item, [Problem.of(error)])) for rank, item in captures)
             continue
         wanted, rows = _Wanted(kind, location), []

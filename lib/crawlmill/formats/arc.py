@@ -216,10 +216,14 @@ class ArcCutter(RecordCutter[UrlLine, ArcRecord]):
             self.problem(self.cut("record", "a line feed behind its block", "the end"), offset)
             return None
         self.problem(
-            FormatError("wrong length in a URL line", reason="bad-length",
-                        expected=f"a record behind {length} bytes", actual=repr(data[at : at + 20])[2:-1]),
+            FormatError(
+                "wrong length in a URL line",
+                reason="bad-length",
+                expected=f"a record behind {length} bytes",
+                actual=repr(data[at : at + 20])[2:-1],
+            ),
             offset,
-        )  # fmt: skip
+        )
         return None
 
     def _ends_tight(self, at: int) -> bool:

@@ -102,19 +102,33 @@ def read_archive(
                 return None
             return HeadReader(types, heads, counter, on_left_out)
         return NativeReader(
-            native, types, criteria, heads=heads, counter=counter, max_body=max_body, dictionary=dictionary,
-            head_only=head_only, on_left_out=on_left_out, on_deselected=on_deselected, on_cut=on_cut,
+            native,
+            types,
+            criteria,
+            heads=heads,
+            counter=counter,
+            max_body=max_body,
+            dictionary=dictionary,
+            head_only=head_only,
+            on_left_out=on_left_out,
+            on_deselected=on_deselected,
+            on_cut=on_cut,
             on_unproven=on_unproven,
-        )  # fmt: skip
+        )
 
     if container == "gzip":
         gzip = GzipReader(source, start=start, on_problem=on_problem, plausible=is_record_start, heads=heads)
         yield from _read_members(gzip, ahead(head_only), on_problem, on_format)
     elif container == "zstd":
         frames = ZstdReader(
-            source, start=start, first_of_file=first_of_file or (lambda count: data[:count]), on_unproven=on_unproven,
-            on_problem=on_problem, plausible=is_record_start, heads=heads,
-        )  # fmt: skip
+            source,
+            start=start,
+            first_of_file=first_of_file or (lambda count: data[:count]),
+            on_unproven=on_unproven,
+            on_problem=on_problem,
+            plausible=is_record_start,
+            heads=heads,
+        )
         yield from _read_members(frames, ahead(frames.head_only, lambda: frames.dictionary), on_problem, on_format)
     elif container in ("warc", "arc"):
         read = warc_reader.read_plain if container == "warc" else arc.read_plain

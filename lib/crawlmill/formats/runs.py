@@ -319,10 +319,14 @@ class RecordCutter(ABC, Generic[S, R]):
                 return True
             if end is not None and not whole:
                 self.problem(
-                    FormatError(f"wrong {self.length_field}", reason="bad-length", expected="an end where it says",
-                                actual="none"),
+                    FormatError(
+                        f"wrong {self.length_field}",
+                        reason="bad-length",
+                        expected="an end where it says",
+                        actual="none",
+                    ),
                     window.offset,
-                )  # fmt: skip
+                )
             window.at += 1  # after a broken row; a row that ends exactly here is a file within a file
         return False
 

@@ -11,9 +11,17 @@ from typing import Final, NamedTuple
 from crawlmill.errors import FormatError
 
 __all__ = [
-    "CONTROL", "KNOWN_SCHEME", "MAX_LINE", "UrlLine", "begin_of", "fields_of", "good_line", "is_arc_start", "no_record",
+    "CONTROL",
+    "KNOWN_SCHEME",
+    "MAX_LINE",
+    "UrlLine",
+    "begin_of",
+    "fields_of",
+    "good_line",
+    "is_arc_start",
+    "no_record",
     "parse_url_line",
-]  # fmt: skip
+]
 
 MAX_LINE: Final = 1 << 16
 """Bytes in which a URL line must end."""
@@ -58,8 +66,12 @@ def parse_url_line(line: bytes) -> UrlLine:
 
 def no_record(data: bytes) -> FormatError:
     """The error for bytes that begin no record."""
-    return FormatError("no ARC record", reason="bad-header", expected="URL IP-address date content-type length",
-                       actual=repr(data[:60])[2:-1])  # fmt: skip
+    return FormatError(
+        "no ARC record",
+        reason="bad-header",
+        expected="URL IP-address date content-type length",
+        actual=repr(data[:60])[2:-1],
+    )
 
 
 def fields_of(line: bytes) -> tuple[bytes, ...] | None:

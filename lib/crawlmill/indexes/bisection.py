@@ -193,8 +193,13 @@ class Blocks(HeldBlocks):
 
     def _check_length(self, end: int, start: int) -> None:
         if end - start > MAX_LINE:
-            raise FormatError("a line without an end", reason="too-large", source=self.source.name, offset=start,
-                              expected=f"<= {MAX_LINE} bytes")  # fmt: skip
+            raise FormatError(
+                "a line without an end",
+                reason="too-large",
+                source=self.source.name,
+                offset=start,
+                expected=f"<= {MAX_LINE} bytes",
+            )
 
     def _find_in(self, number: int, target: bytes) -> int:
         """The offset of the first line not less than `target`: it begins in this block, or directly after it."""

@@ -25,9 +25,21 @@ from crawlmill.later import later
 __all__ = ["ALIASES", "FIELDS", "Capture", "disk_fields", "disk_name", "parse_capture"]
 
 FIELDS: Final = (
-    "urlkey", "timestamp", "url", "mime", "mime-detected", "status", "digest", "length", "offset", "filename",
-    "charset", "languages", "truncated", "redirect",
-)  # fmt: skip
+    "urlkey",
+    "timestamp",
+    "url",
+    "mime",
+    "mime-detected",
+    "status",
+    "digest",
+    "length",
+    "offset",
+    "filename",
+    "charset",
+    "languages",
+    "truncated",
+    "redirect",
+)
 """The usual fields, in the order of Common Crawl's lines."""
 
 ALIASES: Final = {"original": "url", "mimetype": "mime", "statuscode": "status", "encoding": "charset"}

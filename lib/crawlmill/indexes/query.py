@@ -142,11 +142,19 @@ class Query:
         """The query as a JSON object for `from_json`."""
         pattern = self.pattern
         return {
-            "pattern": pattern.text, "is_key": pattern.is_key, "match": pattern.match,
+            "pattern": pattern.text,
+            "is_key": pattern.is_key,
+            "match": pattern.match,
             "key": pattern.key.decode("ascii", "surrogateescape"),
-            "from": self.start, "to": self.end, "filters": [each.text for each in self.filters], "newest": self.newest,
-            "distinct": self.distinct, "sort": self.sort, "closest": self.closest, "limit": self.limit,
-        }  # fmt: skip
+            "from": self.start,
+            "to": self.end,
+            "filters": [each.text for each in self.filters],
+            "newest": self.newest,
+            "distinct": self.distinct,
+            "sort": self.sort,
+            "closest": self.closest,
+            "limit": self.limit,
+        }
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> Query:
@@ -154,8 +162,17 @@ class Query:
         pattern = parse_pattern(given["key"], given["match"], is_key=True)
         named = dataclasses.replace(pattern, text=given["pattern"], is_key=given["is_key"])
         filters = tuple(map(parse_filter, given["filters"]))
-        return cls(named, given["from"], given["to"], filters, given["newest"], given["distinct"], given["sort"],
-                   given["closest"], given["limit"])  # fmt: skip
+        return cls(
+            named,
+            given["from"],
+            given["to"],
+            filters,
+            given["newest"],
+            given["distinct"],
+            given["sort"],
+            given["closest"],
+            given["limit"],
+        )
 
 
 class Queries(Sequence[Query]):

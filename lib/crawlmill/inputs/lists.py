@@ -50,8 +50,15 @@ END_OF_TERM_KEYS: Final = "crawl-data/EOT-"
 """How the keys of the End of Term archive begin."""
 
 _FIRST_PARTS: Final = (
-    "crawl-data", "cc-index", "crawl-001", "crawl-002", "parse-output", "common-crawl", "projects", "crawl-analysis",
-)  # fmt: skip
+    "crawl-data",
+    "cc-index",
+    "crawl-001",
+    "crawl-002",
+    "parse-output",
+    "common-crawl",
+    "projects",
+    "crawl-analysis",
+)
 KEYS: Final = tuple(f"{part}/" for part in _FIRST_PARTS)
 _CHUNK: Final = 1 << 20
 _HOST: Final = re.compile(r"(www\.\S+|[\w-]+(\.[\w-]+)*\.[A-Za-z]{2,}(:[0-9]+)?|localhost|[\w.-]+:[0-9]+)(/\S*)?")

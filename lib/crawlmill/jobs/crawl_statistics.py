@@ -58,13 +58,24 @@ class CrawlStatistics(SortingJob):
         """Declare the options for accuracy and for comparison with earlier crawls."""
         super().configure_args()
         group = self.arg_parser.add_argument_group("statistics")
-        self._pass_on(group, "--crawl", metavar="ID", help="the crawl of all captures (default: the id in the path of "
-                      "their index, or in the name of their file)")  # fmt: skip
+        self._pass_on(
+            group,
+            "--crawl",
+            metavar="ID",
+            help="the crawl of all captures (default: the id in the path of their index, or in the name of their file)",
+        )
         self._pass_on(group, "--exact", action="store_true", help="count distinct digests and new items, too (default)")
         self._pass_on(group, "--sketch", action="store_true", help="estimate them only, which takes less time")
-        self._pass_on(group, "--compare", action="append", default=[], metavar="EARLIER", help="statistics of earlier "
-                      "crawls to compare sizes with: a file, or a folder of output, that tasks can read; may be "
-                      "repeated")  # fmt: skip
+        self._pass_on(
+            group,
+            "--compare",
+            action="append",
+            default=[],
+            metavar="EARLIER",
+            help="statistics of earlier "
+            "crawls to compare sizes with: a file, or a folder of output, that tasks can read; may be "
+            "repeated",
+        )
         self._pass_on(group, "--top", type=whole_number(1), metavar="N", help="only the N largest items of each metric")
 
     def load_args(self, args: list[str]) -> None:

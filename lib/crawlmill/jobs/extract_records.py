@@ -42,8 +42,12 @@ class ExtractRecords(CrawlJob):
         super().configure_args()
         add = self.add_passthru_arg
         add_output_files(add)
-        add("--kind", choices=tuple(KINDS), default="warc",
-            help="wat or wet: copy the records of the same pages from the WAT or WET files beside")  # fmt: skip
+        add(
+            "--kind",
+            choices=tuple(KINDS),
+            default="warc",
+            help="wat or wet: copy the records of the same pages from the WAT or WET files beside",
+        )
 
     def load_args(self, args: list[str]) -> None:
         """Parse the command line."""

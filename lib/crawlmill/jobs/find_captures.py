@@ -49,15 +49,23 @@ class FindCaptures(CrawlJob):
     def configure_args(self) -> None:
         """Declare how captures are printed."""
         super().configure_args()
-        self.add_passthru_arg("--output-format", choices=_FORMATS, default="cdxj",
-            help="cdxj: lines as they are stored (default); json: objects; list: file, offset, length")  # fmt: skip
+        self.add_passthru_arg(
+            "--output-format",
+            choices=_FORMATS,
+            default="cdxj",
+            help="cdxj: lines as they are stored (default); json: objects; list: file, offset, length",
+        )
         self.add_passthru_arg(
             "--with-pattern", action="store_true", help="print each pattern, a tab and its capture as an object"
         )
         add = self.arg_parser.add_argument
         add("--plan", action="store_true", help="print how many tasks would read how much, and read none of it")
-        add("--page-size", type=whole_number(1), metavar="N",
-            help="for a CDX API: blocks per page (default: the server's)")  # fmt: skip
+        add(
+            "--page-size",
+            type=whole_number(1),
+            metavar="N",
+            help="for a CDX API: blocks per page (default: the server's)",
+        )
 
     def load_args(self, args: list[str]) -> None:
         """Parse the command line."""

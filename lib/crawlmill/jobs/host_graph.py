@@ -49,8 +49,13 @@ class HostGraph(LabelledJob, LinksJob):
         add = self.add_passthru_arg
         add("--strip-www", action="store_true", help="take www.example.com for example.com, as older graphs do")
         add("--weights", action="store_true", help="add to each edge the number of its links")
-        add("--with", dest="extras", default="", metavar="A,B",
-            help="count these, too: redirects, headers (Link, Content-Location), sitemaps (of robots.txt)")  # fmt: skip
+        add(
+            "--with",
+            dest="extras",
+            default="",
+            metavar="A,B",
+            help="count these, too: redirects, headers (Link, Content-Location), sitemaps (of robots.txt)",
+        )
 
     def load_args(self, args: list[str]) -> None:
         """Parse the command line."""

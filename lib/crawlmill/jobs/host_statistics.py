@@ -51,13 +51,30 @@ class HostStatistics(SortingJob):
         """Declare the options for grouping."""
         super().configure_args()
         group = self.arg_parser.add_argument_group("hosts")
-        self._pass_on(group, "--by", type=_grouping, default="host", metavar="host|domain|tld|path:N",
+        self._pass_on(
+            group,
+            "--by",
+            type=_grouping,
+            default="host",
+            metavar="host|domain|tld|path:N",
             help="what captures are grouped by: hosts (default), registered domains, public suffixes, or hosts with "
-            "the first N segments of paths")  # fmt: skip
-        self._pass_on(group, "--min-count", type=whole_number(1), default=1, metavar="N",
-            help="leave out groups of fewer captures (default: 1)")  # fmt: skip
-        self._pass_on(group, "--top", type=whole_number(1), metavar="N",
-            help="only the N groups with the most captures, largest first")  # fmt: skip
+            "the first N segments of paths",
+        )
+        self._pass_on(
+            group,
+            "--min-count",
+            type=whole_number(1),
+            default=1,
+            metavar="N",
+            help="leave out groups of fewer captures (default: 1)",
+        )
+        self._pass_on(
+            group,
+            "--top",
+            type=whole_number(1),
+            metavar="N",
+            help="only the N groups with the most captures, largest first",
+        )
 
     def load_args(self, args: list[str]) -> None:
         """Parse the command line."""

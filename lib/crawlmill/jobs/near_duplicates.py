@@ -36,10 +36,21 @@ class NearDuplicates(CrawlJob):
         """Declare the options of this job."""
         super().configure_args()
         add = self.add_passthru_arg
-        add("--max-distance", type=int, choices=range(MAX_DISTANCE + 1), default=3, metavar="BITS",
-            help=f"how many bits may differ, 0 to {MAX_DISTANCE} (default: 3)")  # fmt: skip
-        add("--max-group", type=whole_number(1), default=1000, metavar="N",
-            help="most URLs with the same hash that are still returned as pairs (default: 1000)")  # fmt: skip
+        add(
+            "--max-distance",
+            type=int,
+            choices=range(MAX_DISTANCE + 1),
+            default=3,
+            metavar="BITS",
+            help=f"how many bits may differ, 0 to {MAX_DISTANCE} (default: 3)",
+        )
+        add(
+            "--max-group",
+            type=whole_number(1),
+            default=1000,
+            metavar="N",
+            help="most URLs with the same hash that are still returned as pairs (default: 1000)",
+        )
         add(
             "--hash",
             choices=("2012", "package"),

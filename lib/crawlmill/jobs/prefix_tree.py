@@ -47,8 +47,13 @@ class PrefixTree(SortingJob):
         super().configure_args()
         add = self.add_passthru_arg
         add("--block-size", type=_block_size, default=65536, metavar="BYTES", help="bytes of a block (default 65536)")
-        add("--values", type=int, choices=(32, 28), default=32,
-            help="bytes of a value; 28, as in the older format: without compressed sizes (default 32)")  # fmt: skip
+        add(
+            "--values",
+            type=int,
+            choices=(32, 28),
+            default=32,
+            help="bytes of a value; 28, as in the older format: without compressed sizes (default 32)",
+        )
 
     def read(self, reading: Any) -> Iterator[Pair]:
         """Yield the items of an input as lines that sort in the order of the tree."""

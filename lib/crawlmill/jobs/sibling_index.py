@@ -43,8 +43,12 @@ class SiblingIndex(TableJob):
         """Declare the options of the table."""
         super().configure_args()
         add = self.add_passthru_arg
-        add("--siblings", default=",".join(SIBLINGS), metavar="A,B",
-            help="the kinds of files to look in besides WARC: wat,wet (default), or one of them")  # fmt: skip
+        add(
+            "--siblings",
+            default=",".join(SIBLINGS),
+            metavar="A,B",
+            help="the kinds of files to look in besides WARC: wat,wet (default), or one of them",
+        )
 
     def load_args(self, args: list[str]) -> None:
         """Parse the command line."""
@@ -89,9 +93,16 @@ class SiblingIndex(TableJob):
 
         has_siblings = found is None or found.subset in ("warc", "news-warc")
         every = with_siblings(
-            lines, reading.item.location, self.siblings if has_siblings else (), self.storage, self.read_options,
-            name_of=name_of, watch=self.watched, lose=lose, complete=complete,
-        )  # fmt: skip
+            lines,
+            reading.item.location,
+            self.siblings if has_siblings else (),
+            self.storage,
+            self.read_options,
+            name_of=name_of,
+            watch=self.watched,
+            lose=lose,
+            complete=complete,
+        )
         while some := b"".join(islice(every, _AT_ONCE)):
             yield folder, some
 

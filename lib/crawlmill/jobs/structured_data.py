@@ -74,15 +74,25 @@ class StructuredData(ShardedJob):
         """Declare what to extract and how to write it."""
         CrawlJob.configure_args(self)  # not those of capture jobs, which accept index files too
         add = self.add_passthru_arg
-        add("--formats", dest="data_formats", type=_formats, default=FORMATS, metavar="A,B",
-            help=f"the formats to extract, separated by commas (default: all: {','.join(FORMATS)})")  # fmt: skip
+        add(
+            "--formats",
+            dest="data_formats",
+            type=_formats,
+            default=FORMATS,
+            metavar="A,B",
+            help=f"the formats to extract, separated by commas (default: all: {','.join(FORMATS)})",
+        )
         add(
             "--statistics",
             action="store_true",
             help="print how many pages, hosts, domains and triples say what, in place of quads",
         )
-        add("--parts", type=number_of_files, metavar="N",
-            help="files of quads to write (default: one per 500,000 pages)")  # fmt: skip
+        add(
+            "--parts",
+            type=number_of_files,
+            metavar="N",
+            help="files of quads to write (default: one per 500,000 pages)",
+        )
         add("--print-quads", action="store_true", help=SUPPRESS)  # set for tasks if there is no --output-dir
         names = self.arg_parser.add_mutually_exclusive_group()
         for option, meta, text in (

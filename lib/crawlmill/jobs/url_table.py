@@ -36,11 +36,21 @@ class UrlTable(TableJob):
         """Declare the options of the table."""
         super().configure_args()
         add = self.add_passthru_arg
-        add("--rows", type=whole_number(1), default=_ROWS, metavar="N",
-            help="most rows of a row group, which a task holds in memory (default 1,000,000)")  # fmt: skip
+        add(
+            "--rows",
+            type=whole_number(1),
+            default=_ROWS,
+            metavar="N",
+            help="most rows of a row group, which a task holds in memory (default 1,000,000)",
+        )
         add("--record-ids", action="store_true", help="also write the column warc_record_id")
-        add("--subset", type=crawl_word, default="warc", metavar="NAME",
-            help="the subset of WARC files whose names are not Common Crawl's (default warc)")  # fmt: skip
+        add(
+            "--subset",
+            type=crawl_word,
+            default="warc",
+            metavar="NAME",
+            help="the subset of WARC files whose names are not Common Crawl's (default warc)",
+        )
 
     def grouped(self, reading: Any, *, survey: bool) -> Iterator[tuple[bytes, bytes]]:
         """Yield the lines of an input that can become rows, each with the folder of its partition."""

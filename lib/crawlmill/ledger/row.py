@@ -121,10 +121,17 @@ class LedgerRow:
                 for raw, shown in ((self.location, location), (visible(self.location), visible(location))):
                     problem["message"] = problem["message"].replace(raw, shown)
         return {
-            "input": self.input, "location": location, **span, "format": self.format, "outcome": self.outcome,
-            "records": self.records, "bytes": self.bytes, "verified": self.verified, "lost": dict(self.lost),
+            "input": self.input,
+            "location": location,
+            **span,
+            "format": self.format,
+            "outcome": self.outcome,
+            "records": self.records,
+            "bytes": self.bytes,
+            "verified": self.verified,
+            "lost": dict(self.lost),
             "problems": problems,
-        }  # fmt: skip
+        }
 
     @classmethod
     def from_json(cls, row: Any) -> LedgerRow:
@@ -136,9 +143,17 @@ class LedgerRow:
         try:
             _check_types(row)
             return cls(
-                row["input"], row["location"], row.get("offset"), row.get("length"), row["format"], row["records"],
-                row["bytes"], row["verified"], Counter(row["lost"]), [Problem(**each) for each in row["problems"]],
-            )  # fmt: skip
+                row["input"],
+                row["location"],
+                row.get("offset"),
+                row.get("length"),
+                row["format"],
+                row["records"],
+                row["bytes"],
+                row["verified"],
+                Counter(row["lost"]),
+                [Problem(**each) for each in row["problems"]],
+            )
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError(f"no row of a ledger: {error!r}", reason="bad-json") from error
 

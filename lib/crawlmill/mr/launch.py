@@ -91,11 +91,20 @@ class _Launch:
         self.engine = engine_of(options.runner)
         self.began_s = time.time()
         self.info = RunInfo(
-            job.name(), self.engine.name, sys.argv[1:], self.began_s, options.output_dir,
-            options.ledger, options.on_bad_input, options.max_bad_inputs.text, options.cat_output,
-            options.quiet, options.verbose, job.ends_with(),
+            job.name(),
+            self.engine.name,
+            sys.argv[1:],
+            self.began_s,
+            options.output_dir,
+            options.ledger,
+            options.on_bad_input,
+            options.max_bad_inputs.text,
+            options.cat_output,
+            options.quiet,
+            options.verbose,
+            job.ends_with(),
             **_results_of(job),
-        )  # fmt: skip
+        )
         self.limit = self.info.limit
         self.progress = Progress(console, self._judge, shown=options.progress and not options.quiet)
         (scratch / "limits").mkdir()
@@ -249,9 +258,17 @@ class _Launch:
     def _to_the_end(self, work: Work, output: OutputFolder | None) -> int:
         """Run the tasks and end the run; returns the exit code. Whatever happens, the ledger is kept."""
         ending = Ending(
-            self.info, self.inputs, self.job, self.storage, self.scratch, self.console, self.job.stdout,
-            beside=self.beside, deselected=self.deselected, timeline=self.progress.timeline,
-        )  # fmt: skip
+            self.info,
+            self.inputs,
+            self.job,
+            self.storage,
+            self.scratch,
+            self.console,
+            self.job.stdout,
+            beside=self.beside,
+            deselected=self.deselected,
+            timeline=self.progress.timeline,
+        )
         try:
             return ending.finish(work, output, self._execute(work))
         except Stopped as stopped:

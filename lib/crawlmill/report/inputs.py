@@ -77,6 +77,12 @@ def _shown(row: LedgerRow) -> dict[str, Any]:
     span = {} if row.length is None else {"offset": row.offset, "length": row.length}
     why = {"problem": row.problems[0].message[:_MAX_MESSAGE]} if row.problems else {}
     return {
-        "input": row.input, **span, "outcome": row.outcome, "format": row.format, "records": row.records,
-        "bytes": row.bytes, "lost": dict(row.lost), **why,
-    }  # fmt: skip
+        "input": row.input,
+        **span,
+        "outcome": row.outcome,
+        "format": row.format,
+        "records": row.records,
+        "bytes": row.bytes,
+        "lost": dict(row.lost),
+        **why,
+    }

@@ -29,8 +29,12 @@ _INT64: Final = range(-(1 << 63), 1 << 63)
 _text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 _KINDS_BY_NAME: Final[dict[str, Kind]] = {
-    "count": "int64", "documents": "int64", "key": "json", "value": "json", "record": "json",
-}  # fmt: skip
+    "count": "int64",
+    "documents": "int64",
+    "key": "json",
+    "value": "json",
+    "record": "json",
+}
 
 
 class Column(NamedTuple):

@@ -96,9 +96,14 @@ def serving(python: str, work: Path, host: str, port: int) -> Iterator[subproces
     with log.open("wb") as file:
         # In a session of its own, so that Ctrl-C reaches only us, and all its children can be stopped together.
         process = subprocess.Popen(
-            command, cwd=work, env={**environment, "PYTHONWARNINGS": "ignore"}, stdin=subprocess.PIPE, stdout=file,
-            stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
+            command,
+            cwd=work,
+            env={**environment, "PYTHONWARNINGS": "ignore"},
+            stdin=subprocess.PIPE,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
     try:
         _wait_for(process, f"{address(host, port)}/{COLLECTION}/cdx?url=http://localhost/", log)
         yield process

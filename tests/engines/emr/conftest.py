@@ -43,9 +43,14 @@ class Emr:
     def crawlmill(self, *args: object, **more: str) -> Ended:
         """Run a command."""
         done = subprocess.run(
-            [sys.executable, "-m", "crawlmill", *map(str, args)], cwd="/", capture_output=True, timeout=600, check=False,
-            env=environment(**{**self.double.environment, **more}), stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+            [sys.executable, "-m", "crawlmill", *map(str, args)],
+            cwd="/",
+            capture_output=True,
+            timeout=600,
+            check=False,
+            env=environment(**{**self.double.environment, **more}),
+            stdin=subprocess.DEVNULL,
+        )
         return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def hadoop_runs(self) -> bool:

@@ -108,9 +108,13 @@ class EmrDouble:
     def environment(self) -> dict[str, str]:
         """That of a user of this AWS."""
         return {
-            **KEYS, "AWS_ENDPOINT_URL": self.url, "AWS_CONFIG_FILE": "/nonexistent", "AWS_EC2_METADATA_DISABLED": "true",
-            "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent", "TMPDIR": str(self.home / "tmp"),
-        }  # fmt: skip
+            **KEYS,
+            "AWS_ENDPOINT_URL": self.url,
+            "AWS_CONFIG_FILE": "/nonexistent",
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
+            "TMPDIR": str(self.home / "tmp"),
+        }
 
     def client(self, service: str) -> Any:
         return boto3.client(
@@ -124,8 +128,10 @@ class EmrDouble:
 
     def demand_encryption(self, key: str) -> None:
         """From now on, refuse objects that are written without saying that this key of KMS is to encrypt them."""
-        self.demanded = {"HTTP_X_AMZ_SERVER_SIDE_ENCRYPTION": "aws:kms",
-                         "HTTP_X_AMZ_SERVER_SIDE_ENCRYPTION_AWS_KMS_KEY_ID": key}  # fmt: skip
+        self.demanded = {
+            "HTTP_X_AMZ_SERVER_SIDE_ENCRYPTION": "aws:kms",
+            "HTTP_X_AMZ_SERVER_SIDE_ENCRYPTION_AWS_KMS_KEY_ID": key,
+        }
 
     def get(self, location: str) -> bytes:
         bucket, _, key = location.removeprefix("s3://").partition("/")
@@ -245,11 +251,19 @@ def _patches(double: EmrDouble) -> Iterator[Any]:
 
     def list_instance_fleets(self: ElasticMapReduceResponse) -> ActionResult:
         cluster = self._get_param("ClusterId")
-        return ActionResult({"InstanceFleets": [
-            {**fleet, "Id": f"if-{number}", "ProvisionedOnDemandCapacity": fleet.get("TargetOnDemandCapacity", 0),
-             "ProvisionedSpotCapacity": double.granted.get(cluster, fleet.get("TargetSpotCapacity", 0))}
-            for number, fleet in enumerate(double.fleets[cluster])
-        ]})  # fmt: skip
+        return ActionResult(
+            {
+                "InstanceFleets": [
+                    {
+                        **fleet,
+                        "Id": f"if-{number}",
+                        "ProvisionedOnDemandCapacity": fleet.get("TargetOnDemandCapacity", 0),
+                        "ProvisionedSpotCapacity": double.granted.get(cluster, fleet.get("TargetSpotCapacity", 0)),
+                    }
+                    for number, fleet in enumerate(double.fleets[cluster])
+                ]
+            }
+        )
 
     def get_auto_termination_policy(self: ElasticMapReduceResponse) -> ActionResult:
         return ActionResult({"AutoTerminationPolicy": double.end_idle[self._get_param("ClusterId")]})

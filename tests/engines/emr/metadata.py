@@ -31,8 +31,9 @@ class MetadataService(ThreadingHTTPServer):
         """What makes AWS' SDKs ask here, and have no credentials of another kind."""
         return {
             "AWS_EC2_METADATA_SERVICE_ENDPOINT": f"http://127.0.0.1:{self.server_port}",
-            "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
-        }  # fmt: skip
+            "AWS_CONFIG_FILE": "/nonexistent",
+            "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
+        }
 
     def __enter__(self) -> Self:
         self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05})
@@ -61,11 +62,19 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(ROLE)
         elif self.path == _CREDENTIALS + ROLE:
             now = datetime.now(UTC)
-            self._answer(json.dumps({
-                "Code": "Success", "Type": "AWS-HMAC", "AccessKeyId": "ASIANODE", "SecretAccessKey": "of-a-node",
-                "Token": "token-of-a-node", "LastUpdated": f"{now:%FT%TZ}",
-                "Expiration": f"{now + timedelta(hours=6):%FT%TZ}",
-            }))  # fmt: skip
+            self._answer(
+                json.dumps(
+                    {
+                        "Code": "Success",
+                        "Type": "AWS-HMAC",
+                        "AccessKeyId": "ASIANODE",
+                        "SecretAccessKey": "of-a-node",
+                        "Token": "token-of-a-node",
+                        "LastUpdated": f"{now:%FT%TZ}",
+                        "Expiration": f"{now + timedelta(hours=6):%FT%TZ}",
+                    }
+                )
+            )
         else:
             self._answer(None)
 

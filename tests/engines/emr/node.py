@@ -55,9 +55,12 @@ class Node:
         self._home = double.home / cluster.id
         self._home.mkdir()
         self._environment = {
-            **double.metadata.environment, "AWS_ENDPOINT_URL": double.url, "HOME": str(self._home),
-            "PATH": f"{double.home}/bin:/usr/bin:/bin", "AWS_DEFAULT_REGION": "us-east-1",
-        }  # fmt: skip
+            **double.metadata.environment,
+            "AWS_ENDPOINT_URL": double.url,
+            "HOME": str(self._home),
+            "PATH": f"{double.home}/bin:/usr/bin:/bin",
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
         self._steps: list[threading.Thread] = []
         self._logs: list[threading.Thread] = []
         self.thread = threading.Thread(target=self._be, daemon=True)
@@ -207,9 +210,14 @@ class Node:
 
     def _process(self, command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            command, env=environment, cwd=self._home, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
+            command,
+            env=environment,
+            cwd=self._home,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
 
     def _end(self, step: Step, said: bytes | None, *, failed: bool) -> None:
         if said is not None:

@@ -27,9 +27,10 @@ class Job:
         pairs = list(zip(args[::2], args[1::2], strict=True))
         conf = dict(value.split("=", 1) for option, value in pairs if option == "-D")
         self.environment = {
-            **os.environ, **{name.replace(".", "_").replace("-", "_"): value for name, value in conf.items()},
+            **os.environ,
+            **{name.replace(".", "_").replace("-", "_"): value for name, value in conf.items()},
             **dict(value.split("=", 1) for option, value in pairs if option == "-cmdenv"),
-        }  # fmt: skip
+        }
 
     def task(self, kind: str, number: int, command: str, data: bytes) -> bytes:
         """Run a task; what it writes. Raises: CalledProcessError."""
@@ -41,13 +42,19 @@ class Job:
         for path, name in self._shipped("-archives"):
             shutil.unpack_archive(path, folder / name)
         of_attempt = {
-            "mapreduce_job_id": f"job_{JOB}", "mapreduce_task_attempt_id": f"attempt_{task}_0",
-            "mapreduce_task_ismap": str(kind == "m").lower(), "mapreduce_task_partition": str(number),
-        }  # fmt: skip
+            "mapreduce_job_id": f"job_{JOB}",
+            "mapreduce_task_attempt_id": f"attempt_{task}_0",
+            "mapreduce_task_ismap": str(kind == "m").lower(),
+            "mapreduce_task_partition": str(number),
+        }
         done = subprocess.run(
-            ["/bin/sh", "-c", command], input=data, stdout=subprocess.PIPE, cwd=folder, check=True,
+            ["/bin/sh", "-c", command],
+            input=data,
+            stdout=subprocess.PIPE,
+            cwd=folder,
+            check=True,
             env={**self.environment, **of_attempt},
-        )  # fmt: skip
+        )
         return done.stdout
 
     def _shipped(self, option: str) -> list[tuple[str, str]]:

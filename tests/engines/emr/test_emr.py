@@ -102,9 +102,15 @@ def test_settings_of_an_mrjob_conf_suffice_and_a_bucket_is_made_if_none_is_named
     nowhere = {**emr.double.environment, "AWS_ENDPOINT_URL": "", **dict.fromkeys(KEYS, "")}
     command = [sys.executable, str(TAGS), "-r", "emr", "-c", str(conf), str(tmp_path / "x.paths")]
     there = subprocess.run(
-        command, cwd="/", env=environment(**nowhere), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        timeout=900, check=False,
-    )  # fmt: skip
+        command,
+        cwd="/",
+        env=environment(**nowhere),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
     assert (there.returncode, there.stdout) == (0, '"b"\t1\n"p"\t1\n'), there.stderr
     made = re.search(r"temporary files go to a new bucket, which stays: s3://(mrjob-[0-9a-f]{16})/", there.stderr)[1]
     assert all("/logs/" in key for key in emr.double.keys(f"s3://{made}/"))
@@ -119,8 +125,9 @@ def test_task_that_always_fails_ends_the_run_with_its_error_in_one_line(emr, tmp
     last = result.err.rstrip("\n").rpartition("\n")[2]
     assert re.fullmatch(
         r"unlucky: task map-0000[01] failed 2 times, last error: RuntimeError: bad luck, ä 'quoted' "
-        r"\(at offset \d+ of \S+\); logs, some minutes after the end: s3://tmp/runs/logs/j-\w+", last
-    ), last  # fmt: skip
+        r"\(at offset \d+ of \S+\); logs, some minutes after the end: s3://tmp/runs/logs/j-\w+",
+        last,
+    ), last
     assert 'in do_raise\n    raise RuntimeError("bad luck' in result.err
     assert result.err.count("Traceback") == 1
     (tmp_path / "ledger").write_bytes(emr.double.get("s3://mine/out.failed.jsonl"))
@@ -138,8 +145,9 @@ def test_node_without_our_packages_is_told_which_one_it_lacks(emr, tmp_path):
     assert result.code == 1
     assert re.search(
         r"tag_count: task \w+-00000 failed once: ModuleNotFoundError: No module named '\w+'(?: \(at .*\))?; "
-        r"the nodes' Python lacks a package; ", result.err
-    ), result.err  # fmt: skip
+        r"the nodes' Python lacks a package; ",
+        result.err,
+    ), result.err
     assert emr.left == []
 
 
@@ -149,8 +157,9 @@ def test_cluster_that_dies_between_steps_is_told_and_leaves_nothing(emr, tmp_pat
     assert result.code == 1
     assert re.search(
         r"^near_duplicates: Step 2 of 3 was cancelled: cluster j-\w+ ended with errors: The master failed: instance ",
-        result.err, re.MULTILINE,
-    ), result.err  # fmt: skip
+        result.err,
+        re.MULTILINE,
+    ), result.err
     assert emr.double.keys("s3://mine/out") == ["s3://mine/out.failed.jsonl"]
     assert emr.left == []
 

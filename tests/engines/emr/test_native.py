@@ -34,9 +34,12 @@ def test_archive_serves_this_machine_and_those_of_wheels(tmp_path):
         archive.extractall(tmp_path / "there")
         assert archive.read(f"crawlmill_native/{other}/crawlmill_native.abi3.so") == b"for the other"
     done = subprocess.run(
-        [sys.executable, "-S", "-c", ASK], env={"PYTHONPATH": str(tmp_path / "there")}, capture_output=True, text=True,
+        [sys.executable, "-S", "-c", ASK],
+        env={"PYTHONPATH": str(tmp_path / "there")},
+        capture_output=True,
+        text=True,
         check=True,
-    )  # fmt: skip
+    )
     file, version, name = done.stdout.split()
     assert (file, name) == (str(tmp_path / "there" / "crawlmill_native" / "__init__.py"), "RecordReader")
     assert int(version) >= 1

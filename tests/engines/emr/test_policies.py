@@ -26,8 +26,11 @@ def client(service: str):
 
 def words_of(path: Path) -> set[str]:
     """The strings in a module."""
-    return {node.value for node in ast.walk(ast.parse(path.read_text())) if type(node) is ast.Constant
-            and isinstance(node.value, str)}  # fmt: skip
+    return {
+        node.value
+        for node in ast.walk(ast.parse(path.read_text()))
+        if type(node) is ast.Constant and isinstance(node.value, str)
+    }
 
 
 def statements(name: str) -> dict[str, dict]:
@@ -36,8 +39,13 @@ def statements(name: str) -> dict[str, dict]:
 
 def test_launcher_may_do_what_a_run_asks_of_emr_and_nothing_else():
     operations = {xform_name(name): name for name in client("emr").meta.service_model.operation_names}
-    used = {operations[word] for path in ENGINE.glob("*.py") if not path.name.startswith("doctor")
-            for word in words_of(path) if word in operations}  # fmt: skip
+    used = {
+        operations[word]
+        for path in ENGINE.glob("*.py")
+        if not path.name.startswith("doctor")
+        for word in words_of(path)
+        if word in operations
+    }
     allowed = statements("emr-launcher.json")["Clusters"]["Action"]
     assert sorted(allowed) == sorted(f"elasticmapreduce:{name}" for name in used | BESIDES)
 
@@ -47,8 +55,9 @@ def test_roles_are_passed_to_the_services_that_take_them_only():
     passed = {of[sid]["Condition"]["StringEquals"]["iam:PassedToService"] for sid in ("ServiceRole", "NodesRole")}
     assert passed == {"elasticmapreduce.amazonaws.com", "ec2.amazonaws.com"}
     assert {action for each in of.values() for action in [each["Action"]] if isinstance(action, str)} == {
-        "iam:PassRole", "iam:CreateServiceLinkedRole"
-    }  # fmt: skip
+        "iam:PassRole",
+        "iam:CreateServiceLinkedRole",
+    }
 
 
 @pytest.mark.parametrize("name", ["emr-launcher.json", "emr-nodes.json"])
@@ -74,8 +83,11 @@ def test_recipe_is_a_request_that_emr_takes(monkeypatch, waiting):
     fleets = {fleet["InstanceFleetType"]: fleet for fleet in request["Instances"]["InstanceFleets"]}
     assert all(len(fleet["InstanceTypeConfigs"]) >= 3 for fleet in fleets.values())
     assert fleets["TASK"]["LaunchSpecifications"]["SpotSpecification"]["TimeoutAction"] == "SWITCH_TO_ON_DEMAND"
-    assert all(each["EbsConfiguration"]["EbsBlockDeviceConfigs"][0]["VolumeSpecification"]["SizeInGB"] == 100
-               for kind in ("CORE", "TASK") for each in fleets[kind]["InstanceTypeConfigs"])  # fmt: skip
+    assert all(
+        each["EbsConfiguration"]["EbsBlockDeviceConfigs"][0]["VolumeSpecification"]["SizeInGB"] == 100
+        for kind in ("CORE", "TASK")
+        for each in fleets[kind]["InstanceTypeConfigs"]
+    )
     (yarn,) = request["Configurations"]
     assert yarn["Properties"]["yarn.node-labels.am.default-node-label-expression"] == "CORE"
     assert {"Key": "for-use-with-amazon-emr-managed-policies", "Value": "true"} in request["Tags"]

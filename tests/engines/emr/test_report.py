@@ -23,9 +23,11 @@ def reported(tmp_path: Path, aws: str | None, query: str = "") -> Ended:
         (tmp_path / "aws").chmod(0o755)
     environment = {
         "PATH": f"{tmp_path}{os.pathsep}/usr/bin:/bin" if aws is not None else str(tmp_path),
-        "PYTHONPATH": str(PROJECT / "lib"), "PLACE": str(tmp_path),
-        "crawlmill_reports": f"s3://b/run/reports{query}", "mapreduce_task_attempt_id": "attempt_1_2_m_3_4",
-    }  # fmt: skip
+        "PYTHONPATH": str(PROJECT / "lib"),
+        "PLACE": str(tmp_path),
+        "crawlmill_reports": f"s3://b/run/reports{query}",
+        "mapreduce_task_attempt_id": "attempt_1_2_m_3_4",
+    }
     done = subprocess.run([sys.executable, "-S", "-c", REPORT], env=environment, capture_output=True, check=False)
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 

@@ -49,13 +49,32 @@ def shown_in_docs() -> list[str]:
 def test_smoke_run_ends_well_says_so_and_what_it_cost(streaming_emr, tmp_path):
     emr = streaming_emr
     command = [
-        sys.executable, str(SMOKE), "-c", str(PROJECT / "mrjob.conf"), "--lists", str(lists_of(emr, tmp_path / "lists")),
-        "--every", "0.2", "--settle", "0", "--price", "1000", "--emr-price", "260", "mine",
-    ]  # fmt: skip
+        sys.executable,
+        str(SMOKE),
+        "-c",
+        str(PROJECT / "mrjob.conf"),
+        "--lists",
+        str(lists_of(emr, tmp_path / "lists")),
+        "--every",
+        "0.2",
+        "--settle",
+        "0",
+        "--price",
+        "1000",
+        "--emr-price",
+        "260",
+        "mine",
+    ]
     done = subprocess.run(
-        command, cwd="/", env=environment(**emr.double.environment), stdin=subprocess.DEVNULL, capture_output=True,
-        text=True, timeout=1200, check=False,
-    )  # fmt: skip
+        command,
+        cwd="/",
+        env=environment(**emr.double.environment),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=1200,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.strip().splitlines()
     for line, shown in zip(lines, shown_in_docs(), strict=True):

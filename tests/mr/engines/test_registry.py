@@ -17,9 +17,14 @@ from crawlmill.mr.engines.registry import ENGINES, Engine, engine_of, runner_cla
 def toy(monkeypatch):
     toys = "tests.mr.engines.toy"
     engine = Engine(
-        "toy", f"{toys}:ToyRunner", f"{toys}:toy_work", f"{toys}:examine_toy", here=True,
-        default_base="file:///toys/", settings=("region",),
-    )  # fmt: skip
+        "toy",
+        f"{toys}:ToyRunner",
+        f"{toys}:toy_work",
+        f"{toys}:examine_toy",
+        here=True,
+        default_base="file:///toys/",
+        settings=("region",),
+    )
     monkeypatch.setitem(ENGINES, "toy", engine)
     return engine
 

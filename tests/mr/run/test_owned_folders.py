@@ -81,8 +81,10 @@ def test_run_that_was_killed_leaves_folders_that_the_next_run_removes_and_living
     assert run(FRAGILE, "-r", runner, "--output-dir", outs / "a.b", tmp_path / "m", **settings).code == 0
     assert left() == (1, ["b", "living"])
     assert sorted(path.name for path in (outs / "a.b").iterdir() if not path.name.startswith("part")) == [
-        "_SUCCESS", "_ledger.jsonl", "_run.json"
-    ]  # fmt: skip
+        "_SUCCESS",
+        "_ledger.jsonl",
+        "_run.json",
+    ]
     living.terminate()
     try:
         living.communicate(timeout=HANG_S)

@@ -2,8 +2,29 @@
 
 from crawlmill.mr import CountJob, CrawlJob, summing
 
-KEYS = ("\t", "\n", "\r", "a\tb\nc", "\ud800", "x" * 10_000, "x" * 10_001, "a", "a ", "a!", "a\\", 1, 12, 1.5, None, True,
-        ["a", "\t"], "\\ud800", "\x7f", "\0", "\u2028")  # fmt: skip
+KEYS = (
+    "\t",
+    "\n",
+    "\r",
+    "a\tb\nc",
+    "\ud800",
+    "x" * 10_000,
+    "x" * 10_001,
+    "a",
+    "a ",
+    "a!",
+    "a\\",
+    1,
+    12,
+    1.5,
+    None,
+    True,
+    ["a", "\t"],
+    "\\ud800",
+    "\x7f",
+    "\0",
+    "\u2028",
+)
 WIDE = 10**18 - 1
 """The largest number that is summed without being decoded; `WIDE_TIMES` of them are beyond 64 bits."""
 

@@ -180,7 +180,9 @@ def test_job_that_does_not_say_that_it_writes_files_must_not(tmp_path, crawl):
         run_here(Silent, "-r", "inline", "--output-dir", tmp_path / "out", crawl.list(crawl.warc("a", URLS[0])))
 
 
-@pytest.mark.parametrize("name", ["", "/a", "a/", "a//b", "../a", "_SUCCESS", "a/_b", ".a", "ä", "a b", "a~b", "a" * 201, "a\n"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["", "/a", "a/", "a//b", "../a", "_SUCCESS", "a/_b", ".a", "ä", "a b", "a~b", "a" * 201, "a\n"]
+)
 def test_names_that_some_storage_would_take_for_something_else_are_refused(name):
     with pytest.raises(ValueError, match="not a name"):
         check_name(name)
@@ -201,9 +203,10 @@ def streamed(job, monkeypatch, kind: str, lines: list[bytes], folder: Path | str
     """Run a task as Hadoop's streaming does."""
     letter = kind[0]
     for name, value in {
-        "mapreduce_task_partition": str(task), "mapreduce_task_ismap": str(letter == "m").lower(),
+        "mapreduce_task_partition": str(task),
+        "mapreduce_task_ismap": str(letter == "m").lower(),
         "mapreduce_task_attempt_id": f"attempt_1_0001_{letter}_{task:06}_{attempt}",
-    }.items():  # fmt: skip
+    }.items():
         monkeypatch.setenv(name, value)
     made = job([f"--{kind}", "--step-num=0", TaskSettings(StorageOptions(), str(folder)).argument()])
     made.sandbox(stdin=iter(lines), stdout=io.BytesIO(), stderr=io.BytesIO())

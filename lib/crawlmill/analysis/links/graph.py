@@ -32,9 +32,22 @@ LABEL: Final = 5
 
 # Each range has about the same share of the hosts of a broad crawl; results do not depend on the ranges.
 _STARTS: Final = (
-    b"b", b"cn", b"com.c", b"com.f", b"com.k", b"com.n", b"com.s", b"com.w", b"de", b"eu", b"in", b"it", b"net", b"org",
+    b"b",
+    b"cn",
+    b"com.c",
+    b"com.f",
+    b"com.k",
+    b"com.n",
+    b"com.s",
+    b"com.w",
+    b"de",
+    b"eu",
+    b"in",
+    b"it",
+    b"net",
+    b"org",
     b"ru",
-)  # fmt: skip
+)
 RANGES: Final = len(_STARTS) + 1
 """How many ranges there are."""
 

@@ -7,12 +7,27 @@ from typing import Final
 __all__ = ["ATTRIBUTES", "KINDS", "NAMES"]
 
 NAMES: Final[dict[str, tuple[str, ...]]] = {
-    "a": ("href",), "area": ("href",), "link": ("href",),
-    "img": ("src",), "iframe": ("src",), "frame": ("src",), "script": ("src",), "embed": ("src",),
-    "video": ("src", "poster"), "audio": ("src",), "source": ("src",), "track": ("src",),
-    "form": ("action",), "input": ("src", "formaction"), "button": ("formaction",), "object": ("data",),
-    "q": ("cite",), "blockquote": ("cite",), "del": ("cite",), "ins": ("cite",),
-}  # fmt: skip
+    "a": ("href",),
+    "area": ("href",),
+    "link": ("href",),
+    "img": ("src",),
+    "iframe": ("src",),
+    "frame": ("src",),
+    "script": ("src",),
+    "embed": ("src",),
+    "video": ("src", "poster"),
+    "audio": ("src",),
+    "source": ("src",),
+    "track": ("src",),
+    "form": ("action",),
+    "input": ("src", "formaction"),
+    "button": ("formaction",),
+    "object": ("data",),
+    "q": ("cite",),
+    "blockquote": ("cite",),
+    "del": ("cite",),
+    "ins": ("cite",),
+}
 """Attributes by element."""
 
 ATTRIBUTES: Final = {

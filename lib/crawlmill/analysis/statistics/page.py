@@ -23,8 +23,21 @@ from zlib import crc32
 
 from crawlmill.urls.suffixes import domain_and_suffix
 
-__all__ = ["PARTITIONS", "HostParts", "UrlPlace", "digest_line", "facets_of", "number_of", "page_line", "parts_of_host",
-           "robots_line", "sha1_of", "text_of", "url_head", "url_place"]  # fmt: skip
+__all__ = [
+    "PARTITIONS",
+    "HostParts",
+    "UrlPlace",
+    "digest_line",
+    "facets_of",
+    "number_of",
+    "page_line",
+    "parts_of_host",
+    "robots_line",
+    "sha1_of",
+    "text_of",
+    "url_head",
+    "url_place",
+]
 
 PARTITIONS: Final = 997
 """Into so many the domains are dealt out; reducers share them."""

@@ -79,8 +79,14 @@ class Sketch:
 
     def to_json(self) -> dict[str, Any]:
         """The object in the published form."""
-        return {"__type__": "HyperLogLog", "card": self.card, "p": _P, "M": list(self.registers), "m": _M,
-                "alpha": _ALPHA}  # fmt: skip
+        return {
+            "__type__": "HyperLogLog",
+            "card": self.card,
+            "p": _P,
+            "M": list(self.registers),
+            "m": _M,
+            "alpha": _ALPHA,
+        }
 
     @classmethod
     def from_json(cls, given: Any) -> Self:

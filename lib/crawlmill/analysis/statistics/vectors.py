@@ -10,8 +10,20 @@ __all__ = ["ITEMS", "PLACES", "SUMMED", "histograms_of", "summed", "trimmed"]
 PLACES: Final = ("page", "url", "host", "domain")
 """What the numbers of a vector count."""
 
-SUMMED: Final = frozenset({"tld", "surt_domain", "scheme", "mimetype", "mimetype_detected", "http_status", "charset",
-                           "languages", "primary_language", "robotstxt_status"})  # fmt: skip
+SUMMED: Final = frozenset(
+    {
+        "tld",
+        "surt_domain",
+        "scheme",
+        "mimetype",
+        "mimetype_detected",
+        "http_status",
+        "charset",
+        "languages",
+        "primary_language",
+        "robotstxt_status",
+    }
+)
 """Metrics whose vectors have to be summed before they are results."""
 
 ITEMS: Final = SUMMED | {"host", "domain"}

@@ -29,9 +29,16 @@ FORMATS: Final = ("microdata", "rdfa", "json-ld", "microformats2")
 _BLANKS: Final = b"\t\n\x0c\r "
 _BEFORE: Final = frozenset(b"\t\n\x0c\r /\"'")
 _NAMES: Final = {
-    b"itemprop": "microdata", b"itemtype": "microdata", b"property": "rdfa", b"typeof": "rdfa", b"vocab": "rdfa",
-    b"rel": "rdfa", b"rev": "rdfa", b"type": "json-ld", b"class": "microformats2",
-}  # fmt: skip
+    b"itemprop": "microdata",
+    b"itemtype": "microdata",
+    b"property": "rdfa",
+    b"typeof": "rdfa",
+    b"vocab": "rdfa",
+    b"rel": "rdfa",
+    b"rev": "rdfa",
+    b"type": "json-ld",
+    b"class": "microformats2",
+}
 _ENDS: Final = tuple(_NAMES)
 _VALUE: Final = re.compile(rb"""[\t\n\f\r ]*(?:"([^"]*)|'([^']*)|([^\t\n\f\r >]*))""")
 _SAYS: Final = {

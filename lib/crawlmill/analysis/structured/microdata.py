@@ -22,9 +22,18 @@ from crawlmill.analysis.structured.values import time_type
 __all__ = ["add_microdata"]
 
 _URL_ATTRIBUTES: Final = {
-    "a": "href", "area": "href", "link": "href", "audio": "src", "embed": "src", "iframe": "src", "img": "src",
-    "source": "src", "track": "src", "video": "src", "object": "data",
-}  # fmt: skip
+    "a": "href",
+    "area": "href",
+    "link": "href",
+    "audio": "src",
+    "embed": "src",
+    "iframe": "src",
+    "img": "src",
+    "source": "src",
+    "track": "src",
+    "video": "src",
+    "object": "data",
+}
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _FLOAT: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 

@@ -237,11 +237,36 @@ def _others(fields: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
 
 
 _DOCUMENT_KEYS: Final = frozenset(("type", "title", "meta_tags", "links"))
-_ITEM_KEYS: Final = frozenset((
-    "title", "description", "link", "self", "replies", "author", "authors", "categories", "comments", "published",
-    "updated", "guid", "content",
-))  # fmt: skip
-_FEED_KEYS: Final = frozenset((
-    "type", "title", "description", "link", "author", "authors", "categories", "generator", "published", "updated",
-    "ttl", "items",
-))  # fmt: skip
+_ITEM_KEYS: Final = frozenset(
+    (
+        "title",
+        "description",
+        "link",
+        "self",
+        "replies",
+        "author",
+        "authors",
+        "categories",
+        "comments",
+        "published",
+        "updated",
+        "guid",
+        "content",
+    )
+)
+_FEED_KEYS: Final = frozenset(
+    (
+        "type",
+        "title",
+        "description",
+        "link",
+        "author",
+        "authors",
+        "categories",
+        "generator",
+        "published",
+        "updated",
+        "ttl",
+        "items",
+    )
+)

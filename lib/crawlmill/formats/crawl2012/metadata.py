@@ -217,8 +217,14 @@ class MetadataRecord:
 _REDIRECT_KEYS: Final = frozenset(("source_url", "http_result", "server_ip", "http_headers"))
 _POINTER_KEYS: Final = ("arcSourceSegmentId", "arcFileDate", "arcFileParition", "arcFileOffset", "compressedSize")
 _KEYS: Final = {stored.key for stored in vars(MetadataRecord).values() if isinstance(stored, _Stored)} | {
-    "redirect_from", "http_headers", "download_truncated", "content_is_gzip", "gunzip_failed", "content", "archiveInfo",
-}  # fmt: skip
+    "redirect_from",
+    "http_headers",
+    "download_truncated",
+    "content_is_gzip",
+    "gunzip_failed",
+    "content",
+    "archiveInfo",
+}
 
 
 def parse_metadata(value: bytes) -> MetadataRecord:

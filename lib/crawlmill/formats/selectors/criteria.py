@@ -39,10 +39,20 @@ _UNANSWERED: Final = {
 """What records of a format cannot answer."""
 
 _OPTIONS: Final = {
-    "hosts": "--host", "domains": "--domain", "tlds": "--tld", "expressions": "--url-regex", "statuses": "--status",
-    "mimes": "--mime", "detected_mimes": "--detected-mime", "languages": "--language", "charsets": "--charset",
-    "start": "--from", "end": "--to", "truncated": "--truncated", "sample": "--sample-records",
-}  # fmt: skip
+    "hosts": "--host",
+    "domains": "--domain",
+    "tlds": "--tld",
+    "expressions": "--url-regex",
+    "statuses": "--status",
+    "mimes": "--mime",
+    "detected_mimes": "--detected-mime",
+    "languages": "--language",
+    "charsets": "--charset",
+    "start": "--from",
+    "end": "--to",
+    "truncated": "--truncated",
+    "sample": "--sample-records",
+}
 _HASHES: Final = 1 << 64
 
 _facts_of: Callable[[Record], Facts] = later("crawlmill.formats.selectors.facts:facts_of")

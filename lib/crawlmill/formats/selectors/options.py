@@ -17,8 +17,16 @@ from crawlmill.urls.hosts import host_of
 if TYPE_CHECKING:
     from fractions import Fraction
 
-__all__ = ["parse_charset", "parse_expression", "parse_host", "parse_language", "parse_mime", "parse_sample",
-           "parse_statuses", "parse_time"]  # fmt: skip
+__all__ = [
+    "parse_charset",
+    "parse_expression",
+    "parse_host",
+    "parse_language",
+    "parse_mime",
+    "parse_sample",
+    "parse_statuses",
+    "parse_time",
+]
 
 _fraction: Callable[[int | str], Fraction] = later("fractions:Fraction")
 

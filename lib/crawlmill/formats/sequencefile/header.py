@@ -54,8 +54,13 @@ def read_header(window: Window) -> SequenceFileHeader:
     window.hold(4)
     magic = window.data[:4]
     if magic[:3] != b"SEQ":
-        raise FormatError("not a SequenceFile", reason="unknown-format", offset=0, expected="SEQ",
-                          actual=repr(magic[:3])[2:-1] or "0 bytes")  # fmt: skip
+        raise FormatError(
+            "not a SequenceFile",
+            reason="unknown-format",
+            offset=0,
+            expected="SEQ",
+            actual=repr(magic[:3])[2:-1] or "0 bytes",
+        )
     version = _take(window, 4, "version")[3]
     if not 1 <= version <= 6:
         raise FormatError(
@@ -93,11 +98,21 @@ def read_vint(window: Window, what: str) -> int:
 
 def _take(window: Window, size: int, what: str) -> bytes:
     if not 0 <= size <= MAX_HEADER - window.offset:
-        raise FormatError(f"length of the {what} in a SequenceFile header", reason="bad-header", offset=window.offset,
-                          expected=f"0 to {MAX_HEADER - window.offset}", actual=size)  # fmt: skip
+        raise FormatError(
+            f"length of the {what} in a SequenceFile header",
+            reason="bad-header",
+            offset=window.offset,
+            expected=f"0 to {MAX_HEADER - window.offset}",
+            actual=size,
+        )
     if not window.hold(size):
-        raise FormatError(f"the file ends within its header, before the end of the {what}", reason="truncated",
-                          offset=window.offset, expected=f"{size} bytes", actual=window.held)  # fmt: skip
+        raise FormatError(
+            f"the file ends within its header, before the end of the {what}",
+            reason="truncated",
+            offset=window.offset,
+            expected=f"{size} bytes",
+            actual=window.held,
+        )
     window.at += size
     return window.data[window.at - size : window.at]
 
@@ -109,23 +124,38 @@ def _class_name(window: Window, version: int, what: str) -> str:
     try:
         return name.decode()
     except UnicodeDecodeError as error:
-        raise FormatError(f"{what} of a SequenceFile", reason="bad-header", offset=offset, expected="UTF-8",
-                          actual=repr(name[:40])[2:-1]) from error  # fmt: skip
+        raise FormatError(
+            f"{what} of a SequenceFile",
+            reason="bad-header",
+            offset=offset,
+            expected="UTF-8",
+            actual=repr(name[:40])[2:-1],
+        ) from error
 
 
 def _flag(window: Window, what: str) -> bool:
     flag = _take(window, 1, what)[0]
     if flag > 1:
-        raise FormatError(f"{what} flag of a SequenceFile", reason="bad-header", offset=window.offset - 1,
-                          expected="0 or 1", actual=flag)  # fmt: skip
+        raise FormatError(
+            f"{what} flag of a SequenceFile",
+            reason="bad-header",
+            offset=window.offset - 1,
+            expected="0 or 1",
+            actual=flag,
+        )
     return flag == 1
 
 
 def _metadata(window: Window) -> dict[str, str]:
     count = int.from_bytes(_take(window, 4, "metadata"), "big", signed=True)
     if count < 0:
-        raise FormatError("metadata entries of a SequenceFile", reason="bad-header", offset=window.offset - 4,
-                          expected="0 or more", actual=count)  # fmt: skip
+        raise FormatError(
+            "metadata entries of a SequenceFile",
+            reason="bad-header",
+            offset=window.offset - 4,
+            expected="0 or more",
+            actual=count,
+        )
     found = {}
     for _ in range(count):
         key, value = (

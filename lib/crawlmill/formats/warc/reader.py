@@ -180,10 +180,14 @@ class WarcCutter(RecordCutter[str, WarcRecord]):
             window.at += len(found)
             return None
         self.problem(
-            FormatError("wrong Content-Length", reason="bad-length",
-                        expected=f"two line ends behind {length} bytes", actual=found.hex() or "the end of the member"),
+            FormatError(
+                "wrong Content-Length",
+                reason="bad-length",
+                expected=f"two line ends behind {length} bytes",
+                actual=found.hex() or "the end of the member",
+            ),
             offset,
-        )  # fmt: skip
+        )
         return None
 
     def _is_short_by_a_line(self, length: int) -> bool:

@@ -20,9 +20,16 @@ from crawlmill.errors import FormatError
 from crawlmill.formats.record import HEAD_BYTES, Record
 
 __all__ = [
-    "MAX_HEAD", "Head", "WarcRecord", "classify", "has_end", "has_mandatory_fields", "joined_header",
-    "parse_head", "quick_head",
-]  # fmt: skip
+    "MAX_HEAD",
+    "Head",
+    "WarcRecord",
+    "classify",
+    "has_end",
+    "has_mandatory_fields",
+    "joined_header",
+    "parse_head",
+    "quick_head",
+]
 
 MAX_HEAD: Final = 1 << 20
 """Bytes in which a record's header must end."""
@@ -79,13 +86,21 @@ def parse_head(data: bytes) -> Head:
         )
     match = _EMPTY_LINE.search(data, 0, MAX_HEAD)
     if match is None:
-        raise FormatError("WARC header without an end", reason="bad-header", expected="an empty line",
-                          actual=f"{min(len(data), MAX_HEAD)} bytes without one")  # fmt: skip
+        raise FormatError(
+            "WARC header without an end",
+            reason="bad-header",
+            expected="an empty line",
+            actual=f"{min(len(data), MAX_HEAD)} bytes without one",
+        )
     fields = _parse_fields(data[: match.start()])
     lengths = {value for name, value in fields if name.lower() == "content-length"}
     if len(lengths) != 1:
-        raise FormatError("WARC header without one Content-Length", reason="bad-length", expected="one",
-                          actual=", ".join(sorted(lengths)) or "none")  # fmt: skip
+        raise FormatError(
+            "WARC header without one Content-Length",
+            reason="bad-length",
+            expected="one",
+            actual=", ".join(sorted(lengths)) or "none",
+        )
     length = lengths.pop()
     if not (length.isascii() and length.isdigit() and len(length) < 19):
         raise FormatError(
@@ -114,8 +129,12 @@ def joined_header(head: bytes) -> FormatError | None:
     ):
         return None  # nearly always; found without parsing the header
     if found := _SECOND_VERSION.search(head):
-        return FormatError("WARC header that runs into another one", reason="bad-header", expected="an empty line",
-                           actual=repr(found[0].strip()[-40:])[2:-1])  # fmt: skip
+        return FormatError(
+            "WARC header that runs into another one",
+            reason="bad-header",
+            expected="an empty line",
+            actual=repr(found[0].strip()[-40:])[2:-1],
+        )
     fields = [name.lower() for name, _ in _parse_fields(head)]
     if twice := [name for name in _MANDATORY if fields.count(name) > 1]:
         return FormatError(

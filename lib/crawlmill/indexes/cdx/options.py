@@ -18,14 +18,19 @@ def add_index_options(group: _Group) -> list[str]:
     added = ", ".join(f"+{name}" for name in EXTRA_FIELDS)
     names = group.add_mutually_exclusive_group()
     actions = [
-        group.add_argument("--records", metavar="TYPES", type=_types, default=DEFAULT_TYPES,
-                           help="the types of records to index, separated by commas "
-                           f"(default {usual}; also {more}, or all of these)"),
-        group.add_argument("--fields", metavar="+A,+B", type=_fields, default=(),
-                           help=f"fields to add to CDXJ lines: {added}"),
+        group.add_argument(
+            "--records",
+            metavar="TYPES",
+            type=_types,
+            default=DEFAULT_TYPES,
+            help=f"the types of records to index, separated by commas (default {usual}; also {more}, or all of these)",
+        ),
+        group.add_argument(
+            "--fields", metavar="+A,+B", type=_fields, default=(), help=f"fields to add to CDXJ lines: {added}"
+        ),
         names.add_argument("--dir-root", metavar="DIR", help="name archives relative to this folder"),
         names.add_argument("--filename-prefix", metavar="P", help="begin the names of archives with this"),
-    ]  # fmt: skip
+    ]
     return [action.dest for action in actions]
 
 

@@ -45,8 +45,12 @@ class ClusterCheck:
         """Run the check. Raises: SourceError, FormatError: `cluster.idx` cannot be read."""
         for row in self._rows():
             if row.start < self._start:
-                self._lose("the rows of cluster.idx are out of order", row, expected=f">= {_shown(self._start)}",
-                           actual=_shown(row.start))  # fmt: skip
+                self._lose(
+                    "the rows of cluster.idx are out of order",
+                    row,
+                    expected=f">= {_shown(self._start)}",
+                    actual=_shown(row.start),
+                )
             self._start = max(row.start, self._start)
             try:
                 self._check_row(row)
@@ -62,8 +66,12 @@ class ClusterCheck:
                     row = parse_row(line)
                     fields = line.rstrip(b"\r").split(b"\t")
                     if len(fields) > 4 and fields[4] != b"%d" % number:
-                        self._lose("a row of cluster.idx has another number than it should", row, expected=number,
-                                   actual=_shown(fields[4]))  # fmt: skip
+                        self._lose(
+                            "a row of cluster.idx has another number than it should",
+                            row,
+                            expected=number,
+                            actual=_shown(fields[4]),
+                        )
                     yield row
                 except FormatError as error:
                     self._losses.add(error, self._idx.name)
@@ -76,20 +84,35 @@ class ClusterCheck:
         if self._stream is None:  # the shard does not exist, which is reported
             return
         if row.offset != self._at:
-            self._lose("the members of a shard do not follow each other in cluster.idx", row, reason="bad-length",
-                       expected=f"offset {self._at}", actual=row.offset)  # fmt: skip
+            self._lose(
+                "the members of a shard do not follow each other in cluster.idx",
+                row,
+                reason="bad-length",
+                expected=f"offset {self._at}",
+                actual=row.offset,
+            )
             self._stream.__exit__(None, None, None)
             self._stream = self._shards.open(row.shard, row.offset, None)
             self._at = row.offset
         if row.length > MAX_MEMBER:
-            raise FormatError("cluster.idx names a member that is too large to be one", reason="too-large",
-                              offset=row.offset, expected=f"<= {MAX_MEMBER} bytes", actual=row.length)  # fmt: skip
+            raise FormatError(
+                "cluster.idx names a member that is too large to be one",
+                reason="too-large",
+                offset=row.offset,
+                expected=f"<= {MAX_MEMBER} bytes",
+                actual=row.length,
+            )
         packed = read_up_to(self._stream, row.length)
         self._at += len(packed)
         self._furthest = max(self._furthest, self._at)
         if len(packed) < row.length:
-            raise FormatError("a member is cut off by the end of its shard", reason="truncated", offset=row.offset,
-                              expected=f"{row.length} bytes", actual=len(packed))  # fmt: skip
+            raise FormatError(
+                "a member is cut off by the end of its shard",
+                reason="truncated",
+                offset=row.offset,
+                expected=f"{row.length} bytes",
+                actual=len(packed),
+            )
         try:
             self._check_member(row, member_lines(packed))
         except FormatError as error:
@@ -104,12 +127,20 @@ class ClusterCheck:
                 continue
             first = first_line(chunk)
             if not begun and key_and_time(first) != row.start and not is_header(first):
-                self._lose("a member begins with another line than cluster.idx says", row, expected=_shown(row.start),
-                           actual=_shown(key_and_time(first)))  # fmt: skip
+                self._lose(
+                    "a member begins with another line than cluster.idx says",
+                    row,
+                    expected=_shown(row.start),
+                    actual=_shown(key_and_time(first)),
+                )
             begun = True
             if found := self._order.take(chunk):
-                self._lose("lines of a cluster are out of order", row, expected=f">= {_shown(found[1])}",
-                           actual=_shown(found[0]))  # fmt: skip
+                self._lose(
+                    "lines of a cluster are out of order",
+                    row,
+                    expected=f">= {_shown(found[1])}",
+                    actual=_shown(found[0]),
+                )
             if sound_lines(chunk) != len(chunk):
                 self._check_lines(row, chunk)
             self.lines += chunk.count(b"\n")
@@ -119,8 +150,12 @@ class ClusterCheck:
             if line and sound_lines(line + b"\n") != len(line) + 1:
                 self.lines -= 1
                 if not is_header(line):
-                    self._lose("a line of a cluster is malformed", row, expected="a urlkey, 14 digits, JSON or columns",
-                               actual=_shown(line))  # fmt: skip
+                    self._lose(
+                        "a line of a cluster is malformed",
+                        row,
+                        expected="a urlkey, 14 digits, JSON or columns",
+                        actual=_shown(line),
+                    )
 
     def _end_shard(self) -> None:
         """Check for bytes after the last member of a shard."""
@@ -136,8 +171,12 @@ class ClusterCheck:
         else:
             left += self._at - self._furthest
             if left > 0:
-                what = FormatError("a shard goes on behind the last member of cluster.idx", offset=self._furthest,
-                                   reason="trailing-bytes", actual=f"{left} bytes")  # fmt: skip
+                what = FormatError(
+                    "a shard goes on behind the last member of cluster.idx",
+                    offset=self._furthest,
+                    reason="trailing-bytes",
+                    actual=f"{left} bytes",
+                )
                 self._losses.add(what, self._name)
 
     def _lose(self, what: str, row: Row, *, expected: str | int, actual: str | int, reason: str = "bad-header") -> None:

@@ -33,12 +33,30 @@ _DAY: Final = (
 )
 _TIME: Final = rb"(?:[01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]"
 _USUAL: Final = re.compile(
-    rb'(?m)^[!-~]++ ' + _DAY + _TIME + rb' \{"url": "' + _PLAIN
-    + rb'(?:, "mime": "' + _TEXT + rb')?(?:, "mime-detected": "' + _TEXT + rb')?(?:, "status": "[0-9]{3}")?'
-    + rb'(?:, "digest": "' + _TEXT + rb')?, "length": "[0-9]{1,9}", "offset": "[0-9]{1,9}", "filename": "('
-    + _PLAIN[:-1] + rb')"(?:, "charset": "' + _TEXT + rb')?(?:, "languages": "' + _TEXT
-    + rb')?(?:, "truncated": "' + _TEXT + rb')?(?:, "redirect": "' + _TEXT + rb')?\}\r?$'
-)  # fmt: skip
+    rb"(?m)^[!-~]++ "
+    + _DAY
+    + _TIME
+    + rb' \{"url": "'
+    + _PLAIN
+    + rb'(?:, "mime": "'
+    + _TEXT
+    + rb')?(?:, "mime-detected": "'
+    + _TEXT
+    + rb')?(?:, "status": "[0-9]{3}")?'
+    + rb'(?:, "digest": "'
+    + _TEXT
+    + rb')?, "length": "[0-9]{1,9}", "offset": "[0-9]{1,9}", "filename": "('
+    + _PLAIN[:-1]
+    + rb')"(?:, "charset": "'
+    + _TEXT
+    + rb')?(?:, "languages": "'
+    + _TEXT
+    + rb')?(?:, "truncated": "'
+    + _TEXT
+    + rb')?(?:, "redirect": "'
+    + _TEXT
+    + rb")?\}\r?$"
+)
 """A line as Common Crawl writes it, whose fields need no look; found is the name of its file."""
 
 _NUMBER: Final = re.compile(r"\+?0*([0-9]{1,10})")

@@ -26,8 +26,15 @@ from crawlmill.urls.suffixes import registered_domain
 
 __all__ = ["HostLines", "host_rows", "outcome_of"]
 
-_CLASSES: Final = {301: "redirPerm", 308: "redirPerm", 302: "redirTemp", 307: "redirTemp", 304: "notModified",
-                   404: "gone", 410: "gone"}  # fmt: skip
+_CLASSES: Final = {
+    301: "redirPerm",
+    308: "redirPerm",
+    302: "redirTemp",
+    307: "redirTemp",
+    304: "notModified",
+    404: "gone",
+    410: "gone",
+}
 _HUNDREDS: Final = {2: "200", 3: "3xx", 4: "4xx", 5: "5xx"}
 _PLACES: Final = {name: place for place, name in enumerate(OUTCOMES)}
 _PORT: Final = re.compile(rb"([^:]*):[0-9]+")

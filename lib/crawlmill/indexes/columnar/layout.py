@@ -17,9 +17,19 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 __all__ = [
-    "CODECS", "COLUMNS", "PARTITIONED_BY", "RECORD_ID", "SIBLINGS", "Column", "Partition", "columns", "crawl_word",
-    "part_name", "partition_of", "partition_of_path",
-]  # fmt: skip
+    "CODECS",
+    "COLUMNS",
+    "PARTITIONED_BY",
+    "RECORD_ID",
+    "SIBLINGS",
+    "Column",
+    "Partition",
+    "columns",
+    "crawl_word",
+    "part_name",
+    "partition_of",
+    "partition_of_path",
+]
 
 
 class Column(NamedTuple):

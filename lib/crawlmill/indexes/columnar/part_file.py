@@ -93,9 +93,13 @@ class PartBytes:
             data = read_up_to(stream, length)
         if len(data) < length:
             raise FormatError(
-                "a part of the table ends early", reason="truncated", source=self.source.name,
-                offset=start + len(data), expected=f"{length} bytes from {start}", actual=len(data),
-            )  # fmt: skip
+                "a part of the table ends early",
+                reason="truncated",
+                source=self.source.name,
+                offset=start + len(data),
+                expected=f"{length} bytes from {start}",
+                actual=len(data),
+            )
         return data
 
 

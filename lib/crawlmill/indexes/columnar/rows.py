@@ -37,10 +37,18 @@ _STAMP: Final = "%Y%m%d%H%M%S"
 _USUAL: Final = r"^(?P<scheme>https?)://(?P<authority>[0-9A-Za-z._:-]+)(?P<path>/[^?#]*)?(?P<query>\?[^#]*)?(?s:#.*)?$"
 
 _OF_HOST: Final = (
-    "url_host_name", "url_host_tld", "url_host_2nd_last_part", "url_host_3rd_last_part", "url_host_4th_last_part",
-    "url_host_5th_last_part", "url_host_registry_suffix", "url_host_registered_domain", "url_host_private_suffix",
-    "url_host_private_domain", "url_host_name_reversed",
-)  # fmt: skip
+    "url_host_name",
+    "url_host_tld",
+    "url_host_2nd_last_part",
+    "url_host_3rd_last_part",
+    "url_host_4th_last_part",
+    "url_host_5th_last_part",
+    "url_host_registry_suffix",
+    "url_host_registered_domain",
+    "url_host_private_suffix",
+    "url_host_private_domain",
+    "url_host_name_reversed",
+)
 _OF_AUTHORITY: Final = pa.schema([*((name, pa.string()) for name in _OF_HOST), ("url_port", pa.int32())])
 
 

@@ -58,11 +58,15 @@ def _row(line: bytes) -> dict[str, Any]:
     key, timestamp, text = line.split(b" ", 2)
     fields: dict[str, Any] = json.loads(text)
     row = {
-        "url_surtkey": key.decode(), "url": fields["url"], "fetch_time": _moment(timestamp.decode()),
-        "last_modified": _moment(fields.get("last-modified", "")), "warc_record_id": uuid_bytes(fields.get("recordid")),
-        "warc_filename": fields["filename"], "warc_record_offset": int(fields["offset"]),
+        "url_surtkey": key.decode(),
+        "url": fields["url"],
+        "fetch_time": _moment(timestamp.decode()),
+        "last_modified": _moment(fields.get("last-modified", "")),
+        "warc_record_id": uuid_bytes(fields.get("recordid")),
+        "warc_filename": fields["filename"],
+        "warc_record_offset": int(fields["offset"]),
         "warc_record_length": int(fields["length"] or 0),
-    }  # fmt: skip
+    }
     for kind in SIBLINGS:
         if kind in fields:
             offset, length, name = fields[kind]

@@ -17,9 +17,13 @@ from crawlmill.indexes.columnar.layout import PARTITIONED_BY, Column, partition_
 __all__ = ["TablePart", "branch", "partitions", "quoted", "text_of", "view_of"]
 
 _TYPES: Final = {
-    "string": "VARCHAR", "int16": "SMALLINT", "int32": "INTEGER", "timestamp": "TIMESTAMP", "uuid": "BLOB",
+    "string": "VARCHAR",
+    "int16": "SMALLINT",
+    "int32": "INTEGER",
+    "timestamp": "TIMESTAMP",
+    "uuid": "BLOB",
     "double": "DOUBLE",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,8 +155,13 @@ def _parse(data: bytes, source: str) -> Catalogue:
     except (ValueError, RecursionError):
         rows = None
     if not isinstance(rows, list):
-        raise FormatError("not a list of crawls", reason="bad-json", source=source,
-                          expected="a JSON array of objects with id and name", actual=repr(data[:40])[1:])  # fmt: skip
+        raise FormatError(
+            "not a list of crawls",
+            reason="bad-json",
+            source=source,
+            expected="a JSON array of objects with id and name",
+            actual=repr(data[:40])[1:],
+        )
     crawls = []
     wrong, first_wrong = 0, "an empty array"
     for number, row in enumerate(rows, 1):

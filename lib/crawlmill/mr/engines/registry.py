@@ -127,28 +127,45 @@ ENGINES: Final[dict[str, Engine]] = {
     engine.name: engine
     for engine in (
         Engine(
-            DEFAULT, f"{_HERE}.machine.runner:LocalRunner", f"{_HERE}.machine.runner:machine_work",
-            f"{_HERE}.doctor:examine_local", here=True, most_tasks=MAX_TASKS_HERE,
+            DEFAULT,
+            f"{_HERE}.machine.runner:LocalRunner",
+            f"{_HERE}.machine.runner:machine_work",
+            f"{_HERE}.doctor:examine_local",
+            here=True,
+            most_tasks=MAX_TASKS_HERE,
         ),
         Engine(
-            "inline", f"{_HERE}.machine.runner:InlineRunner", f"{_HERE}.machine.runner:machine_work",
-            here=True, most_tasks=MAX_TASKS_HERE,
+            "inline",
+            f"{_HERE}.machine.runner:InlineRunner",
+            f"{_HERE}.machine.runner:machine_work",
+            here=True,
+            most_tasks=MAX_TASKS_HERE,
         ),
         Engine(
-            "hadoop", f"{_HERE}.hadoop.runner:HadoopRunner", f"{_HERE}.hadoop.work:HadoopWork",
-            f"{_HERE}.doctor:examine_hadoop", collected=f"{_HERE}.hadoop.collect:HadoopCollected",
+            "hadoop",
+            f"{_HERE}.hadoop.runner:HadoopRunner",
+            f"{_HERE}.hadoop.work:HadoopWork",
+            f"{_HERE}.doctor:examine_hadoop",
+            collected=f"{_HERE}.hadoop.collect:HadoopCollected",
         ),
         Engine(
-            "emr", f"{_HERE}.emr.runner:EmrRunner", f"{_HERE}.emr.work:EmrWork", f"{_HERE}.emr.doctor:examine_emr",
-            default_base="s3://commoncrawl/", on_aws=True, settings=("region", "cloud_tmp_dir", "cluster_id"),
+            "emr",
+            f"{_HERE}.emr.runner:EmrRunner",
+            f"{_HERE}.emr.work:EmrWork",
+            f"{_HERE}.emr.doctor:examine_emr",
+            default_base="s3://commoncrawl/",
+            on_aws=True,
+            settings=("region", "cloud_tmp_dir", "cluster_id"),
             collected=f"{_HERE}.emr.collect:EmrCollected",
         ),
         Engine(
-            "spark", f"{_HERE}.spark.runner:SparkRunner", f"{_HERE}.spark.work:SparkWork",
+            "spark",
+            f"{_HERE}.spark.runner:SparkRunner",
+            f"{_HERE}.spark.work:SparkWork",
             f"{_HERE}.doctor:examine_spark",
         ),
     )
-}  # fmt: skip
+}
 
 
 def engine_of(name: str | None) -> Engine:

@@ -17,9 +17,15 @@ from crawlmill.results.columns import FORMATS
 from crawlmill.storage import Storage, StorageOptions
 
 __all__ = [
-    "HELP_FORMATTER", "PAIRS", "declare_options", "declare_options_of_mrjob", "declare_output_format", "pass_on",
-    "raise_usage_error", "storage_of",
-]  # fmt: skip
+    "HELP_FORMATTER",
+    "PAIRS",
+    "declare_options",
+    "declare_options_of_mrjob",
+    "declare_output_format",
+    "pass_on",
+    "raise_usage_error",
+    "storage_of",
+]
 
 PAIRS: Final = "pairs"
 """The format of results unless the user wants another."""

@@ -107,8 +107,14 @@ class CountJob(CrawlJob):
         """Declare the options of counting jobs."""
         super().configure_args()
         group = self.arg_parser.add_argument_group("counts")
-        self._pass_on(group, "--min-count", type=whole_number(1), default=1, metavar="N",
-                      help="leave out keys with a smaller count (default: 1)")  # fmt: skip
+        self._pass_on(
+            group,
+            "--min-count",
+            type=whole_number(1),
+            default=1,
+            metavar="N",
+            help="leave out keys with a smaller count (default: 1)",
+        )
         self._pass_on(
             group, "--top", type=whole_number(1), metavar="N", help="only the N largest counts, largest first"
         )

@@ -15,9 +15,18 @@ from crawlmill.results.delimited import DELIMITERS
 __all__ = ["TYPES", "check_declared", "check_output_format"]
 
 TYPES: Final = (
-    "warcinfo", "response", "resource", "request", "metadata", "revisit", "conversion", "continuation",
-    "filedesc", "text_data", "record",
-)  # fmt: skip
+    "warcinfo",
+    "response",
+    "resource",
+    "request",
+    "metadata",
+    "revisit",
+    "conversion",
+    "continuation",
+    "filedesc",
+    "text_data",
+    "record",
+)
 """Types of records: of WARC (WARC 1.1 section 5.5), the first record of an ARC, and those of SequenceFiles."""
 
 

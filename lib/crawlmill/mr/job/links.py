@@ -24,9 +24,14 @@ from crawlmill.urls.standard import Resolver
 __all__ = ["EXTRAS", "LinksJob", "Page", "page_of"]
 
 _KINDS_2012: Final = {
-    "a": "A@/href", "area": "AREA@/href", "frame": "FRAME@/src", "iframe": "IFRAME@/src", "script": "SCRIPT@/src",
-    "link": "LINK@/href", "img": "IMG@/src",
-}  # fmt: skip
+    "a": "A@/href",
+    "area": "AREA@/href",
+    "frame": "FRAME@/src",
+    "iframe": "IFRAME@/src",
+    "script": "SCRIPT@/src",
+    "link": "LINK@/href",
+    "img": "IMG@/src",
+}
 
 
 @dataclass(frozen=True, slots=True)

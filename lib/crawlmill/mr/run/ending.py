@@ -151,10 +151,19 @@ class Ending:
     """
 
     def __init__(
-        self, run: RunInfo, inputs: list[Input], job: Job | None, storage: Storage, scratch: Path, console: Console,
-        stdout: BinaryIO, *, beside: Mapping[str, str] | None = None, deselected: int = 0,
+        self,
+        run: RunInfo,
+        inputs: list[Input],
+        job: Job | None,
+        storage: Storage,
+        scratch: Path,
+        console: Console,
+        stdout: BinaryIO,
+        *,
+        beside: Mapping[str, str] | None = None,
+        deselected: int = 0,
         timeline: Timeline | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._beside = beside or {}
         self._deselected = deselected
         self._timeline = timeline or Timeline()
@@ -331,10 +340,16 @@ class Ending:
     def _report(self, summary: Summary) -> bytes:
         run = self._run
         return run_report(
-            name=run.name, runner=run.runner, arguments=run.arguments, began_s=run.began_s, ended_s=time.time(),
-            summary=summary, mrjob=MRJOB_VERSION, timeline=self._timeline,
+            name=run.name,
+            runner=run.runner,
+            arguments=run.arguments,
+            began_s=run.began_s,
+            ended_s=time.time(),
+            summary=summary,
+            mrjob=MRJOB_VERSION,
+            timeline=self._timeline,
             results={"output_format": run.output_format, "columns": run.columns} if run.columns else {},
-        )  # fmt: skip
+        )
 
 
 def _lines_of(row: LedgerRow | WrittenRows) -> bytes:

@@ -66,8 +66,9 @@ def queries_of(options: argparse.Namespace, patterns: list[str], stdin: BinaryIO
     filters = tuple(map(parse_filter, options.filter))
     sort, closest = getattr(options, "sort", "key"), getattr(options, "closest", None)
     for pattern in _patterns(_texts(patterns, stdin), options.match, is_key=options.key):
-        yield Query(pattern, options.start, options.end, filters, options.newest, options.distinct, sort, closest,
-                    options.limit)  # fmt: skip
+        yield Query(
+            pattern, options.start, options.end, filters, options.newest, options.distinct, sort, closest, options.limit
+        )
 
 
 def _patterns(texts: Iterator[str], match: str | None, *, is_key: bool) -> Iterator[Pattern]:

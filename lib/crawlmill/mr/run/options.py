@@ -131,18 +131,35 @@ def add_base_url(add: Add, what: str = _BASE_OF_LISTS) -> None:
 
 def add_storage(add: Add) -> None:
     """Declare how bytes are fetched."""
-    add("--read-timeout", type=positive("a number of seconds"), default=60.0, metavar="S",
-        help="retry a read after this many seconds without a byte (default: 60)")  # fmt: skip
-    add("--retries", type=whole_number(0), metavar="N",
+    add(
+        "--read-timeout",
+        type=positive("a number of seconds"),
+        default=60.0,
+        metavar="S",
+        help="retry a read after this many seconds without a byte (default: 60)",
+    )
+    add(
+        "--retries",
+        type=whole_number(0),
+        metavar="N",
         help=f"give up on an input after this many retries without progress (default: {StorageOptions.retries}; in "
-        f"tasks on EMR {RETRIES_ON_EMR}, about ten minutes)")  # fmt: skip
-    add("--max-requests-per-second", type=positive("a number"), metavar="N",
+        f"tasks on EMR {RETRIES_ON_EMR}, about ten minutes)",
+    )
+    add(
+        "--max-requests-per-second",
+        type=positive("a number"),
+        metavar="N",
         help="most requests a second to one HTTP or S3 host, from all processes together; on a cluster, each of N "
         "running tasks gets an Nth of it (default: 5 to data.commoncrawl.org, 1 to CDX APIs, else "
-        "no limit)")  # fmt: skip
-    add("--max-connections-per-host", type=whole_number(1), metavar="N",
+        "no limit)",
+    )
+    add(
+        "--max-connections-per-host",
+        type=whole_number(1),
+        metavar="N",
         help="most connections to one HTTP or S3 host, from all processes; on a cluster, no more tasks "
-        "than that run at a time (default: 8 to data.commoncrawl.org, 2 to CDX APIs, else no limit)")  # fmt: skip
+        "than that run at a time (default: 8 to data.commoncrawl.org, 2 to CDX APIs, else no limit)",
+    )
     add("--s3-requester-pays", action="store_true", help="pay for requests to S3 buckets that require it")
     add(
         "--s3-sse",
@@ -162,10 +179,19 @@ def add_s3(add: Add) -> None:
 
 def add_ending(add: Add) -> None:
     """Declare how a run ends."""
-    add("--on-bad-input", choices=("skip", "fail"), default="skip",
-        help="skip: count what can be read and exit with 2; fail: fail the job (default: skip)")  # fmt: skip
-    add("--max-bad-inputs", type=BadLimit.parse, default=BadLimit("100%", percent=100.0), metavar="N|P%",
-        help="fail the job if more inputs than this are bad, that is, partial or failed (default: 100%%)")  # fmt: skip
+    add(
+        "--on-bad-input",
+        choices=("skip", "fail"),
+        default="skip",
+        help="skip: count what can be read and exit with 2; fail: fail the job (default: skip)",
+    )
+    add(
+        "--max-bad-inputs",
+        type=BadLimit.parse,
+        default=BadLimit("100%", percent=100.0),
+        metavar="N|P%",
+        help="fail the job if more inputs than this are bad, that is, partial or failed (default: 100%%)",
+    )
     add(
         "--ledger",
         metavar="FILE",
@@ -175,31 +201,57 @@ def add_ending(add: Add) -> None:
 
 def add_running(add: Add) -> None:
     """Declare how the work is divided and watched."""
-    add("--inputs-per-task", type=whole_number(1), metavar="N",
-        help="inputs per map task (default: one whole file; ranges in batches)")  # fmt: skip
-    add("--coalesce", type=whole_number(0), default=COALESCE, metavar="BYTES",
+    add(
+        "--inputs-per-task",
+        type=whole_number(1),
+        metavar="N",
+        help="inputs per map task (default: one whole file; ranges in batches)",
+    )
+    add(
+        "--coalesce",
+        type=whole_number(0),
+        default=COALESCE,
+        metavar="BYTES",
         help="fetch two ranges of a file with one request if the gap between them is at most this, and no larger than "
-        f"the ranges themselves (default: {COALESCE >> 10} KiB)")  # fmt: skip
-    add("--max-running-tasks", type=whole_number(1), metavar="N",
+        f"the ranges themselves (default: {COALESCE >> 10} KiB)",
+    )
+    add(
+        "--max-running-tasks",
+        type=whole_number(1),
+        metavar="N",
         help=f"on a cluster: map tasks that may run at a time, so that together they respect host limits (default: "
-        f"{MAX_TASKS} if an input is on a web server, else as many as the cluster runs)")  # fmt: skip
-    add("--task-retries", type=whole_number(0), default=2, metavar="N",
-        help="how often a failed task is retried, by the local runner, or by Spark without a master "
-        "(default: 2)")  # fmt: skip
+        f"{MAX_TASKS} if an input is on a web server, else as many as the cluster runs)",
+    )
+    add(
+        "--task-retries",
+        type=whole_number(0),
+        default=2,
+        metavar="N",
+        help="how often a failed task is retried, by the local runner, or by Spark without a master (default: 2)",
+    )
     add(
         "--checkpoint",
         metavar="DIR",
         help="inline and local: keep the output of finished tasks in DIR; a later run of the same job with the same "
         "options and version reuses it and does not read those inputs again",
     )
-    add("--progress", action=argparse.BooleanOptionalAction, default=True,
-        help="show progress (default: yes; every ten seconds if stderr is not a terminal)")  # fmt: skip
+    add(
+        "--progress",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="show progress (default: yes; every ten seconds if stderr is not a terminal)",
+    )
 
 
 def add_lookup(add: Add, *, times: bool = True) -> None:
     """Declare which captures of which indexes to select; `times`: also by time, which jobs can do for all records."""
-    add("--index", action="append", default=[], metavar="INDEX",
-        help="where to look up: a file, a cluster, a crawl or a CDX API (may be repeated)")  # fmt: skip
+    add(
+        "--index",
+        action="append",
+        default=[],
+        metavar="INDEX",
+        help="where to look up: a file, a cluster, a crawl or a CDX API (may be repeated)",
+    )
     add(
         "--match",
         choices=MATCHES,
@@ -209,9 +261,14 @@ def add_lookup(add: Add, *, times: bool = True) -> None:
     if times:
         add("--from", dest="start", metavar="TS", help="captures from this time on (1 to 14 digits, such as 202401)")
         add("--to", dest="end", metavar="TS", help="captures up to this time, inclusive")
-    add("--filter", action="append", default=[], metavar="[!][=|~]FIELD:VALUE",
+    add(
+        "--filter",
+        action="append",
+        default=[],
+        metavar="[!][=|~]FIELD:VALUE",
         help="captures whose field contains, equals (=) or matches from the left (~) a value, or does not (!); "
-        "may be repeated")  # fmt: skip
+        "may be repeated",
+    )
     add("--newest", action="store_true", help="only the newest capture of each URL")
     add("--distinct", metavar="FIELD", help="only the first capture of each value of a field, such as digest, per URL")
     add("--limit", type=whole_number(0), metavar="N", help="at most N captures of each pattern")
@@ -219,9 +276,14 @@ def add_lookup(add: Add, *, times: bool = True) -> None:
 
 
 _OF_LOOKUP: Final = {
-    "match": "--match", "key": "--key", "filter": "--filter", "newest": "--newest", "distinct": "--distinct",
-    "limit": "--limit", "index_url": "--index-url",
-}  # fmt: skip
+    "match": "--match",
+    "key": "--key",
+    "filter": "--filter",
+    "newest": "--newest",
+    "distinct": "--distinct",
+    "limit": "--limit",
+    "index_url": "--index-url",
+}
 
 
 def check_lookup(options: argparse.Namespace) -> None:

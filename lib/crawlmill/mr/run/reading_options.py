@@ -28,9 +28,14 @@ def add_reading(add: Add) -> None:
         action="store_true",
         help="for jobs that need no bodies: verify only boundaries and lengths, which is faster",
     )
-    add("--max-body", type=whole_number(1, "a number of bytes"), default=_MAX_BODY_MIB << 20, metavar="BYTES",
+    add(
+        "--max-body",
+        type=whole_number(1, "a number of bytes"),
+        default=_MAX_BODY_MIB << 20,
+        metavar="BYTES",
         help=f"largest body to read, before and after decoding; larger ones are skipped as too-large "
-        f"(default: {_MAX_BODY_MIB} MiB)")  # fmt: skip
+        f"(default: {_MAX_BODY_MIB} MiB)",
+    )
 
 
 def add_selecting(add: Add) -> None:
@@ -45,10 +50,20 @@ def add_selecting(add: Add) -> None:
     several("--url-regex", "expressions", values.parse_expression, "RE", "pages in whose URL this is found")
     several("--status", "statuses", values.parse_statuses, "N,…", "pages with these HTTP statuses, such as 200,3xx")
     several("--mime", "mimes", values.parse_mime, "M", "pages sent as this media type, such as text/html or text/*")
-    several("--detected-mime", "detected_mimes", values.parse_mime, "M",
-            "pages that the crawler found to be of this media type")  # fmt: skip
-    several("--language", "languages", values.parse_language, "L",
-            "pages in this language, one of up to three that the crawler found (ISO 639-3, such as eng)")  # fmt: skip
+    several(
+        "--detected-mime",
+        "detected_mimes",
+        values.parse_mime,
+        "M",
+        "pages that the crawler found to be of this media type",
+    )
+    several(
+        "--language",
+        "languages",
+        values.parse_language,
+        "L",
+        "pages in this language, one of up to three that the crawler found (ISO 639-3, such as eng)",
+    )
     several("--charset", "charsets", values.parse_charset, "C", "pages that the crawler found to be in this charset")
     time = _worded(values.parse_time)
     add(
@@ -56,8 +71,13 @@ def add_selecting(add: Add) -> None:
     )
     add("--to", dest="end", type=time, metavar="TS", help="pages up to this time, inclusive")
     add("--truncated", choices=("only", "none"), help="only, or none of, the pages whose payload the crawler has cut")
-    add("--sample-records", dest="sample", type=_worded(values.parse_sample), metavar="P%",
-        help="a sample of the pages, chosen by their URLs: the same pages in every format")  # fmt: skip
+    add(
+        "--sample-records",
+        dest="sample",
+        type=_worded(values.parse_sample),
+        metavar="P%",
+        help="a sample of the pages, chosen by their URLs: the same pages in every format",
+    )
 
 
 def _worded(parse: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -40,18 +40,29 @@ def table(
     )
 
 
-def bars(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, total: int | None = None,
-         sorts: bool = False) -> str:  # fmt: skip
+def bars(
+    caption: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    total: int | None = None,
+    sorts: bool = False,
+) -> str:
     """A table of keys and numbers with a bar each; with a total, also its share. Further cells of a row come last."""
     largest = max((row[1] for row in rows), default=0)
     share = total is not None and total > 0
     more = [f"#{name}" if any(type(row[at]) is int for row in rows) else name for at, name in enumerate(columns[2:], 2)]
     heads = [columns[0], f"#{columns[1]}", *(["#share"] if share else []), "=", *more]
     cells = (
-        [key(row[0]), count(row[1]), *([percent(row[1], total or 0)] if share else []), bar(row[1], largest),
-         *map(item, row[2:])]
+        [
+            key(row[0]),
+            count(row[1]),
+            *([percent(row[1], total or 0)] if share else []),
+            bar(row[1], largest),
+            *map(item, row[2:]),
+        ]
         for row in rows
-    )  # fmt: skip
+    )
     return table(caption, heads, cells, kind="bars many" if more else "bars", sorts=sorts)
 
 

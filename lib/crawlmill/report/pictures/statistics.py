@@ -14,9 +14,15 @@ from crawlmill.report.tally import number_of
 __all__ = ["Statistics", "item_of"]
 
 _SIZES: Final = {
-    "fetch": "captures", "page": "pages", "url": "different URLs", "digest": "different contents", "host": "hosts",
-    "domain": "registered domains", "surt_domain": "domains by SURT", "tld": "public suffixes",
-}  # fmt: skip
+    "fetch": "captures",
+    "page": "pages",
+    "url": "different URLs",
+    "digest": "different contents",
+    "host": "hosts",
+    "domain": "registered domains",
+    "surt_domain": "domains by SURT",
+    "tld": "public suffixes",
+}
 _OVER_TIME: Final = ("page", "url", "digest", "host", "domain")
 _HISTOGRAMS: Final = {"url": "URLs", "host": "hosts", "domain": "domains", "tld": "suffixes"}
 _MAX_CRAWLS: Final = 200
@@ -76,8 +82,14 @@ class Statistics:
         if len(crawls) > 1:
             over_time = [[crawl, *(self._sizes[crawl].get(item) for item in _OVER_TIME)] for crawl in crawls[::-1]]
             columns = ["crawl", *(_SIZES[item] for item in _OVER_TIME)]
-            pictures.append(Bars("Crawl by crawl", "The newest first; the bar is the number of pages.", columns,
-                                 [row for row in over_time if row[1] is not None]))  # fmt: skip
+            pictures.append(
+                Bars(
+                    "Crawl by crawl",
+                    "The newest first; the bar is the number of pages.",
+                    columns,
+                    [row for row in over_time if row[1] is not None],
+                )
+            )
         series = {
             _HISTOGRAMS[name]: thinned([[n, times] for n, times in sorted(found.items())])
             for name, found in self._histograms.items()

@@ -107,8 +107,13 @@ class ArcWriter:
         self.file = file
         self._members = MemberWriter(stream)
         described = b"1 0 CommonCrawl\nURL IP-address Archive-date Content-type Archive-length\n"
-        line = _url_line(f"filedesc://{file.name}", "0.0.0.0", self._date(file.begun_ms // 1000), "text/plain",  # noqa: S104
-                         len(described) + 1)  # fmt: skip
+        line = _url_line(
+            f"filedesc://{file.name}",
+            "0.0.0.0",  # noqa: S104
+            self._date(file.begun_ms // 1000),
+            "text/plain",
+            len(described) + 1,
+        )
         self._members.write(line + described + b"\n", _FILE_GZIP_HEADER)
 
     def write(self, visit: Visit) -> Member:

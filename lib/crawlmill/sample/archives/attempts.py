@@ -34,10 +34,19 @@ Attempt = tuple[str, str]
 # Headers that the crawler dropped.
 _DROPPED = frozenset(
     (
-        "connection", "keep-alive", "proxy-connection", "transfer-encoding", "te", "trailer", "proxy-authenticate",
-        "proxy-authorization", "upgrade", "set-cookie", "content-encoding",
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "transfer-encoding",
+        "te",
+        "trailer",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "upgrade",
+        "set-cookie",
+        "content-encoding",
     )
-)  # fmt: skip
+)
 _REDIRECTED = 1 / 12  # of the pages
 _MISSED = 1 / 4
 _FAILURES = (

@@ -147,14 +147,19 @@ class S3Client:
     def _new(self, region: str | None) -> Any:
         options = self._options
         try:
-            return self._session.client("s3", endpoint_url=options.s3_endpoint, region_name=region, config=Config(
-                signature_version=UNSIGNED if self.anonymous else None,
-                retries={"mode": "adaptive", "total_max_attempts": 1},
-                user_agent_extra=f"crawlmill/{__version__}",
-                # The containers we read have checksums of their own; another one would cost as much as the network.
-                response_checksum_validation="when_required",
-                request_checksum_calculation="when_required",
-            ))  # fmt: skip
+            return self._session.client(
+                "s3",
+                endpoint_url=options.s3_endpoint,
+                region_name=region,
+                config=Config(
+                    signature_version=UNSIGNED if self.anonymous else None,
+                    retries={"mode": "adaptive", "total_max_attempts": 1},
+                    user_agent_extra=f"crawlmill/{__version__}",
+                    # The containers we read have checksums of their own; another one would cost as much as the network.
+                    response_checksum_validation="when_required",
+                    request_checksum_calculation="when_required",
+                ),
+            )
         except (BotoCoreError, ValueError) as error:
             raise UsageError(f"S3 cannot be set up: {error}") from error
 

@@ -14,19 +14,37 @@ __all__ = ["plain_text", "text_value", "time_value", "url_value"]
 
 _BLANKS: Final = " \t\n\f\r"
 _URLS: Final = {
-    "a": ("href",), "area": ("href",), "link": ("href",), "img": ("src",), "audio": ("src",), "source": ("src",),
-    "iframe": ("src",), "video": ("src", "poster"), "object": ("data",),
-}  # fmt: skip
+    "a": ("href",),
+    "area": ("href",),
+    "link": ("href",),
+    "img": ("src",),
+    "audio": ("src",),
+    "source": ("src",),
+    "iframe": ("src",),
+    "video": ("src", "poster"),
+    "object": ("data",),
+}
 _TITLED: Final = {
     "p": {"abbr": "title", "link": "title", "data": "value", "input": "value", "img": "alt", "area": "alt"},
     "u": {"abbr": "title", "data": "value", "input": "value"},
-    "dt": {"time": "datetime", "ins": "datetime", "del": "datetime", "abbr": "title", "data": "value",
-           "input": "value"},
-}  # fmt: skip
+    "dt": {
+        "time": "datetime",
+        "ins": "datetime",
+        "del": "datetime",
+        "abbr": "title",
+        "data": "value",
+        "input": "value",
+    },
+}
 _PARTS: Final = {
-    "img": "alt", "area": "alt", "data": "value", "abbr": "title", "time": "datetime", "ins": "datetime",
+    "img": "alt",
+    "area": "alt",
+    "data": "value",
+    "abbr": "title",
+    "time": "datetime",
+    "ins": "datetime",
     "del": "datetime",
-}  # fmt: skip
+}
 _OF_ITEM: Final = re.compile(r"(?:h|p|u|dt|e)-[a-z0-9-]+")
 _DATE: Final = re.compile(r"[0-9]{4}-(?:[0-9]{3}|[0-9]{2}(?:-[0-9]{2})?)")
 _ZONE: Final = re.compile(r"Z|[+-][0-9]{1,2}:?(?:[0-9]{2})?")

@@ -44,8 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--index", type=int, metavar="N", help="which record of the member or block (default: the first)"
     )
-    parser.add_argument("--part", choices=("raw", "record", "headers", "payload", "text"), default="record",
-                        help="what to print (default record)")  # fmt: skip
+    parser.add_argument(
+        "--part",
+        choices=("raw", "record", "headers", "payload", "text"),
+        default="record",
+        help="what to print (default record)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -51,8 +51,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=1, metavar="S", help="a different seed makes a different crawl (default 1)"
     )
-    parser.add_argument("--formats", type=_formats, default=DEFAULT_FORMATS, metavar="A,B",
-                        help=f"some of {', '.join(FORMATS)} (default {','.join(DEFAULT_FORMATS)})")  # fmt: skip
+    parser.add_argument(
+        "--formats",
+        type=_formats,
+        default=DEFAULT_FORMATS,
+        metavar="A,B",
+        help=f"some of {', '.join(FORMATS)} (default {','.join(DEFAULT_FORMATS)})",
+    )
     parser.add_argument(
         "--realistic", action="store_true", help="pages three times as large, with far more words, for benchmarks"
     )

@@ -96,9 +96,15 @@ def _inputs(options: argparse.Namespace, storage: Storage) -> tuple[Inputs, int]
             raise UsageError("no list given: name one, or `-` for stdin")
         return read_lists(options.lists, storage, base_url=options.base_url, stdin=sys.stdin.buffer), 0
     return read_captures_of(
-        options, options.lists, storage, tell, stdin=sys.stdin.buffer,
-        base_url=options.base_url, default_base=COMMON_CRAWL, local_keys=True,
-    )  # fmt: skip
+        options,
+        options.lists,
+        storage,
+        tell,
+        stdin=sys.stdin.buffer,
+        base_url=options.base_url,
+        default_base=COMMON_CRAWL,
+        local_keys=True,
+    )
 
 
 def _print_costs(inputs: Inputs, options: argparse.Namespace) -> None:
@@ -119,9 +125,15 @@ def _copy(inputs: Inputs, storage: Storage, options: argparse.Namespace) -> int:
     console = Console(sys.stderr.buffer)
     began = time.monotonic()
     copy = Copy(
-        ordered, folder, storage, prefix=options.prefix, max_size=options.max_size, notes=options.provenance,
-        sources=[redact(name) for name in named], cache=cache_folder() or Path(tempfile.gettempdir()),
-    )  # fmt: skip
+        ordered,
+        folder,
+        storage,
+        prefix=options.prefix,
+        max_size=options.max_size,
+        notes=options.provenance,
+        sources=[redact(name) for name in named],
+        cache=cache_folder() or Path(tempfile.gettempdir()),
+    )
     rows: list[LedgerRow | None] = [None] * len(ordered)
     with closing(copy):
         for position, row in _watched(copy, console, len(ordered), shown=options.progress):

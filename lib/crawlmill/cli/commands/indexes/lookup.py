@@ -75,10 +75,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="for a CDX API: keep its pages in FOLDER, and resume an earlier look-up from there",
     )
-    add("--page-size", type=whole_number(1), metavar="N",
-        help="for a CDX API: blocks per page (default: the server's)")  # fmt: skip
-    add("--kind", choices=("warc", *SIBLINGS), default="warc",
-        help="for a sibling index: print where the WAT or WET records of the pages are (default warc)")  # fmt: skip
+    add("--page-size", type=whole_number(1), metavar="N", help="for a CDX API: blocks per page (default: the server's)")
+    add(
+        "--kind",
+        choices=("warc", *SIBLINGS),
+        default="warc",
+        help="for a sibling index: print where the WAT or WET records of the pages are (default warc)",
+    )
     add("--verbose", action="store_true", help="report which answers cannot be proven")
     add("--values", type=int, choices=(28, 32), help="for an index of 2012: bytes per value (default: detected)")
     add_base_url(add, "where the clusters of crawls are (default: https://data.commoncrawl.org/)")

@@ -57,10 +57,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     add = parser.add_argument
     add("sql", metavar="SQL", help="the statements")
-    add("--table", metavar="TABLE", action="append", default=[],
-        help="the table that statements know as ccindex; hostindex[:CRAWL]: the host index")  # fmt: skip
-    add("--join", metavar="NAME=LOCATION", action="append", default=[], type=_annotation,
-        help="an annotation, known as NAME (repeatable): Parquet or text with a key of hosts or pages")  # fmt: skip
+    add(
+        "--table",
+        metavar="TABLE",
+        action="append",
+        default=[],
+        help="the table that statements know as ccindex; hostindex[:CRAWL]: the host index",
+    )
+    add(
+        "--join",
+        metavar="NAME=LOCATION",
+        action="append",
+        default=[],
+        type=_annotation,
+        help="an annotation, known as NAME (repeatable): Parquet or text with a key of hosts or pages",
+    )
     add(
         "--output",
         choices=OUTPUTS,

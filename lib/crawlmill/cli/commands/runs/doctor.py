@@ -26,8 +26,14 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("engine", metavar="ENGINE", choices=examinable(), help=f"the runner: {', '.join(examinable())}")
-    parser.add_argument("-c", "--conf-path", action="append", dest="conf_paths", metavar="FILE",
-                        help="the mrjob.conf to read (default: the one that jobs find)")  # fmt: skip
+    parser.add_argument(
+        "-c",
+        "--conf-path",
+        action="append",
+        dest="conf_paths",
+        metavar="FILE",
+        help="the mrjob.conf to read (default: the one that jobs find)",
+    )
     emr = parser.add_argument_group("for EMR, if mrjob.conf does not set it")
     emr.add_argument("--region", metavar="REGION", help="the region of the cluster")
     emr.add_argument("--cloud-tmp-dir", metavar="S3", help="the folder for temporary files")

@@ -34,8 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a ledger, at any location; with --collect, an output folder, or that of the run itself if it has none",
     )
     parser.add_argument("--failed", action="store_true", help="print the inputs that were not ok, as an input list")
-    parser.add_argument("--list", action="append", default=[], metavar="LIST",
-                        help="with --failed: the run's list, for locations with secrets")  # fmt: skip
+    parser.add_argument(
+        "--list",
+        action="append",
+        default=[],
+        metavar="LIST",
+        help="with --failed: the run's list, for locations with secrets",
+    )
     parser.add_argument(
         "--collect",
         action="store_true",

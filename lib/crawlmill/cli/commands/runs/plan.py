@@ -39,10 +39,20 @@ _DEVIATIONS = 1.96  # of a normal distribution, for 95 %
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("lists", nargs="+", metavar="LIST", help="input lists; - is stdin")
-    parser.add_argument("--bandwidth", type=positive("a number"), default=50.0, metavar="MB/S",
-                        help="the speed of your network (default 50 MB/s)")  # fmt: skip
-    parser.add_argument("--speed", type=positive("a number"), default=50.0, metavar="MB/S",
-                        help="compressed bytes that a core processes (default 50 MB/s, as tag_count does)")  # fmt: skip
+    parser.add_argument(
+        "--bandwidth",
+        type=positive("a number"),
+        default=50.0,
+        metavar="MB/S",
+        help="the speed of your network (default 50 MB/s)",
+    )
+    parser.add_argument(
+        "--speed",
+        type=positive("a number"),
+        default=50.0,
+        metavar="MB/S",
+        help="compressed bytes that a core processes (default 50 MB/s, as tag_count does)",
+    )
     parser.add_argument("--cores", type=whole_number(1), default=2, metavar="N", help="processor cores (default 2)")
     parser.add_argument(
         "--index-files",

@@ -38,8 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="FILE", help="where the page goes, - for stdout (default: OUT/_report.html)"
     )
     parser.add_argument("--compare", metavar="OUT2", help="compare with the results of another run, key by key")
-    parser.add_argument("--top", type=whole_number(1), default=_TOP, metavar="N",
-                        help=f"show the N largest results and differences (default {_TOP})")  # fmt: skip
+    parser.add_argument(
+        "--top",
+        type=whole_number(1),
+        default=_TOP,
+        metavar="N",
+        help=f"show the N largest results and differences (default {_TOP})",
+    )
     parser.add_argument("--open", action="store_true", help="open the page in your browser")
 
 

@@ -37,9 +37,16 @@ _LOCATION: Final = re.compile(
 """The first field of that name; without its value if that is not ASCII, folded, relative or has brackets."""
 
 _FIELDS: Final = (
-    "warc-target-uri", "warc-date", "content-type", "warc-truncated", "warc-concurrent-to", "warc-record-id",
-    "warc-payload-digest", "warc-identified-payload-type", "warc-refers-to",
-)  # fmt: skip
+    "warc-target-uri",
+    "warc-date",
+    "content-type",
+    "warc-truncated",
+    "warc-concurrent-to",
+    "warc-record-id",
+    "warc-payload-digest",
+    "warc-identified-payload-type",
+    "warc-refers-to",
+)
 _PEEKED: Final = 4 << 10  # contains the HTTP header of an ordinary response
 
 T = TypeVar("T")

@@ -66,13 +66,18 @@ class Database:
         listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
         folder = self.folder.replace("'", "''")
         for statement in (
-            "SET TimeZone = 'UTC'", "SET integer_division = true", "SET autoinstall_known_extensions = false",
-            "SET autoload_known_extensions = false", "SET enable_progress_bar = false",
-            "SET preserve_insertion_order = false", f"SET temp_directory = '{folder}'",
+            "SET TimeZone = 'UTC'",
+            "SET integer_division = true",
+            "SET autoinstall_known_extensions = false",
+            "SET autoload_known_extensions = false",
+            "SET enable_progress_bar = false",
+            "SET preserve_insertion_order = false",
+            f"SET temp_directory = '{folder}'",
             f"SET allowed_directories = ['crawlmill://', '{folder}']",
             *([f"SET allowed_paths = [{listed}]"] if listed else []),
-            "SET enable_external_access = false", "SET lock_configuration = true",
-        ):  # fmt: skip
+            "SET enable_external_access = false",
+            "SET lock_configuration = true",
+        ):
             self.execute(statement)
 
     # Running statements

@@ -14,10 +14,20 @@ from typing import Final
 __all__ = ["between", "for_re2", "is_python"]
 
 _JAVA: Final = {
-    "ASCII": r"\x00-\x7F", "Alpha": "a-zA-Z", "Digit": "0-9", "Alnum": "a-zA-Z0-9", "Lower": "a-z", "Upper": "A-Z",
-    "Punct": r"!-/:-@\[-`{-~", "Space": r" \t\n\x0B\f\r", "Blank": r" \t", "XDigit": "0-9a-fA-F",
-    "Cntrl": r"\x00-\x1F\x7F", "Graph": "!-~", "Print": " -~",
-}  # fmt: skip
+    "ASCII": r"\x00-\x7F",
+    "Alpha": "a-zA-Z",
+    "Digit": "0-9",
+    "Alnum": "a-zA-Z0-9",
+    "Lower": "a-z",
+    "Upper": "A-Z",
+    "Punct": r"!-/:-@\[-`{-~",
+    "Space": r" \t\n\x0B\f\r",
+    "Blank": r" \t",
+    "XDigit": "0-9a-fA-F",
+    "Cntrl": r"\x00-\x1F\x7F",
+    "Graph": "!-~",
+    "Print": " -~",
+}
 _CLASS: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\([pP])\{(?:Is)?(" + "|".join(_JAVA) + r")\}")
 _BETWEEN: Final = re.compile(r"\(\?<=(\\?[^\w\s\\^$.|?*+()\[\]{}]|\\[^\w\s])\)(.+)\(\?=\1\)", re.DOTALL)
 _ATOMS: Final = re.compile(

@@ -19,14 +19,45 @@ __all__ = ["to_duckdb"]
 
 _DUCKDB: Final = "duckdb"
 _ARRAYS: Final = (
-    exp.Split, exp.RegexpExtractAll, exp.Array, exp.ArrayDistinct, exp.ArrayAgg, exp.ArrayConcat, exp.ArrayFilter,
-    exp.ArraySlice, exp.ArraySort, exp.Transform, exp.RegexpSplit,
-)  # fmt: skip
-_ARRAY_NAMES: Final = frozenset({
-    "array_sort", "map_keys", "map_values", "map_entries", "slice", "filter", "transform", "list_reverse",
-    "list_filter", "list_slice", "sequence", "array_union", "array_intersect", "array_except", "repeat", "shuffle",
-    "flatten", "zip", "array_remove", "string_split", "crawlmill_regexp_extract_all", "list_transform", "list_sort",
-})  # fmt: skip
+    exp.Split,
+    exp.RegexpExtractAll,
+    exp.Array,
+    exp.ArrayDistinct,
+    exp.ArrayAgg,
+    exp.ArrayConcat,
+    exp.ArrayFilter,
+    exp.ArraySlice,
+    exp.ArraySort,
+    exp.Transform,
+    exp.RegexpSplit,
+)
+_ARRAY_NAMES: Final = frozenset(
+    {
+        "array_sort",
+        "map_keys",
+        "map_values",
+        "map_entries",
+        "slice",
+        "filter",
+        "transform",
+        "list_reverse",
+        "list_filter",
+        "list_slice",
+        "sequence",
+        "array_union",
+        "array_intersect",
+        "array_except",
+        "repeat",
+        "shuffle",
+        "flatten",
+        "zip",
+        "array_remove",
+        "string_split",
+        "crawlmill_regexp_extract_all",
+        "list_transform",
+        "list_sort",
+    }
+)
 
 
 def to_duckdb(tree: Any, can_re2: Callable[[str], bool]) -> tuple[str, set[str]]:

@@ -238,8 +238,20 @@ class SqlSession:
         return self._database.guarded(batches)
 
 
-_PRESTO: Final = frozenset({
-    "map_filter", "transform_values", "transform_keys", "url_decode", "url_encode", "slice", "array_sort", "histogram",
-    "cardinality", "map_entries", "levenshtein_distance", "levenshtein",
-})  # fmt: skip
+_PRESTO: Final = frozenset(
+    {
+        "map_filter",
+        "transform_values",
+        "transform_keys",
+        "url_decode",
+        "url_encode",
+        "slice",
+        "array_sort",
+        "histogram",
+        "cardinality",
+        "map_entries",
+        "levenshtein_distance",
+        "levenshtein",
+    }
+)
 """Functions that are translated, so that DuckDB need not know them."""

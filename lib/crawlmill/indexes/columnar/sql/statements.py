@@ -36,10 +36,31 @@ _DATABASES: Final = ("DATABASE", "SCHEMA")
 _SHOWN: Final = 60
 
 _REFUSED: Final = (
-    exp.DML, exp.DDL, exp.Copy, exp.Command, exp.Drop, exp.Alter, exp.Set, exp.SetItem, exp.Pragma, exp.Attach,
-    exp.Detach, exp.Use, exp.Into, exp.Lock, exp.Placeholder, exp.Parameter, exp.SessionParameter, exp.ReadCSV,
-    exp.ReadParquet, exp.TruncateTable, exp.Kill, exp.Describe, exp.Show, exp.Analyze,
-)  # fmt: skip
+    exp.DML,
+    exp.DDL,
+    exp.Copy,
+    exp.Command,
+    exp.Drop,
+    exp.Alter,
+    exp.Set,
+    exp.SetItem,
+    exp.Pragma,
+    exp.Attach,
+    exp.Detach,
+    exp.Use,
+    exp.Into,
+    exp.Lock,
+    exp.Placeholder,
+    exp.Parameter,
+    exp.SessionParameter,
+    exp.ReadCSV,
+    exp.ReadParquet,
+    exp.TruncateTable,
+    exp.Kill,
+    exp.Describe,
+    exp.Show,
+    exp.Analyze,
+)
 _DENIED: Final = re.compile(
     r"(read_|write_|query|parquet_|sniff_|glob$|getenv$|getvariable$|current_setting$|set_|pragma|duckdb_|pg_|nextval$|"
     r"currval$|add_parquet|enable_|disable_|force_|checkpoint|sleep|error$|crawlmill_|json_execute|json_serialize_plan|"

@@ -38,9 +38,14 @@ class EmrCollected(EmrWatch):
             raise UsageError("nothing to collect: EMR never had the job; run it again")
         self.run = run
         super().__init__(
-            aws, setup.storage, run, setup.scratch, setup.progress, _EVERY_S,
+            aws,
+            setup.storage,
+            run,
+            setup.scratch,
+            setup.progress,
+            _EVERY_S,
             logs_within_s=_LOGS_WITHIN_S if setup.wait else 0.0,
-        )  # fmt: skip
+        )
 
     def output(self) -> OutputFolder | None:
         """The output folder, some of whose objects may already exist."""

@@ -59,10 +59,20 @@ def examine_emr(conf_paths: list[str], storage: Storage, settings: dict[str, Any
     else:
         yield from _bucket(aws, storage, runner)
     if runner.own_cluster:
-        yield _seen("iam:GetInstanceProfile", f"instance profile {_name(runner, 'iam_instance_profile')}", aws,
-                    "get_instance_profile", InstanceProfileName=_name(runner, "iam_instance_profile"))  # fmt: skip
-        yield _seen("iam:GetRole", f"service role {_name(runner, 'iam_service_role')}", aws,
-                    "get_role", RoleName=_name(runner, "iam_service_role"))  # fmt: skip
+        yield _seen(
+            "iam:GetInstanceProfile",
+            f"instance profile {_name(runner, 'iam_instance_profile')}",
+            aws,
+            "get_instance_profile",
+            InstanceProfileName=_name(runner, "iam_instance_profile"),
+        )
+        yield _seen(
+            "iam:GetRole",
+            f"service role {_name(runner, 'iam_service_role')}",
+            aws,
+            "get_role",
+            RoleName=_name(runner, "iam_service_role"),
+        )
         yield _release(aws, str(runner.setting("release_label")))
         yield _network(aws, runner.setting("subnet"))
         yield from _own_cluster(aws, runner, caller)

@@ -43,9 +43,16 @@ class EmrWatch(Following):
     away = "AWS cannot be reached"
 
     def __init__(
-        self, aws: Aws, storage: Storage, run: EmrRun, scratch: Path, watch: Progress, every_s: float, *,
+        self,
+        aws: Aws,
+        storage: Storage,
+        run: EmrRun,
+        scratch: Path,
+        watch: Progress,
+        every_s: float,
+        *,
         logs_within_s: float = _LOGS_WITHIN_S,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._aws, self._storage, self._run, self._scratch = aws, storage, run, scratch
         self._watch, self._every_s = watch, every_s
         self.parts: list[Path | str] = []

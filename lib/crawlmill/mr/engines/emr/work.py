@@ -71,10 +71,16 @@ class EmrWork(ClusterWork):
         self._aws = self._runner.aws
         self._marker = marker_of(absolute(info.output_dir, str(Path.cwd()))) if info.output_dir else None
         self._record = EmrRun(
-            info.recorded(), self._runner.key, self._runner.folder, "", str(self._aws.region),
-            endpoint_url(self._runner.setting("emr_endpoint")), self._runner.setting("cloud_log_dir"),
-            self._runner.own_cluster, cluster=self._runner.setting("cluster_id"),
-        )  # fmt: skip
+            info.recorded(),
+            self._runner.key,
+            self._runner.folder,
+            "",
+            str(self._aws.region),
+            endpoint_url(self._runner.setting("emr_endpoint")),
+            self._runner.setting("cloud_log_dir"),
+            self._runner.own_cluster,
+            cluster=self._runner.setting("cluster_id"),
+        )
         self._check()
         self._following: EmrWatch | None = None
         self._stage = _Stage.CHECKED

@@ -105,9 +105,17 @@ class HadoopWork(ClusterWork):
         self._runner.prepare()
         outputs = [self._runner.output_of(step) for step in range(self._runner.steps)]
         self._record = HadoopRun(
-            self._info, self._runner.key, self._runner.folder, self._runner.tasks, tuple(outputs), self._work,
-            str(self._scratch), socket.gethostname(), resource_managers(read_hadoop_conf()), inputs=self._watch.inputs,
-        )  # fmt: skip
+            self._info,
+            self._runner.key,
+            self._runner.folder,
+            self._runner.tasks,
+            tuple(outputs),
+            self._work,
+            str(self._scratch),
+            socket.gethostname(),
+            resource_managers(read_hadoop_conf()),
+            inputs=self._watch.inputs,
+        )
         self._record.save(self._storage, self._marker)
         if self._marker is None:
             _LOGGER.info("if this launcher dies, crawlmill ledger --collect %s ends the run", self._runner.folder)

@@ -69,9 +69,14 @@ class _Worker:
         with far:
             # In a session of its own: Ctrl-C does not reach it, and killing the session ends all its children.
             self.process = subprocess.Popen(
-                [*command, f"--worker={far.fileno()}", *pad.arguments], cwd=folder, env=pad.environment,
-                stdin=subprocess.DEVNULL, stdout=2, pass_fds=[far.fileno()], start_new_session=True,
-            )  # fmt: skip
+                [*command, f"--worker={far.fileno()}", *pad.arguments],
+                cwd=folder,
+                env=pad.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=2,
+                pass_fds=[far.fileno()],
+                start_new_session=True,
+            )
         self.channel = Channel(near)
         self.ready = False
         self.attempt: Attempt | None = None

@@ -183,8 +183,13 @@ class _News:
         if self._map_stage is None:
             self._map_stage = number  # the stage of a job that begins first
         kind = "map" if number == self._map_stage else "reduce"
-        event = {"stage": number, "step": self._step.number, "kind": kind,
-                 "tasks": stage.numTasks, "done": stage.numCompletedTasks}  # fmt: skip
+        event = {
+            "stage": number,
+            "step": self._step.number,
+            "kind": kind,
+            "tasks": stage.numTasks,
+            "done": stage.numCompletedTasks,
+        }
         if self._last_events.get(number) != event:
             self._last_events[number] = event
             self.say(**event)

@@ -197,11 +197,19 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
             *(self._opts["py_files"] if self.master.startswith("local") else self._py_files()),
         ]
         return [
-            *self.get_spark_submit_bin(), "--master", self.master, "--deploy-mode", "client",
+            *self.get_spark_submit_bin(),
+            "--master",
+            self.master,
+            "--deploy-mode",
+            "client",
             *(part for name, value in sorted(settings.items()) for part in ("--conf", f"{name}={value}")),
             *(("--jars", ",".join(self._libjar_paths())) if self._libjar_paths() else ()),
-            "--py-files", ",".join(files), *self._opts["spark_args"], str(script), str(plan),
-        ]  # fmt: skip
+            "--py-files",
+            ",".join(files),
+            *self._opts["spark_args"],
+            str(script),
+            str(plan),
+        ]
 
     def environment(self, disk: Path, folder: str) -> dict[str, str]:
         """The environment of spark-submit; Spark's temporary files on this machine are below `disk`."""

@@ -109,9 +109,16 @@ class Task:
 
             def run(**more: Any) -> _Made:
                 attempt = Attempt(
-                    str(folder), self.step.number, kind, number, _MEMORY, substeps=tuple(self.step.substeps),
-                    environment=self.step.environment, number_of_try=self.number_of_try, **more,
-                )  # fmt: skip
+                    str(folder),
+                    self.step.number,
+                    kind,
+                    number,
+                    _MEMORY,
+                    substeps=tuple(self.step.substeps),
+                    environment=self.step.environment,
+                    number_of_try=self.number_of_try,
+                    **more,
+                )
                 job_class, home = self.job.load()
                 with chdir(home):
                     result = run_attempt(job_class, self.job.arguments, attempt, lambda _: None)

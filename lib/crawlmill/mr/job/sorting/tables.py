@@ -33,11 +33,20 @@ class TableJob(ShardedJob):
         """Declare the options that all tables share."""
         super().configure_args()
         add = self.add_passthru_arg
-        add("--parts", type=number_of_files, metavar="N",
-            help=f"files of each {self.group} (default: one per {self.unit})")  # fmt: skip
+        add(
+            "--parts",
+            type=number_of_files,
+            metavar="N",
+            help=f"files of each {self.group} (default: one per {self.unit})",
+        )
         add("--compression", choices=tuple(CODECS), default="gzip", help="how pages are compressed (default gzip)")
-        add("--crawl", type=crawl_word, default="local", metavar="NAME",
-            help="the crawl of WARC files whose names are not Common Crawl's (default local)")  # fmt: skip
+        add(
+            "--crawl",
+            type=crawl_word,
+            default="local",
+            metavar="NAME",
+            help="the crawl of WARC files whose names are not Common Crawl's (default local)",
+        )
 
     def files_wanted(self) -> int | None:
         """The number of parts per group that the user asked for."""

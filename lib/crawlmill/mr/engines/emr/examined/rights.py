@@ -45,8 +45,13 @@ def examine_rights(
     who = re.sub(r"^arn:(aws[\w-]*):sts::(\d+):assumed-role/([^/]+)/.*$", r"arn:\1:iam::\2:role/\3", caller)
     if not who.endswith(":root"):
         for arn, service in ((roles[service_role], "elasticmapreduce"), (of_nodes, "ec2")):
-            context = [{"ContextKeyName": "iam:PassedToService", "ContextKeyType": "string",
-                        "ContextKeyValues": [f"{service}.amazonaws.com"]}]  # fmt: skip
+            context = [
+                {
+                    "ContextKeyName": "iam:PassedToService",
+                    "ContextKeyType": "string",
+                    "ContextKeyValues": [f"{service}.amazonaws.com"],
+                }
+            ]
             yield from _may(aws, who, "you", ["iam:PassRole"], [arn], context)
     yield from _may(aws, of_nodes, "nodes", ["s3:GetObject"], ["arn:aws:s3:::commoncrawl/*"])
     if bucket:
@@ -77,10 +82,15 @@ def _may(
     try:
         results = list(
             aws.pages(
-                "iam", "simulate_principal_policy", "EvaluationResults", PolicySourceArn=who, ActionNames=actions,
-                ResourceArns=resources, ContextEntries=context or [],
+                "iam",
+                "simulate_principal_policy",
+                "EvaluationResults",
+                PolicySourceArn=who,
+                ActionNames=actions,
+                ResourceArns=resources,
+                ContextEntries=context or [],
             )
-        )  # fmt: skip
+        )
     except AwsError as error:
         yield f"{what} (not checked: {'iam:SimulatePrincipalPolicy is not allowed' if error.denied else error})", None
         return
