@@ -18,15 +18,18 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from crawlmill.errors import FormatError
 from crawlmill.formats.exchange import Detected, detected
 from crawlmill.formats.payload.http import HttpMessage
 from crawlmill.formats.record import Record
-from crawlmill.formats.selectors.wat import Envelope
 from crawlmill.formats.timestamps import timestamp_of
 from crawlmill.formats.warc.record import WarcRecord
+from crawlmill.later import named
+
+if TYPE_CHECKING:  # it imports ujson, which only WAT files need
+    from crawlmill.formats.selectors.wat import Envelope
 
 __all__ = ["CaptureFacts", "Facts", "facts_of", "truncated_of"]
 
@@ -188,7 +191,8 @@ class _WatFacts(Facts):
 
     @cached_property
     def _envelope(self) -> Envelope:
-        return Envelope.of(self._record)
+        found: Envelope = named("crawlmill.formats.selectors.wat:Envelope").of(self._record)
+        return found
 
     @property
     def is_readable(self) -> bool:  # type: ignore[override]

@@ -18,17 +18,16 @@ Spec: https://commoncrawl.org/blog/august-2018-crawl-archive-now-available and t
 from __future__ import annotations
 
 import base64
-import hashlib
 import re
 from datetime import UTC
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from crawlmill.errors import FormatError
-from crawlmill.formats.digests import payload_start
 from crawlmill.formats.payload.http import HttpMessage
 from crawlmill.formats.record import Record
 from crawlmill.formats.warc.record import WarcRecord
+from crawlmill.later import named
 
 __all__ = ["EXTRA_FIELDS", "capture_fields", "extra_fields", "stored_length"]
 
@@ -117,7 +116,7 @@ def _digest(record: Record) -> str | None:
             return value.strip() if name.strip().lower() in ("sha1", "sha-1") and value.strip() else said
         if record.type == "revisit":
             return None  # it would be that of the original, which is not here
-    hasher = hashlib.sha1(usedforsecurity=False)
+    hasher = named("hashlib:sha1")(usedforsecurity=False)  # most records state their digest
     skip = _payload_start(record)
     for piece in record.block.pieces():
         hasher.update(memoryview(piece)[min(skip, len(piece)) :])
@@ -128,7 +127,8 @@ def _digest(record: Record) -> str | None:
 def _payload_start(record: Record) -> int:
     """The offset of the payload: after the header of an HTTP message, request or response."""
     if isinstance(record, WarcRecord):
-        return payload_start(record)
+        start: int = named("crawlmill.formats.digests:payload_start")(record)
+        return start
     message = _http(record)
     return 0 if message is None else message.body_offset
 
