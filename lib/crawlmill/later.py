@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 __all__ = ["later", "named"]
 
 
 def named(place: str) -> Any:
-    """What stands at `MODULE:NAME`; imports the module if need be."""
+    """What stands at `MODULE:NAME`, or `MODULE:CLASS.NAME`; imports the module if need be."""
     module, _, attribute = place.partition(":")
-    return getattr(import_module(module), attribute)
+    return attrgetter(attribute)(import_module(module))
 
 
 def later(place: str) -> Callable[..., Any]:

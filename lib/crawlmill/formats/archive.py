@@ -23,17 +23,14 @@ from crawlmill.formats import arc
 from crawlmill.formats.proven import proven
 from crawlmill.formats.reader import Account, OpenInput, Request
 from crawlmill.formats.record import MAX_BODY, Record
-from crawlmill.formats.starts import is_record_start, is_warc_start
+from crawlmill.formats.starts import HEADS, is_record_start, is_warc_start
 from crawlmill.formats.url_line import MAX_LINE, is_arc_start
 from crawlmill.formats.warc import reader as warc_reader
 from crawlmill.formats.warc.heads import HeadReader
 from crawlmill.formats.warc.native import NativeReader
 from crawlmill.formats.warc.record import WarcRecord, classify
 
-__all__ = ["HEADS", "listed", "read", "read_archive", "recovers"]
-
-HEADS = 3072
-"""Bytes inflated of each member when only heads are read: nearly all record headers with their HTTP headers."""
+__all__ = ["listed", "read", "read_archive", "recovers"]
 
 _SNIFFED = 1 << 16
 _SEARCHED = 1 << 20

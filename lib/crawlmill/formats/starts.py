@@ -19,9 +19,18 @@ from crawlmill.codecs.gzip_member import MAGIC
 from crawlmill.codecs.zstd import begins_zstd
 from crawlmill.formats.url_line import is_arc_start
 
-__all__ = ["begins_archive", "is_crawl_data", "is_parquet", "is_record_start", "is_sequencefile", "is_warc_start"]
+__all__ = [
+    "HEADS",
+    "begins_archive",
+    "is_crawl_data",
+    "is_parquet",
+    "is_record_start",
+    "is_sequencefile",
+    "is_warc_start",
+]
 
-_HEAD_BYTES: Final = 3072
+HEADS: Final = 3072
+"""Bytes of a record, or of what a member holds, that show nearly all record headers with their HTTP headers."""
 
 
 def is_warc_start(data: bytes) -> bool:
@@ -39,7 +48,7 @@ def begins_archive(data: bytes) -> bool:
     if not data.startswith(MAGIC):
         return is_record_start(data) or begins_zstd(data)
     try:
-        return is_record_start(zlib.decompressobj(31).decompress(data, _HEAD_BYTES))
+        return is_record_start(zlib.decompressobj(31).decompress(data, HEADS))
     except zlib.error:
         return False
 

@@ -15,7 +15,7 @@ Absent properties are None. Properties are read on demand, from headers only.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -26,12 +26,14 @@ from crawlmill.formats.payload.http import HttpMessage
 from crawlmill.formats.record import Record
 from crawlmill.formats.timestamps import timestamp_of
 from crawlmill.formats.warc.record import WarcRecord
-from crawlmill.later import named
+from crawlmill.later import later
 
 if TYPE_CHECKING:  # it imports ujson, which only WAT files need
     from crawlmill.formats.selectors.wat import Envelope
 
 __all__ = ["CaptureFacts", "Facts", "facts_of", "truncated_of"]
+
+_envelope_of: Callable[[Record], Envelope] = later("crawlmill.formats.selectors.wat:Envelope.of")
 
 _ARC_TRUNCATED: Final = "x-commoncrawl-ContentTruncated"
 _HTTP_HEAD: Final = 4 << 10
@@ -191,8 +193,7 @@ class _WatFacts(Facts):
 
     @cached_property
     def _envelope(self) -> Envelope:
-        found: Envelope = named("crawlmill.formats.selectors.wat:Envelope").of(self._record)
-        return found
+        return _envelope_of(self._record)
 
     @property
     def is_readable(self) -> bool:  # type: ignore[override]

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Callable
 from datetime import UTC
 from typing import Final
 from urllib.parse import urljoin, urlsplit
@@ -27,12 +28,16 @@ from crawlmill.errors import FormatError
 from crawlmill.formats.payload.http import HttpMessage
 from crawlmill.formats.record import Record
 from crawlmill.formats.warc.record import WarcRecord
-from crawlmill.later import named
+from crawlmill.later import later
 
 __all__ = ["EXTRA_FIELDS", "capture_fields", "extra_fields", "stored_length"]
 
 EXTRA_FIELDS: Final = ("recordid", "last-modified")
 """Fields that a line has on request, after the usual ones."""
+
+# Most records state their digest.
+_sha1 = later("hashlib:sha1")
+_start_of_payload: Callable[[WarcRecord], int] = later("crawlmill.formats.digests:payload_start")
 
 _MEDIA_TYPE: Final = re.compile(r"[^;\s]*")
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -116,7 +121,7 @@ def _digest(record: Record) -> str | None:
             return value.strip() if name.strip().lower() in ("sha1", "sha-1") and value.strip() else said
         if record.type == "revisit":
             return None  # it would be that of the original, which is not here
-    hasher = named("hashlib:sha1")(usedforsecurity=False)  # most records state their digest
+    hasher = _sha1(usedforsecurity=False)
     skip = _payload_start(record)
     for piece in record.block.pieces():
         hasher.update(memoryview(piece)[min(skip, len(piece)) :])
@@ -127,8 +132,7 @@ def _digest(record: Record) -> str | None:
 def _payload_start(record: Record) -> int:
     """The offset of the payload: after the header of an HTTP message, request or response."""
     if isinstance(record, WarcRecord):
-        start: int = named("crawlmill.formats.digests:payload_start")(record)
-        return start
+        return _start_of_payload(record)
     message = _http(record)
     return 0 if message is None else message.body_offset
 
