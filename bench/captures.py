@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
 
-__all__ = ["ARC_2012", "make_captures"]
+__all__ = ["ARC_2012", "make_captures", "make_collection"]
 
 _SEED = 20260105
 _HOSTS = 40_000
@@ -81,6 +81,18 @@ def _lines(file: int, count: int, archive: str) -> Iterator[bytes]:
                 f'"digest": "{digest}", "length": "{dice.randrange(500, 60000)}", "offset": "{dice.randrange(10**9)}", '
                 f'"filename": "{place}", "charset": "UTF-8", "languages": "eng"}}\n'
             ).encode("ascii")
+
+
+def make_collection(folder: Path) -> None:
+    """Write to FOLDER/server what pywb wants to know of the cluster FOLDER/cluster."""
+    loc = (folder / "cluster/cluster.loc").read_text().splitlines()
+    shards = [line.split("\t")[0] for line in loc]
+    (folder / "server").mkdir()
+    (folder / "server/cluster.loc").write_text("".join(f"{each}\t{folder}/cluster/{each}\n" for each in shards))
+    (folder / "server/config.yaml").write_text(
+        "collections:\n  crawl:\n    index:\n      type: zipnum\n"
+        f"      path: {folder}/cluster/cluster.idx\n      loc: {folder}/server/cluster.loc\n"
+    )
 
 
 if __name__ == "__main__":

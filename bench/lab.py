@@ -20,7 +20,7 @@ from bench.harness import Answer, Comparison, Contender, Goal, compare, json_ans
 from bench.machine import java_version
 from bench.peers import environment, go_program, spark_job
 
-__all__ = ["CORES", "LIMIT", "LOOPS", "NATIVE", "SPARK", "Lab", "ours"]
+__all__ = ["CORES", "LIMIT", "LOOPS", "NATIVE", "SPARK", "Lab", "local_job", "ours"]
 
 LIMIT = "inflate, libdeflate"
 SPARK = "cc-pyspark"
@@ -36,6 +36,12 @@ CORES = ("python", "native") if importlib.util.find_spec("crawlmill_native") els
 def ours(suffix: str = "") -> list[str]:
     """The names of Crawlmill's rows, one per installed core."""
     return [("crawlmill" if core == "python" else f"crawlmill-{core}") + suffix for core in CORES]
+
+
+def local_job(script: str, *arguments: str) -> list[str]:
+    """The command of a job of Crawlmill on the local runner with two cores."""
+    runner = ["-r", "local", "--num-cores", "2", "--no-progress"]
+    return [sys.executable, str(_ROOT / "jobs" / script), *runner, *arguments]
 
 
 @dataclass(frozen=True)
@@ -133,17 +139,7 @@ class Lab:
 
     def jobs(self, script: str, workload: Workload, *options: str, suffix: str = "") -> list[Contender]:
         """A job of Crawlmill on the local runner with two cores, on each core."""
-        command = [
-            sys.executable,
-            str(_ROOT / "jobs" / script),
-            "-r",
-            "local",
-            "--num-cores",
-            "2",
-            "--no-progress",
-            *options,
-            workload.input_list,
-        ]
+        command = local_job(script, *options, workload.input_list)
         return [
             Contender(name, command, {"CRAWLMILL_CORE": core}, _pairs_answer)
             for name, core in zip(ours(suffix), CORES, strict=True)

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from bench.captures import make_captures
 from bench.harness import AtLeast, Comparison, Contender, Goal, lines_answer
-from bench.lab import NATIVE, Lab, ours
+from bench.lab import NATIVE, Lab, local_job, ours
 from bench.peers import environment
 
 __all__ = ["measure"]
 
-_ROOT = Path(__file__).parents[2]
 _LINES = {"full": 1_000_000, "medium": 200_000, "small": 20_000}
 _FILES = 4
 _CRAWL = "CC-MAIN-2024-10"  # the peer knows no later crawl than its own version
@@ -68,8 +66,10 @@ def _files(folder: Path) -> list[Path]:
 
 def _counting(lab: Lab, folder: Path, lines: int) -> Comparison:
     """`crawl_statistics`, exact and with sketches, compared with the peer; `host_statistics` on the same captures."""
-    jobs = {what: _job("crawl_statistics.py", "--crawl", _CRAWL, *more) for what, more in _COUNTED.items()}
-    jobs["hosts"] = _job("host_statistics.py")
+    jobs = {
+        what: local_job("crawl_statistics.py", "--quiet", "--crawl", _CRAWL, *more) for what, more in _COUNTED.items()
+    }
+    jobs["hosts"] = local_job("host_statistics.py", "--quiet")
     contenders = [
         Contender(f"{each.name}, {what}", [*each.command, str(folder / "captures.paths")], each.env, lines_answer)
         for what, command in jobs.items()
@@ -97,20 +97,6 @@ def _counting(lab: Lab, folder: Path, lines: int) -> Comparison:
             goals.append(AtLeast(f"{name}, {what}", f"{_PEER}, {what}", "cpu", native if name == NATIVE else 3))
         goals.append(AtLeast(f"{name}, hosts", f"{name}, sketch", "wall", 0.5))
     return lab.compare("statistics", f"of {lines:,} captures, two cores", contenders, None, goals=goals)
-
-
-def _job(script: str, *options: str) -> list[str]:
-    return [
-        sys.executable,
-        str(_ROOT / "jobs" / script),
-        "-r",
-        "local",
-        "--num-cores",
-        "2",
-        "--no-progress",
-        "--quiet",
-        *options,
-    ]
 
 
 def _selecting(lab: Lab) -> Comparison:

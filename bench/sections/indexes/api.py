@@ -19,15 +19,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.captures import make_captures
+from bench.captures import make_captures, make_collection
 from bench.harness import Answer, AtLeast, Comparison, Contender, Goal, json_answer, lines_answer, run_once
-from bench.lab import LOOPS, NATIVE, Lab
+from bench.lab import LOOPS, NATIVE, Lab, local_job
 from bench.peers import environment
 from bench.replaying import replaying
 
 __all__ = ["measure"]
 
-_ROOT = Path(__file__).parents[3]
 _LINES = {"full": 2_100_000, "medium": 700_000, "small": 20_000}
 _BLOCK_LINES = "270"  # a page is a block, and of `full` there are a thousand
 _FILES = 4
@@ -58,30 +57,9 @@ def _prepare(folder: Path, lines: int) -> None:
     """Captures, their cluster, and a server's configuration."""
     paths = make_captures(folder / "captures", lines, _FILES)
     (folder / "captures.paths").write_text("".join(f"{path}\n" for path in paths))
-    command = [
-        sys.executable,
-        str(_ROOT / "jobs/url_index.py"),
-        "-r",
-        "local",
-        "--num-cores",
-        "2",
-        "--no-progress",
-        "--quiet",
-        "--shards",
-        "1",
-        "--lines",
-        _BLOCK_LINES,
-        "--output-dir",
-        str(folder / "cluster"),
-        str(folder / "captures.paths"),
-    ]
-    subprocess.run(command, check=True)
-    (folder / "server").mkdir()
-    (folder / "server/cluster.loc").write_text(f"cdx-00000.gz\t{folder}/cluster/cdx-00000.gz\n")
-    (folder / "server/config.yaml").write_text(
-        "collections:\n  crawl:\n    index:\n      type: zipnum\n"
-        f"      path: {folder}/cluster/cluster.idx\n      loc: {folder}/server/cluster.loc\n"
-    )
+    options = ["--quiet", "--shards", "1", "--lines", _BLOCK_LINES, "--output-dir", str(folder / "cluster")]
+    subprocess.run(local_job("url_index.py", *options, str(folder / "captures.paths")), check=True)
+    make_collection(folder)
 
 
 def _contenders(lab: Lab, api: str, listing: str) -> list[Contender]:

@@ -14,15 +14,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.captures import make_captures
+from bench.captures import make_captures, make_collection
 from bench.harness import Answer, AtLeast, Comparison, Contender, Goal, json_answer
-from bench.lab import NATIVE, Lab, ours
+from bench.lab import LOOPS, NATIVE, Lab, local_job, ours
 from bench.peers import environment
 
 __all__ = ["measure"]
 
-_ROOT = Path(__file__).parents[3]
-_LOOPS = _ROOT / "bench/loops"
 _LINES = {"full": 10_000_000, "medium": 1_000_000, "small": 100_000}
 _LOOK_UPS = {"full": 10_000, "medium": 10_000, "small": 200}
 _FILES = 16
@@ -46,14 +44,7 @@ def _prepare(folder: Path, lines: int, look_ups: int) -> None:
     paths = make_captures(folder / "captures", lines, _FILES)
     (folder / "captures.paths").write_text("".join(f"{path}\n" for path in paths))
     subprocess.run(_job(folder, str(folder / "cluster")), check=True)
-    loc = (folder / "cluster/cluster.loc").read_text().splitlines()
-    shards = [line.split("\t")[0] for line in loc]
-    (folder / "server").mkdir()
-    (folder / "server/cluster.loc").write_text("".join(f"{each}\t{folder}/cluster/{each}\n" for each in shards))
-    (folder / "server/config.yaml").write_text(
-        "collections:\n  crawl:\n    index:\n      type: zipnum\n"
-        f"      path: {folder}/cluster/cluster.idx\n      loc: {folder}/server/cluster.loc\n"
-    )
+    make_collection(folder)
     wanted = set(random.Random(1).sample(range(lines // _FILES * _FILES), look_ups))
     with subprocess.Popen(["gzip", "-dc", *paths], stdout=subprocess.PIPE, encoding="ascii") as inflating:
         texts = (line for number, line in enumerate(inflating.stdout or ()) if number in wanted)
@@ -63,21 +54,8 @@ def _prepare(folder: Path, lines: int, look_ups: int) -> None:
 
 
 def _job(folder: Path, output: str) -> list[str]:
-    return [
-        sys.executable,
-        str(_ROOT / "jobs/url_index.py"),
-        "-r",
-        "local",
-        "--num-cores",
-        "2",
-        "--no-progress",
-        "--quiet",
-        "--shards",
-        _SHARDS,
-        "--output-dir",
-        output,
-        str(folder / "captures.paths"),
-    ]
+    options = ["--quiet", "--shards", _SHARDS, "--output-dir", output]
+    return local_job("url_index.py", *options, str(folder / "captures.paths"))
 
 
 def _building(lab: Lab, folder: Path) -> Comparison:
@@ -100,7 +78,7 @@ def _exact(lab: Lab, folder: Path) -> Comparison:
         *lab.each_core(command, _lines),
         Contender(
             "pywb",
-            [str(python), str(_LOOPS / "cdx_server_loop.py"), str(folder / "server"), str(urls)],
+            [str(python), str(LOOPS / "cdx_server_loop.py"), str(folder / "server"), str(urls)],
             answer=json_answer,
         ),
     ]
@@ -125,7 +103,7 @@ def _whole(lab: Lab, folder: Path) -> Comparison:
     inflating = "inflating and writing its blocks"
     contenders = [
         *lab.each_core(command, _lines),
-        Contender(inflating, [str(lab.readers), str(_LOOPS / "inflate_blocks.py"), str(idx)], answer=_lines),
+        Contender(inflating, [str(lab.readers), str(LOOPS / "inflate_blocks.py"), str(idx)], answer=_lines),
     ]
     goals: list[Goal] = [AtLeast(name, inflating, "cpu", 0.6 if name == NATIVE else 0.2) for name in ours()]
     return lab.compare("clusters", "all captures of all domains, to a file", contenders, None, goals=goals)

@@ -14,11 +14,10 @@ from pathlib import Path
 
 from bench.captures import make_captures
 from bench.harness import AtMost, AtMostBeyond, Comparison, Contender, Goal, lines_answer
-from bench.lab import LOOPS, Lab
+from bench.lab import LOOPS, Lab, local_job
 
 __all__ = ["measure"]
 
-_ROOT = Path(__file__).parents[3]
 _LINES = {"full": 2_000_000, "medium": 500_000, "small": 20_000}
 _FILES = 4
 _WHERE = "crawl = 'CC-MAIN-2026-04' AND subset = 'warc'"
@@ -62,19 +61,7 @@ def _prepare(folder: Path, lines: int) -> None:
 
 
 def _job(folder: Path, output: str) -> list[str]:
-    return [
-        sys.executable,
-        str(_ROOT / "jobs/url_table.py"),
-        "-r",
-        "local",
-        "--num-cores",
-        "2",
-        "--no-progress",
-        "--quiet",
-        "--output-dir",
-        output,
-        str(folder / "captures.paths"),
-    ]
+    return local_job("url_table.py", "--quiet", "--output-dir", output, str(folder / "captures.paths"))
 
 
 def _query(lab: Lab, table: Path, title: str, ours: str, theirs: str, factor: float) -> Comparison:

@@ -14,11 +14,10 @@ from pathlib import Path
 
 from bench.captures import ARC_2012, make_captures
 from bench.harness import AtMost, Comparison, Contender, Goal, lines_answer
-from bench.lab import NATIVE, Lab, ours
+from bench.lab import NATIVE, Lab, local_job, ours
 
 __all__ = ["measure"]
 
-_ROOT = Path(__file__).parents[3]
 _LINES = {"full": 5_000_000, "medium": 1_000_000, "small": 20_000}
 _LOOK_UPS = {"full": 20_000, "medium": 20_000, "small": 1_000}
 _FILES = 10
@@ -57,18 +56,7 @@ def _prepare(folder: Path, lines: int, look_ups: int) -> None:
 
 
 def _job(output: str) -> list[str]:
-    return [
-        sys.executable,
-        str(_ROOT / "jobs/prefix_tree.py"),
-        "-r",
-        "local",
-        "--num-cores",
-        "2",
-        "--no-progress",
-        "--quiet",
-        "--output-dir",
-        output,
-    ]
+    return local_job("prefix_tree.py", "--quiet", "--output-dir", output)
 
 
 def _looking_up(lab: Lab, folder: Path, look_ups: int) -> Comparison:
