@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from crawlmill import core as cores
+from tests.daemons import name_engine
 from tests.progress import Progress
 
 # Tests of what either core may do; the others run with the one that is taken by itself.
@@ -61,15 +62,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if hasattr(config, "workerinput"):  # in a worker process of pytest-xdist
-        from tests.scheduling import order_and_name_engines  # noqa: PLC0415
+        from tests.scheduling import order  # noqa: PLC0415
 
-        order_and_name_engines(items)
+        order(items)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     path = metafunc.definition.path.relative_to(Path(__file__).parent)
     if path.as_posix() in ON_BOTH_CORES:
         metafunc.parametrize("core", ["python", "native"], indirect=True)
+    name_engine(metafunc)
+
+
+@pytest.fixture(autouse=True)
+def daemons() -> None:
+    """Nothing but a part of the ids of tests that need an engine's daemons, see `tests.daemons`."""
 
 
 @pytest.fixture(autouse=True)

@@ -15,9 +15,11 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
-__all__ = ["EngineScheduling", "order_and_name_engines"]
+from tests.daemons import ENGINES, engine_in
 
-# How many processes have the daemons of an engine; the markers of its tests have its name. Daemons need memory.
+__all__ = ["EngineScheduling", "order"]
+
+# How many processes have the daemons of an engine, which need memory.
 PROCESSES: Final = {"hadoop": 2, "spark": 1}
 
 # What takes longest, in the order in which it is begun; after it come the other files.
@@ -32,28 +34,16 @@ CUT_BY_CASE: Final = "tests/docs/test_shown_commands.py"
 FEW_FILES: Final = 20
 
 
-def order_and_name_engines(items: list[pytest.Item]) -> None:
-    """In a process that runs tests: put the tests in the order in which they are begun, and engines' names in their ids.
-
-    The scheduler, in another process, sees nothing of a test but its id.
-    """
-    for item in items:
-        engine = next((name for name in PROCESSES if item.get_closest_marker(name)), None)
-        if engine:
-            item._nodeid = f"{item.nodeid}@{engine}"  # type: ignore[attr-defined]  # as pytest-xdist does for its groups
+def order(items: list[pytest.Item]) -> None:
+    """Put tests in the order in which they are begun."""
     items.sort(key=lambda item: _rank(item.nodeid))
 
 
-def _engine(nodeid: str) -> str | None:
-    engine = nodeid.rpartition("@")[2]
-    return engine if engine in PROCESSES else None
-
-
 def _rank(nodeid: str) -> int:
-    if engine := _engine(nodeid):
-        return list(PROCESSES).index(engine)
+    if engine := engine_in(nodeid):
+        return ENGINES.index(engine)
     places = (place for place, start in enumerate(LONGEST_FIRST) if nodeid.startswith(start))
-    return len(PROCESSES) + next(places, len(LONGEST_FIRST))
+    return len(ENGINES) + next(places, len(LONGEST_FIRST))
 
 
 class EngineScheduling(LoadScopeScheduling):
@@ -66,7 +56,7 @@ class EngineScheduling(LoadScopeScheduling):
         self._places: dict[str, int] = {}
 
     def _split_scope(self, nodeid: str) -> str:
-        if _engine(nodeid) or nodeid.startswith(CUT_BY_CASE):
+        if engine_in(nodeid) or nodeid.startswith(CUT_BY_CASE):
             return nodeid
         return nodeid.partition("[" if nodeid.startswith(CUT_BY_TEST) or self._has_few_files else "::")[0]
 
@@ -96,13 +86,13 @@ class EngineScheduling(LoadScopeScheduling):
         """The first unit that the process may run."""
         full = {name for name, most in PROCESSES.items() if sum(name in e for e in self._engines.values()) >= most}
         closed = full - self._engines.get(node, set())
-        return next((unit for unit in self.workqueue if _engine(unit) not in closed), None)
+        return next((unit for unit in self.workqueue if engine_in(unit) not in closed), None)
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         name = self._next_unit(node)
         if name is None:
             return
-        if engine := _engine(name):
+        if engine := engine_in(name):
             self._engines.setdefault(node, set()).add(engine)
         tests = self.assigned_work[node][name] = self.workqueue.pop(name)
         self._places = self._places or {nodeid: place for place, nodeid in enumerate(self.collection)}

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
 
+from tests.daemons import ENGINES, engine_in
+
 scheduling = pytest.importorskip("tests.scheduling", reason="pytest-xdist is not installed")
 
-HADOOP = [f"tests/engines/test_hadoop.py::test_job[{number}]@hadoop" for number in range(9)]
-SPARK = [f"tests/engines/test_spark.py::test_job_{number}@spark" for number in range(3)]
+HADOOP = [f"tests/engines/test_hadoop.py::test_job[@hadoop-{number}]" for number in range(9)]
+SPARK = [f"tests/engines/test_spark.py::test_job_{number}[@spark]" for number in range(3)]
 PAGES = [f"tests/docs/test_shown_commands.py::test_page[{page}.md]" for page in "abc"]
 FILES = [[f"tests/{name}.py::test_it[{number}]" for number in range(1 + name)] for name in range(30)]
 IDS = [*HADOOP, *SPARK, *PAGES, *(test for file in FILES for test in file)]
@@ -67,7 +71,7 @@ def test_every_test_is_run_once_and_few_processes_have_daemons(count, seed):
 
 def test_tests_of_engines_are_begun_first_and_shared_out():
     runs, _ = scheduled(4, 0, IDS)
-    begun = [run[0].rpartition("@")[2] for run in runs]
+    begun = [engine_in(run[0]) for run in runs]
     assert begun[:3] == ["hadoop", "hadoop", "spark"]
     assert runs[3][0] == PAGES[0]
     assert all(len([test for test in run if test in HADOOP]) > 1 for run in runs[:2])
@@ -99,25 +103,22 @@ def test_work_of_a_process_that_crashed_is_done_by_the_others():
     assert sorted(other.ended) == list(range(len(HADOOP)))
 
 
-def test_daemons_a_test_needs_are_in_its_id_and_what_takes_longest_comes_first():
-    class Item(SimpleNamespace):
-        nodeid = property(lambda self: self._nodeid)
-
-        def get_closest_marker(self, name):
-            return name in self.markers
-
-    items = [
-        Item(_nodeid="tests/api/test_a.py::test_a", markers=()),
-        Item(_nodeid="tests/docs/test_shown_commands.py::test_a[x]", markers=()),
-        Item(_nodeid="tests/engines/test_a.py::test_a", markers=()),
-        Item(_nodeid="tests/engines/test_b.py::test_b", markers=("spark",)),
-        Item(_nodeid="tests/engines/test_b.py::test_c", markers=("spark", "hadoop")),
-    ]
-    scheduling.order_and_name_engines(items)
-    assert [each.nodeid for each in items] == [
-        "tests/engines/test_b.py::test_c@hadoop",
-        "tests/engines/test_b.py::test_b@spark",
+def test_what_takes_longest_is_begun_first():
+    ids = [
+        "tests/engines/test_b.py::test_c[@hadoop]",
+        "tests/engines/test_b.py::test_b[@spark-x]",
         "tests/engines/test_a.py::test_a",
         "tests/docs/test_shown_commands.py::test_a[x]",
-        "tests/api/test_a.py::test_a",
+        "tests/api/test_a.py::test_a[a@hadoop-]",
     ]
+    items = [SimpleNamespace(nodeid=nodeid) for nodeid in reversed(ids)]
+    scheduling.order(items)
+    assert [each.nodeid for each in items] == ids
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_tests_with_the_marker_of_an_engine_have_its_name_in_their_ids(engine):
+    command = [sys.executable, "-m", "pytest", "-o", "addopts=", "--collect-only", "-q", "-m", engine, "tests/engines"]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.partition("\n\n")[0]
+    found = {engine_in(nodeid) for nodeid in listed.splitlines()}
+    assert found in ({engine}, {engine, ENGINES[0]})  # a test may need both
