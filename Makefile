@@ -3,11 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SETTINGS := setup.cfg pyproject.toml
-# Processes that run tests: those of engines wait for daemons most of the time, and leave their cores to the others; so
-# do, now and then, tests of servers and of jobs that are stopped.
+# Processes that run tests: those of engines wait for daemons, and those of servers and of jobs that are stopped wait now
+# and then, and leave their cores to the others.
 CORES := $(shell getconf _NPROCESSORS_ONLN)
-WITH_ENGINES = -n $(shell expr $(CORES) + 2)
-WITHOUT = -n $(shell expr $(CORES) + 1)
+PROCESSES = -n $(shell expr $(CORES) + 2)
 # Tests start Python a thousand times: without its cache of compiled modules each start would compile them again.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 NATIVE := native/Cargo.toml native/Cargo.lock native/pyproject.toml $(shell find native/src -name "*.rs")
@@ -21,11 +20,11 @@ demo: $(VENV)/.native $(VENV)/.serve
 # Engines that are not installed (Java, Maven, Spark) are named skips, or failures with CRAWLMILL_REQUIRE_ENGINES=1.
 test: $(VENV)/.tested $(VENV)/.native $(VENV)/.serve
 	@echo "== running all tests: a few minutes, or half an hour with Java and Maven, on real engines; now and then a line says what is running"
-	@$(PYTEST) -m "" $(WITH_ENGINES) --durations 40 --durations-min 5 $(TESTS)
+	@$(PYTEST) -m "" $(PROCESSES) --durations 40 --durations-min 5 $(TESTS)
 
 test-quick: $(VENV)/.tested $(VENV)/.native $(VENV)/.serve
-	@echo "== running the tests that need no Hadoop and no Spark"
-	@$(PYTEST) $(WITHOUT) $(TESTS)
+	@echo "== running the tests that need no Hadoop and no Spark, and are not slow"
+	@$(PYTEST) $(PROCESSES) $(TESTS)
 
 pythons:
 	@bash tools/pythons.sh

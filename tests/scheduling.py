@@ -39,11 +39,10 @@ def order(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: _rank(item.nodeid))
 
 
-def _rank(nodeid: str) -> int:
-    if engine := engine_in(nodeid):
-        return ENGINES.index(engine)
-    places = (place for place, start in enumerate(LONGEST_FIRST) if nodeid.startswith(start))
-    return len(ENGINES) + next(places, len(LONGEST_FIRST))
+def _rank(nodeid: str) -> tuple[int, int]:
+    engine = engine_in(nodeid)
+    place = next((place for place, start in enumerate(LONGEST_FIRST) if nodeid.startswith(start)), len(LONGEST_FIRST))
+    return ENGINES.index(engine) if engine else len(ENGINES), place
 
 
 class EngineScheduling(LoadScopeScheduling):

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools.rooms import PAGE, drawn, imported_later, imports_of_modules, mermaid, reduced
+from tools.rooms import PAGE, drawn, imported_later, imports_of_modules, mermaid, nodes_of, reduced
 
 import crawlmill
 from crawlmill.inputs.lists import Input
@@ -41,7 +41,7 @@ def modules():
 
 def imported(path):
     """(name, line) of everything that a module imports, also inside functions, and by `later`."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -78,19 +78,19 @@ def test_third_parties_stay_behind_their_fences(path):
 
 def test_every_module_says_what_it_is_for():
     for path in modules():
-        assert ast.get_docstring(ast.parse(path.read_text())), path
+        assert ast.get_docstring(nodes_of(path)[0]), path
 
 
 def test_exported_names_exist():
     for path in modules():
-        tree = ast.parse(path.read_text())
+        tree, *_ = nodes = nodes_of(path)
         exported = next((node.value for node in tree.body if isinstance(node, ast.Assign) and any(
             isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets)), None)  # fmt: skip
         if path.name in ("__init__.py", "__main__.py") or "tables" in path.name:
             continue
         assert exported is not None, f"{path} has no __all__"
         names = ast.literal_eval(exported)
-        defined = {name for node in ast.walk(tree) for name in _defined(node)}
+        defined = {name for node in nodes for name in _defined(node)}
         assert set(names) <= defined, f"{path}: {set(names) - defined}"
 
 

@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 PROJECT = Path(__file__).parent.parent
@@ -27,8 +27,14 @@ def imports_of_modules(package: Path = PACKAGE) -> Graph:
     return {own: set(_targets(path, set(names))) - {own} for own, path in names.items()}
 
 
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """The nodes of a module's syntax tree, the module itself first."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def _targets(path: Path, names: set[str]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in names)
         elif isinstance(node, ast.ImportFrom) and node.module in names:

@@ -87,6 +87,7 @@ def test_local_tables_need_nothing_for_remote_ones_or_parquet(table):
     assert all(line.startswith("import time:") for line in done.stderr.splitlines())
 
 
+@pytest.mark.slow
 def test_published_queries_run_verbatim():
     known, answers = shared("columnar/known"), json.loads(shared("columnar/answers.json").read_text())
     for path in sorted(shared("columnar/sql").glob("*.sql")):

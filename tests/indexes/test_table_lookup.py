@@ -228,6 +228,7 @@ def test_binary_texts_are_texts(tmp_path):
     assert json.loads(b"".join(chunks).split(b" ", 2)[2])["url"] == "http://example.com/"
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_row_groups_and_their_order_within_does_not_matter(tmp_path):
     keys = [f"com,example)/{n:06}" for n in range(40_000)]
     shuffled = random.Random(3).sample(keys, len(keys))

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.builders import pack, response, warcinfo
 from tests.storage.faults import CLOSE, RESET, Fault, FaultServer, Thing
 
@@ -27,6 +28,7 @@ def misfortune(dice: random.Random, size: int) -> dict:
     return {"answers": [(status, {"Retry-After": "0"} if dice.randrange(2) else {})]}
 
 
+@pytest.mark.slow
 def test_many_inputs_with_faults_count_as_without(tmp_path):
     dice = random.Random(5)
     things, unlucky = {}, 0

@@ -104,6 +104,7 @@ def test_references_of_all_kinds_lead_to_the_same_pages(tmp_path, kind, name):
     assert any(row[f"{kind}_filename"] for row in table) == (kind == "wet" or name is None)
 
 
+@pytest.mark.slow
 def test_damaged_and_mutated_files_are_joined_alike(tmp_path):
     dice = random.Random(5)
     pages = [response(number, ("Last-Modified", DATES[0])) for number in range(6)]

@@ -28,7 +28,12 @@ def written(rows, path):
 
 
 @pytest.mark.parametrize(
-    "rows", [[], [["a", 1, '{"x":1}'], [None, None, "null"]], [["é" * 70_000, n, "[]"] for n in range(2000)]]
+    "rows",
+    [
+        [],
+        [["a", 1, '{"x":1}'], [None, None, "null"]],
+        pytest.param([["é" * 70_000, n, "[]"] for n in range(2000)], marks=pytest.mark.slow),
+    ],
 )
 def test_what_is_written_pyarrow_reads_with_types_and_so_do_we(tmp_path, rows):
     path = written(rows, tmp_path / "part-00000.parquet")

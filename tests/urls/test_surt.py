@@ -114,6 +114,7 @@ def test_keys_of_real_lines_of_common_crawl():
         assert urlkey(re.search(r'"url": "([^"]+)"', line)[1]) == line.split(" ")[0]
 
 
+@pytest.mark.slow
 def test_keys_of_generated_urls_are_those_of_surt(keys_of_surt):
     compared = 0
     for url, wanted in keys_of_surt:

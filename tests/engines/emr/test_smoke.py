@@ -46,6 +46,7 @@ def shown_in_docs() -> list[str]:
     return block.replace("YOUR-BUCKET", "mine").splitlines()
 
 
+@pytest.mark.slow
 def test_smoke_run_ends_well_says_so_and_what_it_cost(streaming_emr, tmp_path):
     emr = streaming_emr
     command = [
