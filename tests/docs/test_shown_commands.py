@@ -28,6 +28,7 @@ from tests.sharing import made_once
 # The set-up is what the running tests stand on already.
 _INSTEAD = {"make demo": "bash tools/demo.sh"}
 _MARK = "\x1e"
+_SLOW = {"columnar.md", "legacy-crawls.md"}
 _PROGRESS = re.compile(r"^\d[\d,]*/\d[\d,]* inputs, .*\n", re.MULTILINE)
 
 
@@ -107,8 +108,12 @@ def run_console(block, where, project, environment):
         assert code == "0" or following == "echo $?", f"{where}: {command} exits with {code}, which is not shown"
 
 
+def as_cases(pages):
+    return [pytest.param(page, id=page.name, marks=[pytest.mark.slow] if page.name in _SLOW else []) for page in pages]
+
+
 @usual_zlib
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", as_cases(PAGES))
 def test_page_shows_what_happens(page, project, environment):
     saved = {}
     for block in blocks(page):
