@@ -118,6 +118,17 @@ def test_what_takes_longest_is_begun_first():
 
 def test_tests_with_the_marker_of_an_engine_have_its_name_in_their_ids():
     marked = " or ".join(ENGINES)
-    command = [sys.executable, "-m", "pytest", "-o", "addopts=", "--collect-only", "-q", "-m", marked, "tests/engines"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-o",
+        "addopts=--import-mode=importlib",
+        "--collect-only",
+        "-q",
+        "-m",
+        marked,
+        "tests/engines",
+    ]
     listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.partition("\n\n")[0]
     assert {engine_in(nodeid) for nodeid in listed.splitlines()} == set(ENGINES)
