@@ -178,6 +178,8 @@ def test_words_and_sentences_are_no_locations():
     ("line", "word"),
     [
         ("f0.warc.gz 0 400", "tabs"),
+        ("f0.warc.gz\t0 400", "tabs"),
+        ("f0.warc.gz\t0\t400", None),
         ('"f0.warc.gz"', "quotes"),
         ("'f0.warc.gz'", "quotes"),
         ("~/f0.warc.gz", "~"),

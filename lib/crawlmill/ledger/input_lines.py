@@ -11,7 +11,7 @@ from crawlmill.terminal.text import json_visible, visible
 __all__ = ["CDXJ", "COLUMNS", "as_line", "hint_for", "is_cdxj", "json_of", "may_be_location"]
 
 CDXJ: Final = re.compile(r"\S+ [0-9]{1,17} (\{.*\})")
-_BLANKS: Final = re.compile(r"\S+[ \t]+[0-9]+[ \t]+[0-9]+")
+_BLANKS: Final = re.compile(r"(?!\S+\t[0-9]+\t[0-9]+\Z)\S+[ \t]+[0-9]+[ \t]+[0-9]+")
 _LIKE_A_NAME: Final = re.compile(r"[^\s:]*([/.]|[-_]?[0-9])[^\s:]*(\t.*)?|\S+ [0-9]+ \{.*")
 _GLOB: Final = re.compile(r"[*?]|\[[^\]]+\]|\{[^}]*,[^}]*\}")
 _ANY_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")

@@ -121,6 +121,34 @@ def test_lists_within_a_relation_are_those_of_its_object():
         assert graph(said(html.format(attribute))) == triples(*expected)
 
 
+def test_only_the_blanks_of_html_separate_names():
+    """By the DOM, "split on ASCII whitespace": a no-break space, a vertical tab and others are part of a name."""
+    html = (
+        f'<p itemscope itemtype="{S}T"><b itemprop="a\u00a0b c">1</b></p>'
+        f'<p about="{S}x" typeof="{S}T\u2003{S}U"><b property="{S}a\u3000b {S}c">2</b></p>'
+        '<p class="h-x\u00a0h-y h-z"><b class="p-a\u00a0b p-c">3</b></p>'
+    )
+    assert graph(said(html)) == triples(
+        f"_:m <{RDF}type> <{S}T>", f'_:m <{S}a\u00a0b> "1"', f'_:m <{S}c> "1"',
+        f"<{S}x> <{RDF}type> <{S}T\u2003{S}U>", f'<{S}x> <{S}a\u3000b> "2"', f'<{S}x> <{S}c> "2"',
+        f"_:f <{RDF}type> <{MF}h-z>", f'_:f <{MF}c> "3"',
+    )  # fmt: skip
+
+
+def test_a_base_in_a_template_is_not_that_of_the_page():
+    html = (
+        '<template><base href="http://no.example/"></template><base href="/b/"><p itemscope><a itemprop="x:u" href=c>'
+    )
+    assert graph(said(html)) == triples("_:p <x:u> <http://example.com/b/c>")
+
+
+def test_the_term_html_of_the_context_of_schema_org_is_a_datatype():
+    script = '{"@context":"https://schema.org","@id":"x:s","text":{"@value":"<b>","@type":"HTML"}}'
+    assert graph(said(f'<script type="application/ld+json">{script}</script>')) == triples(
+        f'<x:s> <{S}text> "<b>"^^<{RDF}HTML>'
+    )
+
+
 def test_unknown_contexts_and_what_is_no_json_ld_are_counted_by_script():
     scripts = ['{"@context":"http://x.example/c"}', '[{"@context":{"@import":"/x"}}]', "nonsense", "5", "[" * 20_000]
     html = "".join(f"<script type=application/ld+json>{text}</script>" for text in scripts)

@@ -19,7 +19,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 
 from crawlmill.analysis.structured.page import Page
 from crawlmill.analysis.structured.quads import MAX_DEPTH, TooMuchError, Triples
-from crawlmill.analysis.structured.schema_org import is_schema_org, schema_org_context
+from crawlmill.analysis.structured.schema_org import is_schema_org, is_term, schema_org_context
 from crawlmill.analysis.structured.terms import iri, literal
 
 __all__ = ["add_json_ld"]
@@ -103,7 +103,7 @@ class _Survey:
     """What a document uses: names and contexts; and its cost.
 
     Attributes:
-        names: Keys, and the prefixes of texts.
+        names: Keys, the prefixes of texts, and texts that are terms of schema.org's context, such as types.
         schema_org: Where the address of schema.org's context is: an object or list, and the key or index in it.
     """
 
@@ -164,7 +164,7 @@ class _Survey:
 
     def _prefix(self, text: str) -> None:
         prefix, colon, _ = text.partition(":")
-        if colon:
+        if colon or is_term(text):
             self.names.add(prefix)
 
     def _context(self, place: Any, key: Any, value: Any) -> None:

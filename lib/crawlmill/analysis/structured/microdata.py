@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from crawlmill.analysis.structured.page import Branch, Page, text_of
+from crawlmill.analysis.structured.page import Branch, Page, names_in, text_of
 from crawlmill.analysis.structured.quads import MAX_DEPTH, TooMuchError, Triples
 from crawlmill.analysis.structured.terms import RDF_TYPE, XSD, iri, is_absolute, literal
 from crawlmill.analysis.structured.values import time_type
@@ -77,7 +77,7 @@ class _Reader:
                 raise TooMuchError("too-deep")
             element, add = item.element, self._triples.add
             subject = self._subjects[item]
-            types = [name for name in (element.attr("itemtype") or "").split() if is_absolute(name)]
+            types = [name for name in names_in(element.attr("itemtype")) if is_absolute(name)]
             for name in types:
                 add(subject, RDF_TYPE, iri(name))
             if types:
@@ -85,7 +85,7 @@ class _Reader:
             inner: list[Branch] = []
             for branch in self._properties(item):
                 value = self._value(branch, inner)
-                for name in dict.fromkeys((branch.element.attr("itemprop") or "").split()):
+                for name in dict.fromkeys(names_in(branch.element.attr("itemprop"))):
                     add(subject, self._predicate(name, vocabulary), value)
             pending.extend((branch, vocabulary, depth + 1) for branch in reversed(inner))
 
@@ -105,7 +105,7 @@ class _Reader:
         found: list[Branch] = []
         seen = {item}
         pending = item.children[::-1]
-        references = (item.element.attr("itemref") or "").split()
+        references = names_in(item.element.attr("itemref"))
         for name in dict.fromkeys(references):
             if (branch := self._by_id.get(name)) is not None:
                 pending.append(branch)

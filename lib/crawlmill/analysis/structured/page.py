@@ -16,10 +16,18 @@ from turbohtml import Document, parse
 from crawlmill.analysis.structured.terms import iri
 from crawlmill.urls.standard import Resolver
 
-__all__ = ["Branch", "Page", "text_nodes", "text_of"]
+__all__ = ["BLANKS", "Branch", "Page", "names_in", "text_nodes", "text_of"]
 
-_BLANKS: Final = " \t\n\f\r"
+BLANKS: Final = " \t\n\f\r"
+"""The blanks of HTML: others, such as no-break spaces, are part of a value."""
+
+_NAMES: Final = re.compile(f"[^{BLANKS}]+")
 _WRITTEN: Final = re.compile(r"(?:https?|wss?|ftp)://[^/\\]|(?!(?:https?|wss?|ftp|file):)", re.IGNORECASE)
+
+
+def names_in(value: str | None) -> list[str]:
+    """Split the value of an attribute, if there is one, at the blanks of HTML."""
+    return _NAMES.findall(value) if value else []
 
 
 def text_of(element: Any) -> str:
@@ -72,9 +80,9 @@ class Page:
 
     @cached_property
     def base_href(self) -> str | None:
-        """The value of the first `<base href>`; None if there is none."""
-        found = self.document.select_one("base[href]")
-        return None if found is None else str(found.attr("href"))
+        """The value of the first `<base href>` that is part of the page; None if there is none."""
+        found = self.branches("base[href]")
+        return str(found[0].element.attr("href")) if found else None
 
     @cached_property
     def resolver(self) -> Resolver:
@@ -92,7 +100,7 @@ class Page:
         An absolute IRI stays as written.
         """
         url = self.resolver.resolve(reference)
-        written = reference.strip(_BLANKS)
+        written = reference.strip(BLANKS)
         return written if url is not None and _WRITTEN.match(written) and iri(written) else url
 
     def language(self, element: Any) -> str:
@@ -110,7 +118,7 @@ class Page:
             given = attr("lang")
             given = attr("xml:lang") if given is None else given
             if given is not None:
-                found = given.strip(_BLANKS)
+                found = given.strip(BLANKS)
                 break
             element = element.parent
         for each in climbed:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-__all__ = ["is_schema_org", "schema_org_context"]
+__all__ = ["is_schema_org", "is_term", "schema_org_context"]
 
 _ADDRESSES: Final = frozenset(
     f"{scheme}://{www}schema.org{slash}" for scheme in ("http", "https") for www in ("", "www.") for slash in ("", "/")
@@ -68,6 +68,11 @@ _TERMS: Final[dict[str, Any]] = {
 def is_schema_org(address: str) -> bool:
     """Whether the address of a context is one of schema.org's own."""
     return address in _ADDRESSES
+
+
+def is_term(name: str) -> bool:
+    """Whether the context defines a name."""
+    return name in _TERMS
 
 
 def schema_org_context(names: Iterable[str]) -> dict[str, Any]:

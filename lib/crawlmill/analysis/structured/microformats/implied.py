@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from crawlmill.analysis.structured.microformats.classes import item_types
 from crawlmill.analysis.structured.microformats.values import plain_text
+from crawlmill.analysis.structured.page import names_in
 
 __all__ = ["implied_name", "implied_photo", "implied_url"]
 
@@ -69,4 +70,4 @@ def _elements(element: Any) -> list[Any]:
 
 
 def _is_item(element: Any) -> bool:
-    return bool(item_types((element.attr("class") or "").split()))
+    return bool(item_types(names_in(element.attr("class"))))

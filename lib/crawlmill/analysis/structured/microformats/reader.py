@@ -20,7 +20,7 @@ from urllib.parse import unquote
 from crawlmill.analysis.structured.microformats.classes import CLASSIC, Vocabulary, item_types, properties
 from crawlmill.analysis.structured.microformats.implied import implied_name, implied_photo, implied_url
 from crawlmill.analysis.structured.microformats.values import text_value, time_value, url_value
-from crawlmill.analysis.structured.page import Branch, Page
+from crawlmill.analysis.structured.page import BLANKS, Branch, Page, names_in
 from crawlmill.analysis.structured.quads import MAX_DEPTH, TooMuchError, Triples
 from crawlmill.analysis.structured.terms import RDF, RDF_TYPE, iri, literal
 
@@ -78,7 +78,7 @@ class _Reader:
 
     def item_at(self, branch: Branch, depth: int, kind: str = "") -> _Item | None:
         """The item that begins at an element; None if there is none, unless a type is given for it."""
-        classes = (branch.element.attr("class") or "").split()
+        classes = names_in(branch.element.attr("class"))
         types = item_types(classes)
         vocabularies: list[Vocabulary] = []
         if not types:
@@ -115,7 +115,7 @@ class _Reader:
     def _read_element(self, item: _Item, branch: Branch, seen: _Seen) -> _Item | None:
         """Add an element's properties of an item; returns the item that begins there, if any."""
         element = branch.element
-        classes = (element.attr("class") or "").split()
+        classes = names_in(element.attr("class"))
         if item.vocabularies:
             found, kind = _classic_properties(item.vocabularies, classes)
         else:
@@ -146,7 +146,7 @@ class _Reader:
             self._add_url(subject, name, url_value(element, self._page))
             return
         if prefix == "e":
-            markup = element.inner_html.strip(" \t\n\f\r")
+            markup = element.inner_html.strip(BLANKS)
             self._triples.charge(len(markup))
             self._triples.add(subject, iri(_MF + name), literal(markup, datatype=f"{RDF}HTML"))
             return
@@ -174,7 +174,7 @@ class _Reader:
                 self._add_property(seen.reviewed, element, prefix, name, _Seen())
 
     def _add_rels(self, item: _Item, element: Any, seen: _Seen) -> None:
-        rels = (element.attr("rel") or "").lower().split()
+        rels = names_in((element.attr("rel") or "").lower())
         href = element.attr("href")
         for vocabulary in item.vocabularies if rels and href else ():
             for rel, new in vocabulary.rels.items():

@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from crawlmill.analysis.structured.page import Page, text_nodes
+from crawlmill.analysis.structured.page import BLANKS, Page, names_in, text_nodes
 
 __all__ = ["plain_text", "text_value", "time_value", "url_value"]
 
-_BLANKS: Final = " \t\n\f\r"
 _URLS: Final = {
     "a": ("href",),
     "area": ("href",),
@@ -64,7 +63,7 @@ def plain_text(element: Any, *, sources: bool = True) -> str:
         sources: Whether an image without an `alt` is replaced by its `src`.
     """
     if element.select_one("script,style,img,template") is None:
-        return str(element.text).strip(_BLANKS)
+        return str(element.text).strip(BLANKS)
     pieces: list[str] = []
     for node in text_nodes(element):
         if type(node).__name__ == "Text":
@@ -76,14 +75,14 @@ def plain_text(element: Any, *, sources: bool = True) -> str:
                 pieces.append(alt)
             elif src is not None and sources:
                 pieces.append(f" {src} ")
-    return "".join(pieces).strip(_BLANKS)
+    return "".join(pieces).strip(BLANKS)
 
 
 def text_value(element: Any) -> str:
     """The value of a `p-` property."""
     parts = _value_parts(element)
     if parts:
-        return "".join(parts).strip(_BLANKS)
+        return "".join(parts).strip(BLANKS)
     given = _attribute(element, _TITLED["p"])
     return plain_text(element) if given is None else given
 
@@ -98,7 +97,7 @@ def url_value(element: Any, page: Page) -> str:
         given = "".join(parts) if parts else _attribute(element, _TITLED["u"])
     if given is None:
         given = plain_text(element)
-    given = given.strip(_BLANKS)
+    given = given.strip(BLANKS)
     return page.resolve(given) or given
 
 
@@ -114,11 +113,11 @@ def time_value(element: Any, date: str) -> tuple[str, str]:
         given = _attribute(element, _TITLED["dt"])
         value = plain_text(element) if given is None else given
         found = _DATE.match(value)
-        if found is None and date and (time := _time_of(value.strip(_BLANKS))):
+        if found is None and date and (time := _time_of(value.strip(BLANKS))):
             return f"{date} {time}", date
         return value, found[0] if found else date
     day = time = zone = ""
-    for part in (each.strip(_BLANKS) for each in parts):
+    for part in (each.strip(BLANKS) for each in parts):
         if found := _DATE.match(part):
             rest = part[found.end() :].lstrip("T ")
             if not rest:
@@ -130,7 +129,7 @@ def time_value(element: Any, date: str) -> tuple[str, str]:
         elif not time:
             time = _time_of(part)
     if not (day or time):
-        return "".join(parts).strip(_BLANKS), date
+        return "".join(parts).strip(BLANKS), date
     day = day or date
     if time and zone and not time.endswith("Z") and not re.search(r"[+-][0-9]", time):
         time += zone
@@ -183,7 +182,7 @@ def _is_of_other(part: Any, element: Any) -> bool:
     while above is not None and above != element:
         if type(above).__name__ == "DocumentFragment":
             return True
-        classes = (above.attr("class") or "").split() if hasattr(above, "attr") else ()
+        classes = names_in(above.attr("class")) if hasattr(above, "attr") else ()
         if any(name in ("value", "value-title") or _OF_ITEM.fullmatch(name) for name in classes):
             return True
         above = above.parent

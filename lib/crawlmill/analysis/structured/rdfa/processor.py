@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from crawlmill.analysis.structured.page import Branch, Page, text_of
+from crawlmill.analysis.structured.page import BLANKS, Branch, Page, names_in, text_of
 from crawlmill.analysis.structured.quads import MAX_DEPTH, TooMuchError, Triples
 from crawlmill.analysis.structured.rdfa.context import expand_curie, expand_name, read_prefixes
 from crawlmill.analysis.structured.rdfa.copying import copy_properties
@@ -261,12 +261,12 @@ class _Processor:
         attr = element.attr
         context = around
         if (vocabulary := attr("vocab")) is not None:
-            vocabulary = resolve_iri(self._base, vocabulary.strip()) if vocabulary.strip() else ""
+            vocabulary = resolve_iri(self._base, vocabulary.strip(BLANKS)) if vocabulary.strip(BLANKS) else ""
             context = replace(context, vocabulary=vocabulary)
             if vocabulary:
                 self._triples.add(iri(self._base), _USES_VOCABULARY, iri(vocabulary))
         declared = {
-            name[6:].lower(): attr(name).strip()
+            name[6:].lower(): attr(name).strip(BLANKS)
             for name in element.attrs
             if name.startswith("xmlns:") and name[6:] != "_"
         }
@@ -280,14 +280,14 @@ class _Processor:
 
     def _names(self, text: str, context: _Context) -> list[str]:
         """The IRIs of the names in an attribute; names without a meaning are left out."""
-        found = (expand_name(each, context.prefixes, context.vocabulary) for each in text.split())
+        found = (expand_name(each, context.prefixes, context.vocabulary) for each in names_in(text))
         return [name for name in dict.fromkeys(found) if name is not None]
 
     def _reference(self, text: str | None, prefixes: dict[str, str]) -> str | None:
         """The term of an `about` or `resource`: a compact IRI, in brackets or not, or an IRI reference."""
         if text is None:
             return None
-        text = text.strip()
+        text = text.strip(BLANKS)
         safe = text.startswith("[") and text.endswith("]")
         name = text[1:-1] if safe else text
         if name.startswith("_:"):
@@ -308,7 +308,7 @@ class _Processor:
             return resource
         for name in ("href", "src"):
             if (given := element.attr(name)) is not None:
-                return iri(resolve_iri(self._base, given.strip()))
+                return iri(resolve_iri(self._base, given.strip(BLANKS)))
         return None
 
     def _value(self, it: _Described, context: _Context) -> str | None:
@@ -319,7 +319,7 @@ class _Processor:
             given = attr("value") if time is None and element.tag == "data" else time
         language = self._page.language(element)
         if datatype is not None:
-            kind = expand_name(datatype.strip(), context.prefixes, context.vocabulary) or ""
+            kind = expand_name(datatype.strip(BLANKS), context.prefixes, context.vocabulary) or ""
             if kind in _MARKUP:
                 given = getattr(element, _MARKUP[kind])
                 self._triples.charge(len(given or ""))
@@ -352,5 +352,5 @@ class _Processor:
 
 def _without_terms(text: str | None) -> str | None:
     """The part of a `rel` that counts together with a `property`: names that are not terms; None if nothing is left."""
-    kept = [name for name in (text or "").split() if ":" in name]
+    kept = [name for name in names_in(text) if ":" in name]
     return " ".join(kept) if kept else None
