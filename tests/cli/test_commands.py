@@ -199,10 +199,11 @@ def test_records_heads_only_gives_the_same_rows(run, crawl):
     assert run("records", "--json", "--heads-only", crawl) == run("records", "--json", crawl)
 
 
-def test_unknown_field_is_a_mistake(run, crawl):
-    code, out, err = run("records", "--fields", "offset,nonsense", crawl)
+@pytest.mark.parametrize(("fields", "name"), [("offset,nonsense", "no field nonsense: "), ("", "no field '': ")])
+def test_unknown_field_is_a_mistake(run, crawl, fields, name):
+    code, out, err = run("records", "--fields", fields, crawl)
     assert (code, out) == (1, b"")
-    assert "nonsense" in err
+    assert name in err
 
 
 def test_cat_gives_a_member_of_many_records_that_is_too_large_to_be_held(run, tmp_path):
@@ -277,6 +278,17 @@ def test_ledger_that_is_none_is_an_error(run, crawl, tmp_path):
         code, out, err = run("ledger", path)
         assert (code, out) == (2, b"")
         assert len(err.splitlines()) == 1
+
+
+def test_ledger_of_no_input_says_so(run, tmp_path):
+    (tmp_path / "empty").touch()
+    assert run("ledger", tmp_path / "empty") == (0, b"0 inputs; 0 records, 0 B read\n", "")
+
+
+def test_range_that_ends_within_a_record_is_not_said_to_be_the_end_of_the_file(run, crawl):
+    code, out, err = run("cat", crawl, "--offset", 0, "--length", 20)
+    assert (code, out, err.count("\n")) == (2, b"", 1)
+    assert "expected more compressed data, got the end of the data at 20 (offset 0 in " in err
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no /dev/zero")

@@ -223,6 +223,12 @@ def test_mistakes_are_one_line_with_the_place(run, table, statement, said):
     assert not [word for word in ("UDF", "IndexError", "SET ") if word in err]
 
 
+def test_table_that_is_unknown_where_none_is_named_says_how_to_name_one(run):
+    code, out, err = run("sql", "SELECT 1 FROM 'x.parquet'")
+    assert (code, out) == (1, b"")
+    assert err == "crawlmill: no table 'x.parquet': expected a table that --table or --join names\n"
+
+
 def test_outputs_hold_the_same_rows(run, table, tmp_path):
     text = "SELECT url, warc_filename, warc_record_offset, warc_record_length FROM ccindex WHERE subset = 'robotstxt'"
     row = ["http://example.org/10", "f10.warc.gz", 100, 5]

@@ -36,7 +36,7 @@ def test_capture_has_no_fault(line):
         (b"com,example)/ 2024010100000 {}", "a timestamp of 14 digits"),
         (b"com,example)/ 202401010000000 {}", "a timestamp of 14 digits"),
         (b"com,example)/  20240101000000 {}", "a timestamp of 14 digits"),
-        (b"com,example)/ 20240101000000  {}", "one blank behind the timestamp"),
+        (b"com,example)/ 20240101000000  {}", "one blank after the timestamp"),
         (CDXJ[:-1], "JSON"),
         (CDXJ + b"}", "JSON"),
         (CDXJ.replace(b"example.com", b"\xff"), "JSON"),

@@ -103,6 +103,7 @@ def test_line_that_is_no_row_is_bad_json_with_its_number(line):
     with pytest.raises(FormatError, match=r"l\.jsonl, line 2") as caught:
         list(read_ledger([good, line], "l.jsonl"))
     assert caught.value.reason == "bad-json"
+    assert "codec" not in str(caught.value)
 
 
 def test_summary_counts_outcomes_records_and_bytes_and_shows_the_first_ten_bad_inputs():

@@ -296,6 +296,8 @@ MISTAKES = [
     (("--no-such-option", "good.paths"), "no-such-option"),
     (("--min-c", "5", "good.paths"), "--min-c"),
     (("--output", "x", "good.paths"), "--output"),
+    (("--output-dir", "", "good.paths"), "--output-dir: expected a location, got ''"),
+    (("--ledger", "", "good.paths"), "--ledger: expected a location, got ''"),
     (("-r", "nosuch", "good.paths"), "nosuch"),
     (("-r", "hadoop", "good.paths"), "hadoop"),
     (("-r", "hadoop", "--checkpoint", "c", "good.paths"), "--checkpoint"),

@@ -51,7 +51,7 @@ COMMANDS = {
     "report": Command("runs", "make a page of a run: results, losses, throughput, or its difference from another"),
     "sql": Command("indexes", "ask the columnar index by SQL"),
     "simhash": Command("archives", "print the 2012 similarity hash of texts"),
-    "doctor": Command("runs", "look whether a runner could run jobs from here, and what to mend"),
+    "doctor": Command("runs", "check whether a runner works from here, and how to fix it"),
     "sample": Command("crawls", "write a synthetic crawl whose true answers are known"),
     "completion": Command("shell", "print a script that completes commands and options in bash, zsh or fish"),
 }

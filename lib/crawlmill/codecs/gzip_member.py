@@ -83,7 +83,7 @@ def inflate_member(window: Window) -> Iterator[bytes]:
     while not inflater.eof:
         if not compressed:
             if not window.hold(1):
-                raise _cut("member", offset, "more compressed data", f"the end of the file at {window.offset}")
+                raise _cut("member", offset, "more compressed data", f"the end of the data at {window.offset}")
             compressed = window.data[window.at : window.at + _FEED]
             window.at += len(compressed)
         try:

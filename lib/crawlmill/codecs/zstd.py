@@ -267,7 +267,7 @@ class _Blocks:
         window = self._window
         begin = self._offset + at - window.start
         if not window.hold(begin - window.at + 3):
-            raise self._cut("another block", f"the end of the file at {window.start + len(window.data)}")
+            raise self._cut("another block", f"the end of the data at {window.start + len(window.data)}")
         begin = self._offset + at - window.start
         head = int.from_bytes(window.data[begin : begin + 3], "little")
         self._last, kind, size = bool(head & 1), head >> 1 & 3, head >> 3
@@ -281,7 +281,7 @@ class _Blocks:
         if self._left is None:
             return b""
         if not window.hold(self._left):
-            raise self._cut("more compressed data", f"the end of the file at {window.start + len(window.data)}")
+            raise self._cut("more compressed data", f"the end of the data at {window.start + len(window.data)}")
         piece = window.data[window.at : window.at + self._left]
         window.at += self._left
         self._left = self.next_at(window.offset - self._offset)
@@ -292,7 +292,7 @@ class _Blocks:
         while self._left is not None:
             size = min(self._left, _PIECE)  # a skippable frame may have any size
             if not self._window.hold(size):
-                raise self._cut("more compressed data", f"the end of the file at {self._window.offset}")
+                raise self._cut("more compressed data", f"the end of the data at {self._window.offset}")
             if size < self._left:
                 self._window.at += size
                 self._left -= size

@@ -213,13 +213,13 @@ class ArcCutter(RecordCutter[UrlLine, ArcRecord]):
             return RecordEnd(closed=False)
         if window.ended and at >= len(data):
             window.at = len(data)
-            self.problem(self.cut("record", "a line feed behind its block", "the end"), offset)
+            self.problem(self.cut("record", "a line feed after its block", "the end"), offset)
             return None
         self.problem(
             FormatError(
                 "wrong length in a URL line",
                 reason="bad-length",
-                expected=f"a record behind {length} bytes",
+                expected=f"a record after {length} bytes",
                 actual=repr(data[at : at + 20])[2:-1],
             ),
             offset,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["check_ledger_place", "failed_lines", "keep_ledger", "read_ledger"]
 
 _LOGGER: Final = logging.getLogger("crawlmill")
+_SHOWN: Final = 40
 
 
 def check_ledger_place(ledger: str, options: StorageOptions) -> None:
@@ -88,7 +89,10 @@ def read_ledger(lines: Iterable[bytes], name: str) -> Iterator[LedgerRow]:
         try:
             row = LedgerRow.from_json(json.loads(line))
         except (ValueError, RecursionError) as error:
-            raise FormatError(f"no JSON: {error}", reason="bad-json", source=where) from error
+            shown = repr(line[:_SHOWN])
+            raise FormatError(
+                "not a line of a ledger", reason="bad-json", expected="a JSON object", actual=shown, source=where
+            ) from error
         except FormatError as error:
             raise error.located(source=where) from error
         yield row

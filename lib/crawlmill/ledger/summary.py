@@ -82,7 +82,8 @@ class Summary:
             f"{self.outcomes[kind]:,} {kind}" for kind in ("ok", "partial", "failed") if self.outcomes[kind]
         )
         outcomes += f" ({self.unaccounted:,} unaccounted)" if self.unaccounted else ""
-        return f"{_plural(self.inputs, 'input')}: {outcomes}; {_plural(self.records, 'record')}, {size(self.bytes)}"
+        outcomes = f": {outcomes}" if outcomes else ""
+        return f"{_plural(self.inputs, 'input')}{outcomes}; {_plural(self.records, 'record')}, {size(self.bytes)}"
 
     def _noted(self) -> list[str]:
         """What is not a loss but must not go unnoticed: records left out on request, payloads the crawler truncated."""

@@ -147,6 +147,9 @@ class _Launch:
 
     def _check_places(self) -> None:
         """Check now, not after hours of work, that the ledger and a checkpoint can be written."""
+        for option, place in (("--output-dir", self.options.output_dir), ("--ledger", self.options.ledger)):
+            if place == "":
+                raise UsageError(f"{option}: expected a location, got ''")
         if self.job.needs_output_dir() and not self.options.output_dir:
             raise UsageError(f"{self.job.name()} writes files: it needs --output-dir")
         core.name()

@@ -78,7 +78,7 @@ class ResultFolder:
         try:
             found = json.loads(content)
         except (ValueError, RecursionError) as error:
-            raise FormatError(f"no JSON: {error}", reason="bad-json", source=name) from error
+            raise FormatError(f"not JSON: {error}", reason="bad-json", source=name) from error
         if not isinstance(found, dict):
             raise FormatError("not an object of JSON", reason="bad-json", source=name)
         return found

@@ -82,7 +82,7 @@ def _json_lines(lines: Iterable[bytes], columns: Columns | None) -> Iterator[tup
         try:
             row = from_json(line.decode())
         except (ValueError, RecursionError) as error:
-            raise _broken(number, f"no JSON: {error}", "bad-json") from error
+            raise _broken(number, f"not JSON: {error}", "bad-json") from error
         if not isinstance(row, dict):
             raise _broken(number, f"expected an object, got {line[:80]!r}", "bad-json")
         if columns is None:

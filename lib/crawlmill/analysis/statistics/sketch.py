@@ -99,5 +99,5 @@ class Sketch:
         if not isinstance(registers, list) or len(registers) != _M:
             raise ValueError("not a sketch of 16384 registers")
         if not all(type(value) is int and 0 <= value <= _MAX_REGISTER for value in registers):
-            raise ValueError("a register of a sketch is no number from 0 to 51")
+            raise ValueError("a register of a sketch is not a number from 0 to 51")
         return cls(bytes(registers))

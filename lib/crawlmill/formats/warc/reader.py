@@ -176,14 +176,14 @@ class WarcCutter(RecordCutter[str, WarcRecord]):
         if self.part and not found:
             return AS_DECLARED
         if self.member is None and len(found) < 4 and (_END.startswith(found) or found == b"\n"):
-            self.problem(self.cut("record", "two line ends behind its block", f"{len(found)} bytes"), offset)
+            self.problem(self.cut("record", "two line ends after its block", f"{len(found)} bytes"), offset)
             window.at += len(found)
             return None
         self.problem(
             FormatError(
                 "wrong Content-Length",
                 reason="bad-length",
-                expected=f"two line ends behind {length} bytes",
+                expected=f"two line ends after {length} bytes",
                 actual=found.hex() or "the end of the member",
             ),
             offset,

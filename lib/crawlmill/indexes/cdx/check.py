@@ -50,7 +50,7 @@ def _fault_of_start(line: bytes) -> Fault:
         return "a key, a timestamp and more", _shown(line)
     if not re.fullmatch(rb"[0-9]{14}", fields[1]):
         return "a timestamp of 14 digits", _shown(fields[1])
-    return "one blank behind the timestamp", _shown(line)
+    return "one blank after the timestamp", _shown(line)
 
 
 def _shown(text: bytes) -> str:

@@ -106,6 +106,6 @@ def _giant(part: Part) -> FormatError:
 
 def _short(offset: int, length: int, found: int, part: Part) -> FormatError:
     left = part.end - offset - length
-    more = f" (and {left} bytes of members behind it)" if left else ""
-    what = "a member is cut off by the end of its shard" if found else "cluster.idx points behind the end of its shard"
+    more = f" (and {left} bytes of members after it)" if left else ""
+    what = "a member is cut off by the end of its shard" if found else "cluster.idx points beyond the end of its shard"
     return FormatError(what, reason="truncated", offset=offset, expected=f"{length} bytes{more}", actual=found)

@@ -172,7 +172,7 @@ class ClusterCheck:
             left += self._at - self._furthest
             if left > 0:
                 what = FormatError(
-                    "a shard goes on behind the last member of cluster.idx",
+                    "a shard goes on after the last member of cluster.idx",
                     offset=self._furthest,
                     reason="trailing-bytes",
                     actual=f"{left} bytes",

@@ -59,10 +59,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List the records."""
-    wanted = options.fields.split(",") if options.fields else None
+    wanted = None if options.fields is None else options.fields.split(",")
     known = {*_ADDED, *(name for reader in readers_of(Record) for name in reader.listed())}
     if unknown := set(wanted or ()) - known:
-        raise UsageError(f"no field {', '.join(sorted(unknown))}", expected=", ".join(sorted(known)))
+        raise UsageError(f"no field {', '.join(sorted(unknown)) or repr('')}", expected=", ".join(sorted(known)))
     storage = make_storage(options)
     write = _json_writer(wanted) if options.json else _table_writer(wanted, options)
     selection = Selection(criteria=criteria_of(options))

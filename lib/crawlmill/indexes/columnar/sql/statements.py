@@ -211,7 +211,9 @@ def names_of(statements: Iterable[Statement]) -> set[str]:
 
 
 def _unknown_table(name: str, known: set[str]) -> UsageError:
-    return UsageError(f"no table {name[:_SHOWN]!r}", expected=", ".join(sorted(known)))
+    return UsageError(
+        f"no table {name[:_SHOWN]!r}", expected=", ".join(sorted(known)) or "a table that --table or --join names"
+    )
 
 
 def _refused(node: Any) -> UsageError:
