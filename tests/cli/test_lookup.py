@@ -70,6 +70,20 @@ def test_list_is_an_input_list(run, index):
     ]
 
 
+def test_a_capture_without_a_place_is_told_and_not_in_the_list(run, tmp_path):
+    """The Wayback Machine prints 7 columns, CDX 9 has no length."""
+    (tmp_path / "a.cdx").write_bytes(
+        b"com,a)/ 20240101000000 http://a.com/ text/html 200 SHA 77\n"
+        b"com,a)/ 20240102000000 http://a.com/ text/html 200 SHA - 88 x.warc.gz\n"
+        b"com,a)/ 20240103000000 http://a.com/ text/html 200 SHA - - 77 99 x.warc.gz\n"
+    )
+    code, out, err = run("lookup", "a.com", "--index", tmp_path / "a.cdx", "--output", "list")
+    assert (code, out) == (2, b"x.warc.gz\t99\t77\n")
+    assert [line.partition("it has no ")[2] for line in err.splitlines()] == ["filename and no offset", "length"]
+    _, out, _ = run("lookup", "a.com", "--index", tmp_path / "a.cdx", "--output", "tsv", "--fields", "length,offset")
+    assert out == b"length\toffset\n77\t\n\t88\n77\t99\n"
+
+
 def test_columns_of_cdx_are_named(run, tmp_path):
     (tmp_path / "a.cdx").write_bytes(
         b" CDX N b a m s k r M S V g\n"
@@ -162,6 +176,7 @@ def test_shard_that_is_denied_is_not_said_to_be_missing(run, tmp_path):
         (["a.com", "--index", "I", "--filter", "~url:("], "is not a regular expression"),
         (["a.com", "--index", "I", "--sort", "closest"], "needs a timestamp"),
         (["a.com", "--index", "I", "--sort", "closest", "--closest", "tomorrow"], "closest: expected"),
+        (["a.com", "--index", "I", "--closest", "2024"], "closest: expected no timestamp in the order `key`"),
         (["a.com", "--index", "I", "--match", "some"], "invalid choice"),
         (["a.com", "--index", "I", "--limit", "ten"], "--limit"),
         (["a.com", "--index", "I", "--output", "xml"], "invalid choice"),

@@ -52,6 +52,12 @@ def test_last_line_without_its_end_counts(pack):
     assert read(pack(text(LINES)[:-1]))[:2] == (LINES, [])
 
 
+@pytest.mark.parametrize("most", [1, 1 << 20])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_byte_order_mark_is_no_part_of_a_key(pack, most):
+    assert read(pack(b"\xef\xbb\xbf" + text(LINES)), most)[:2] == (LINES, [])
+
+
 def test_member_ends_a_line():
     data = gzip.compress(text(LINES[:20])[:-1]) + gzip.compress(text(LINES[20:]))
     assert read(data)[:2] == (LINES, [])

@@ -141,6 +141,18 @@ def test_a_file_out_of_order_is_told_and_no_line_that_was_read_is_lost(tmp_path)
     assert [problem.reason for problem in problems] == ["bad-header"]
 
 
+@pytest.mark.parametrize("core", ["python", "native"], indirect=True)
+@pytest.mark.parametrize("per", [2, 4])
+def test_lines_of_a_cluster_out_of_order_are_told_and_given_to_those_that_mean_them(tmp_path, core, per):
+    a, b, c, d = (f'com,{name})/ 20240101000000 {{"url": "http://{name}.com/"}}' for name in "abcd")
+    make_cluster(tmp_path / "c", [a, d, c, b], per=per, shards=1)
+    problems = []
+    queries = [query("*.com"), *(query(f"{name}.com") for name in "bcd")]
+    assert ask([tmp_path / "c"], queries, problems)[1:] == [[b], [c], [d]]
+    assert {problem.reason for problem in problems} == {"bad-header"}
+    assert "out of order" in str(problems[0])
+
+
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [

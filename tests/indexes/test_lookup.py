@@ -54,6 +54,13 @@ KINDS = {
     "members without a last line end": lambda folder, lines: (folder / "a.cdxj").write_bytes(
         b"".join(gzip.compress(text(lines[at : at + 77])[:-1]) for at in range(0, len(lines), 77))
     ),
+    "gzip with a member within the first line": lambda folder, lines: (folder / "a.cdxj").write_bytes(
+        gzip.compress(b"") + gzip.compress(text(lines)[:9]) + gzip.compress(text(lines)[9:])
+    ),
+    "a byte order mark": lambda folder, lines: (folder / "a.cdxj").write_bytes(b"\xef\xbb\xbf" + text(lines)),
+    "a byte order mark and a header in gzip": lambda folder, lines: (folder / "a.cdxj").write_bytes(
+        gzip.compress(b"\xef\xbb\xbf CDX N b a\n" + text(lines))
+    ),
     "cluster": lambda folder, lines: make_cluster(folder / "a.cdxj", lines),
     "cluster of four columns": lambda folder, lines: make_cluster(
         folder / "a.cdxj", lines, columns=4, loc=False, per=7
@@ -152,6 +159,14 @@ def test_large_answers_are_sorted_in_files(tmp_path, monkeypatch):
     ):
         (found,) = ask([tmp_path / "a"], [query("*.com", **options)])
         assert found == expected(LINES, "*.com", **options)
+
+
+def test_digits_that_a_time_lacks_mean_the_earliest_time(tmp_path):
+    """`20241` is 1 October 2024: 30 days after the first capture, 31 days before the second."""
+    lines = [f'com,a)/ 2024{day}000000 {{"url": "http://a.com/"}}' for day in ("0901", "1101")]
+    (tmp_path / "a").write_bytes(text(lines))
+    wanted = query("a.com", sort="closest", closest="20241", limit=1)
+    assert ask([tmp_path / "a"], [wanted]) == [lines[:1]]
 
 
 def test_long_lines_are_found(tmp_path):

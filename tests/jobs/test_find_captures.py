@@ -222,6 +222,26 @@ def test_what_is_lost_of_a_list_of_plain_urls_is_lost_of_those_that_mean_it(find
     assert sum(row["outcome"] != "ok" for row in ledger.values()) < len(ledger) / 4
 
 
+@pytest.mark.parametrize("core", ["python", "native"], indirect=True)
+@pytest.mark.parametrize("options", [["--with-pattern"], ["--output-format", "json"], ["--output-format", "list"]])
+def test_a_line_that_is_no_object_is_lost_of_its_pattern(find, tmp_path, core, options):
+    good = [f'com,{name})/ 20240101000000 {{"offset": "1", "length": "2", "filename": "x"}}' for name in "ab"]
+    make_cluster(tmp_path / "i", [good[0], 'com,a)/ 20240102000000 {"url": oops}', good[1]], shards=1)
+    code, out, ledger, _ = find(["http://a.com/", "http://b.com/"], "--index", tmp_path / "i", *options)
+    assert (code, len(out)) == (2, 2)
+    outcomes = {url: (row["outcome"], row["records"], row["lost"]) for url, row in ledger.items()}
+    assert outcomes == {"http://a.com/": ("partial", 1, {"bad-json": 1}), "http://b.com/": ("ok", 1, {})}
+
+
+@pytest.mark.parametrize("core", ["python", "native"], indirect=True)
+def test_lines_of_a_member_out_of_order_are_told_and_found(find, tmp_path, core):
+    a, b, c, d = (f'com,{name})/ 20240101000000 {{"url": "http://{name}.com/"}}' for name in "abcd")
+    make_cluster(tmp_path / "i", [a, d, c, b], shards=1)
+    code, out, _, err = find([f"http://{name}.com/" for name in "abcd"], "--index", tmp_path / "i")
+    assert (code, sorted(out)) == (2, [a, b, c, d])
+    assert "out of order" in err
+
+
 def test_a_missing_shard_fails_its_patterns_in_every_task(find, tmp_path):
     make_cluster(tmp_path / "i", LINES, shards=2)
     (tmp_path / "i" / "cdx-00001.gz").unlink()

@@ -21,7 +21,7 @@ from crawlmill.codecs.members import ContentError
 from crawlmill.codecs.source import Window
 from crawlmill.errors import FormatError
 
-__all__ = ["MAGIC", "MAX_HEADER", "header_length", "inflate_member"]
+__all__ = ["MAGIC", "MAX_HEADER", "header_length", "inflate_member", "inflated_start"]
 
 MAGIC: Final = b"\x1f\x8b\x08"
 MAX_HEADER: Final = 1 << 17  # an extra field has up to 64 KiB; as much again is allowed for name and comment
@@ -64,6 +64,19 @@ def header_length(data: bytes) -> int | None:
                 actual=f"{computed:04x}",
             )
     return at if at <= len(data) else None
+
+
+def inflated_start(data: bytes, most: int) -> bytes:
+    """The beginning of the content of gzip members, up to about `most` bytes, as far as they are intact in `data`."""
+    text = b""
+    while data.startswith(MAGIC) and len(text) < most:
+        inflater = zlib.decompressobj(31)
+        try:
+            text += inflater.decompress(data, most)
+        except zlib.error:
+            break
+        data = inflater.unused_data
+    return text
 
 
 def inflate_member(window: Window) -> Iterator[bytes]:

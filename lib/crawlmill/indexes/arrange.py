@@ -65,7 +65,7 @@ def distance_s(timestamp: bytes | str, other: str) -> int:
 
 
 def _seconds(timestamp: str) -> int:
-    digits = timestamp + "00000101000000"[len(timestamp) :]
+    digits = timestamp.ljust(14, "0")
     year, month, day = int(digits[:4]), int(digits[4:6]), int(digits[6:8])
     month = min(max(month, 1), 12)
     days = date(max(year, 1), month, 1).toordinal() + max(day, 1)

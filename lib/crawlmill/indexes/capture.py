@@ -4,8 +4,9 @@
     com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 - - 1024 4096 x.warc.gz              CDX 11
     com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 - 4096 x.warc.gz                     CDX 9
 
-CDX files with 10 columns lack the length, those with 7 and 8 also lack redirect and robot flags. Three columns about
-the original of a revisit may follow in each. A `-` means no value.
+CDX files with 10 columns lack the length, those with 8 also lack redirect and robot flags. Three columns about the
+original of a revisit may follow in each. Lines with 7 columns are those of the Wayback Machine's API, which end with
+the length. A `-` means no value.
 
 Spec: https://archive.org/web/researcher/cdx_file_format.php for the columns; CDXJ as published by Common Crawl. Keys
 may contain `{`, so lines are split at their first two blanks.
@@ -53,7 +54,7 @@ _COLUMNS: Final = {
     10: ("url", "mime", "status", "digest", "redirect", "robotflags", "offset", "filename"),
     9: ("url", "mime", "status", "digest", "redirect", "offset", "filename"),
     8: ("url", "mime", "status", "digest", "offset", "filename"),
-    7: ("url", "mime", "status", "digest", "offset"),
+    7: ("url", "mime", "status", "digest", "length"),
 }
 _COLUMNS_BY_NUMBER: Final = _COLUMNS | {14: _COLUMNS[11] + _ORIGINAL, 12: _COLUMNS[9] + _ORIGINAL}
 _TIMESTAMP: Final = re.compile(rb"[0-9]{14}")

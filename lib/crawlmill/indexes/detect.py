@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import re
-import zlib
 from typing import Final
 
+from crawlmill.codecs.gzip_member import inflated_start
 from crawlmill.errors import FormatError
 from crawlmill.indexes.cdx.read_through import begins_line
 from crawlmill.indexes.cluster.rows import parse_row
@@ -41,7 +42,7 @@ def detect_index(head: bytes, name: str) -> tuple[str, bool]:
             expected="a prefix B-tree",
             actual=repr(head[:24])[2:-1] or "0 bytes",
         )
-    text = _inflated(head) if gzipped else head
+    text = (inflated_start(head, HEAD_BYTES) if gzipped else head).removeprefix(codecs.BOM_UTF8)
     lines = (line.rstrip(b"\r") for line in text.split(b"\n"))
     line = next((line for line in lines if line), b"")
     if not line and not text.strip(b"\r\n"):
@@ -64,10 +65,3 @@ def detect_index(head: bytes, name: str) -> tuple[str, bool]:
         expected="CDX, CDXJ (plain or gzip), the cluster.idx of a cluster, or a prefix B-tree",
         actual=repr(line[:60].decode("utf-8", "backslashreplace")),
     )
-
-
-def _inflated(head: bytes) -> bytes:
-    try:
-        return zlib.decompressobj(31).decompress(head, HEAD_BYTES)
-    except zlib.error:
-        return b"\n"  # damaged at the very beginning, which its reader reports

@@ -25,6 +25,7 @@ __all__ = [
     "is_sorted",
     "key_and_time",
     "last_line",
+    "sorted_lines",
     "sound_lines",
     "tidy",
 ]
@@ -122,6 +123,12 @@ class Order:
         if key_and_time(first_line(chunk)) >= key_and_time(before) and is_sorted(chunk):
             return None
         return first_disorder(chunk, before)
+
+
+def sorted_lines(chunk: Chunk) -> bytes:
+    """The lines of a chunk in the order of their bytes, without blank ones."""
+    lines = sorted(line for line in bytes(chunk).split(b"\n") if line)
+    return b"\n".join(lines) + b"\n" if lines else b""
 
 
 def sound_lines(chunk: Chunk) -> int:

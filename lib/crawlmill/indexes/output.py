@@ -16,6 +16,8 @@ __all__ = ["FORMATS", "Printer", "make_printer"]
 
 FORMATS: Final = ("cdxj", "json", "tsv", "list")
 
+_PLACE: Final = ("filename", "offset", "length")
+
 Printer = Callable[[Chunk, OnProblem], Chunk]
 """Makes of lines of an index what is printed; told is what no capture can be made of."""
 
@@ -46,20 +48,16 @@ def make_printer(form: str, fields: str | None) -> Printer:
 
 def _each(shown: Callable[[Capture], str]) -> Printer:
     def printer(chunk: Chunk, on_problem: OnProblem) -> Chunk:
-        text = "".join(map(shown, _captures(chunk, on_problem)))
-        return text.encode("utf-8", "surrogateescape")
+        return "".join(lines(chunk, on_problem)).encode("utf-8", "surrogateescape")
+
+    def lines(chunk: Chunk, on_problem: OnProblem) -> Iterator[str]:
+        for line in bytes(chunk).split(b"\n")[:-1]:
+            try:
+                yield shown(parse_capture(line))
+            except FormatError as error:
+                on_problem(error)
 
     return printer
-
-
-def _captures(chunk: Chunk, on_problem: OnProblem) -> Iterator[Capture]:
-    for line in bytes(chunk).split(b"\n")[:-1]:
-        try:
-            capture = parse_capture(line)
-        except FormatError as error:
-            on_problem(error)
-        else:
-            yield capture
 
 
 def _json_line(names: list[str] | None) -> Callable[[Capture], str]:
@@ -86,9 +84,15 @@ def _cdxj_line(names: list[str]) -> Callable[[Capture], str]:
 
 
 def _list_line(capture: Capture) -> str:
-    cells = [_cell(capture, name) for name in ("filename", "offset", "length")]
+    cells = [_cell(capture, name) for name in _PLACE]
+    if missing := [name for name, cell in zip(_PLACE, cells, strict=True) if not cell]:
+        raise FormatError(
+            f"the capture {capture.urlkey} {capture.timestamp} does not say where its record is: it has no "
+            + " and no ".join(missing),
+            reason="bad-header",
+        )
     if any(mark in cells[0] for mark in "\t\r\n"):  # JSON is a valid line of an input list too
-        return json.dumps(dict(zip(("filename", "offset", "length"), cells, strict=True))) + "\n"
+        return json.dumps(dict(zip(_PLACE, cells, strict=True))) + "\n"
     return "\t".join(cells) + "\n"
 
 

@@ -110,6 +110,8 @@ class Query:
             raise UsageError("sort", expected=", ".join(SORTS), actual=repr(self.sort))
         if self.sort == "closest" and self.closest is None:
             raise UsageError("the order `closest` needs a timestamp to be close to")
+        if self.sort != "closest" and self.closest is not None:
+            raise UsageError("closest", expected=f"no timestamp in the order `{self.sort}`", actual=repr(self.closest))
         if self.limit is not None and self.limit < 0:
             raise UsageError("limit", expected="a whole number of 0 or more", actual=self.limit)
 

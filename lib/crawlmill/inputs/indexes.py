@@ -11,6 +11,7 @@ TABLE-DIR  x.parquet  table.paths                        a table of Parquet file
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from collections.abc import Sequence
@@ -194,7 +195,7 @@ def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem, value
         return cluster
     if form == "prefix-tree" and size is not None:
         return PrefixTree(file, size, head, on_problem, value_bytes)
-    if gzipped or size is None:
+    if gzipped or size is None or head.startswith(codecs.BOM_UTF8):
         return FileReadThrough(file, form, on_problem, gzipped=gzipped)
     index = SortedFile(file, size, form, on_problem)
     index.prime(head)

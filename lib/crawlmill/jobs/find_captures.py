@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from crawlmill.errors import FormatError, SourceError, UsageError
-from crawlmill.indexes.capture import parse_capture
+from crawlmill.indexes.index import OnProblem
 from crawlmill.indexes.lines import Chunk
 from crawlmill.indexes.output import make_printer
 from crawlmill.indexes.query import Query, parse_filter
@@ -126,10 +126,10 @@ class FindCaptures(CrawlJob):
         lines = SelectedLines(self.criteria) if self.criteria else None
         with self.monitor.alive(lambda: task.reached):
             held = bytearray()
-            for pattern, chunk in task.chunks(apart=self.options.with_pattern):
+            for pattern, chunk in task.chunks(apart=self.options.with_pattern or self.options.output_format != "cdxj"):
                 chosen = bytes(chunk) if lines is None else lines.of(bytes(chunk))
                 if chosen:
-                    held += shown(pattern, chosen)
+                    held += shown(pattern, chosen, task.lose_line)
                 if len(held) >= _AT_ONCE:
                     yield ENCODED, bytes(held)
                     held.clear()
@@ -139,23 +139,18 @@ class FindCaptures(CrawlJob):
             task.rows.row(0).deselected += lines.left_out
         yield from self.monitor.account_all(task.rows)
 
-    def _printer(self) -> Callable[[str, Chunk], Chunk]:
+    def _printer(self) -> Callable[[str, Chunk, OnProblem], Chunk]:
         if self.options.with_pattern:
-            return _with_pattern
+            objects = make_printer("json", None)
+            return lambda pattern, chunk, on_problem: _with_pattern(pattern, objects(chunk, on_problem))
         printer = make_printer(self.options.output_format, None)
-        return lambda _, chunk: printer(chunk, _pass_over)
+        return lambda _, chunk, on_problem: printer(chunk, on_problem)
 
 
-def _with_pattern(pattern: str, chunk: Chunk) -> bytes:
-    name = json.dumps(pattern)
-    lines = bytes(chunk).split(b"\n")[:-1]
-    return "".join(f"{name}\t{json.dumps(parse_capture(line).to_json())}\n" for line in lines).encode(
-        "utf-8", "surrogateescape"
-    )
-
-
-def _pass_over(_: FormatError | SourceError) -> None:
-    """Ignore a loss: lines that are not captures were already counted where they were read."""
+def _with_pattern(pattern: str, objects: Chunk) -> bytes:
+    """Objects, one per line, each after the pattern."""
+    name = json.dumps(pattern).encode("ascii")
+    return b"".join(b"%s\t%s\n" % (name, each) for each in bytes(objects).split(b"\n")[:-1])
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ within a member, the whole lines before the cut are returned: many files are a s
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -123,6 +124,8 @@ class _Lines:
         self.rest, self._too_long = b"", False
 
     def _block(self, data: bytes, offset: int) -> Iterator[Block]:
+        if not self._number:
+            data = data.removeprefix(codecs.BOM_UTF8)
         lines, first, gaps = _count_lines(data), self._number + 1, list[int]()
         good = self._captures(data, offset, gaps)
         self._number += lines

@@ -1,12 +1,13 @@
 """A CDX or CDXJ file that cannot be bisected: it is read from the beginning until no more lines can match.
 
-That is a gzipped file without a second level, or a file of unknown size. A gzipped file may have one member or many,
-split at line ends or anywhere. The end of a member counts as a line end if a complete line is before it and another
-begins after it: some writers omit the last line end of each member.
+That is a gzipped file without a second level, a file of unknown size, or one with a byte order mark. A gzipped file may
+have one member or many, split at line ends or anywhere. The end of a member counts as a line end if a complete line is
+before it and another begins after it: some writers omit the last line end of each member.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -73,7 +74,7 @@ class FileReadThrough:
         try:
             with self._source.open() as stream:
                 text = self._text(stream) if self._gzipped else iter(lambda: stream.read(_PIECE), b"")
-                yield from chunks_of(text)
+                yield from chunks_of(_without_mark(text))
         except (FormatError, SourceError) as error:
             self._losses.add(error, self._source.name)
 
@@ -100,6 +101,12 @@ class FileReadThrough:
                 held = b""
         if held:
             yield held
+
+
+def _without_mark(text: Iterator[Chunk]) -> Iterator[Chunk]:
+    """A text in pieces without the byte order mark that it may begin with."""
+    yield next(text, b"").removeprefix(codecs.BOM_UTF8)
+    yield from text
 
 
 def member_text(member: Member) -> Iterator[Chunk]:

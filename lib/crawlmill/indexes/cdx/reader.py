@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import io
-import zlib
 from collections.abc import Iterator
 from typing import Final
 
 from crawlmill.codecs.gzip import GzipReader
-from crawlmill.codecs.gzip_member import MAGIC
+from crawlmill.codecs.gzip_member import MAGIC, inflated_start
 from crawlmill.formats.reader import Account, OpenInput, Request
 from crawlmill.indexes.cdx.block import Block
 from crawlmill.indexes.cdx.blocks import begins_index, read_blocks
@@ -20,15 +19,8 @@ _HEAD_BYTES: Final = 1 << 12
 
 def begins(data: bytes) -> bool:
     """Whether there is a header or a capture among the first lines; lines before it may be malformed."""
-    text = _inflated(data) if data.startswith(MAGIC) else data
+    text = inflated_start(data, _HEAD_BYTES) if data.startswith(MAGIC) else data
     return any(begins_index(line) for line in text.split(b"\n"))
-
-
-def _inflated(data: bytes) -> bytes:
-    try:
-        return zlib.decompressobj(31).decompress(data, _HEAD_BYTES)
-    except zlib.error:
-        return b""
 
 
 def recovers(data: bytes) -> bool:

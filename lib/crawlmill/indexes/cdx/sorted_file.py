@@ -7,7 +7,16 @@ from collections.abc import Iterator, Sequence
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.indexes.bisection import Blocks, OutOfOrderError
 from crawlmill.indexes.index import Found, Losses, OnProblem
-from crawlmill.indexes.lines import Chunk, chunks_of, first_disorder, first_line, is_sorted, key_and_time, last_line
+from crawlmill.indexes.lines import (
+    Chunk,
+    chunks_of,
+    first_disorder,
+    first_line,
+    is_sorted,
+    key_and_time,
+    last_line,
+    sorted_lines,
+)
 from crawlmill.indexes.plan import Part, Plan
 from crawlmill.indexes.query import Query
 from crawlmill.indexes.source import Source
@@ -133,5 +142,4 @@ class SortedFile:
 
 def search(chunk: Chunk, queries: Sequence[Query]) -> Iterator[Found]:
     """The lines of a chunk, which need not be sorted, that the queries want."""
-    lines = sorted(line for line in bytes(chunk).split(b"\n") if line)
-    yield from Sweep.of(queries).cut(b"\n".join(lines) + b"\n" if lines else b"")
+    yield from Sweep.of(queries).cut(sorted_lines(chunk))

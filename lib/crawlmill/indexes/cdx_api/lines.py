@@ -3,7 +3,7 @@
     com,example)/ 20240101000000 {"url": …, "mime": …, …, "source": "coll"}            pywb
     com,example)/ 20240101000000 {"url": …, …, "languages": "eng", "encoding": "UTF-8"} Common Crawl's deployment
     {"urlkey": "com,example)/", "timestamp": "20240101000000", "url": …}                with output=json
-    com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 4096            Wayback: 7 columns
+    com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 4096            CDX 7, of the Wayback Machine
     com,example)/ 20240101000000 http://example.com/ text/html 200 SHA1 - - 4096 1 x    CDX 9 and 11
 
 Most lines need few changes: whole pages are converted and checked by the native core, or by a few regular expressions.
@@ -38,7 +38,6 @@ _SERVERS: Final = re.compile(rb', "source(?:-coll)?": "[^"\\\n]*+"')
 _USUAL_SERVERS: Final = 4
 _SWAPPED: Final = re.compile(rb'(, "languages": "[^"\\\n]*+")(, "charset": "[^"\\\n]*+")')
 _ABSENT: Final = re.compile(rb', "[a-z-]+": "-"')
-_WAYBACK: Final = ("url", "mime", "status", "digest", "length")
 _OF_SERVER: Final = ("source", "source-coll", "is_fuzzy", "urlkey", "timestamp")
 _KEY: Final = re.compile(r"[^\x00-\x20\ud800-\udc7f\udd00-\udfff]+")
 _TIMESTAMP: Final = re.compile(r"[0-9]{14}")
@@ -120,10 +119,6 @@ def _plain(text: bytes, start: int = 0) -> int:
 def _of_line(line: bytes) -> bytes:
     if line.startswith(b"{"):
         return _of_fields(_parsed(line))
-    parts = line.split(b" ")
-    if len(parts) == 2 + len(_WAYBACK) and not parts[2].startswith(b"{"):
-        columns = [part.decode("utf-8", "surrogateescape") for part in parts]
-        return _of_fields(dict(zip(("urlkey", "timestamp", *_WAYBACK), columns, strict=True)))
     capture = parse_capture(line)
     return _of_fields({**capture.fields, "urlkey": capture.urlkey, "timestamp": capture.timestamp})
 

@@ -15,13 +15,14 @@ from typing import Final
 
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.indexes.bisection import Blocks, OutOfOrderError
+from crawlmill.indexes.cdx.sorted_file import search
 from crawlmill.indexes.cluster.key_sweep import KeySweep
 from crawlmill.indexes.cluster.members import MAX_MEMBER, read_members
 from crawlmill.indexes.cluster.places import Shards
 from crawlmill.indexes.cluster.rows import Row, leads_to_quads, parse_row, parse_rows, row_key
 from crawlmill.indexes.cluster.shares import concerned_by, cut_rows
 from crawlmill.indexes.index import Found, Losses, OnProblem
-from crawlmill.indexes.lines import Chunk, first_line, key_and_time, last_line
+from crawlmill.indexes.lines import Chunk, Order, sorted_lines
 from crawlmill.indexes.plan import Part, Plan
 from crawlmill.indexes.query import Query, ranges_of
 from crawlmill.indexes.shares import LinesOfKeys, Share
@@ -141,36 +142,35 @@ class Cluster:
             self._losses.add(error, self._idx.name)
             return
         sweep = Sweep.of(queries)
-        for chunk in self._chunks(plan):
-            yield from sweep.cut(chunk)
+        for chunk, in_order in self._chunks(plan):
+            yield from sweep.cut(chunk) if in_order else search(chunk, queries)
 
     def lines_of_keys(self, keys: Sequence[bytes], plan: Plan) -> Iterator[LinesOfKeys]:
         """The lines of single keys in a plan, as returned by `captures`, for several keys together."""
         sweep = KeySweep(keys)
-        for chunk in self._chunks(plan):
-            if (found := sweep.cut(chunk))[0]:
+        for chunk, in_order in self._chunks(plan):
+            found = sweep.cut(chunk) if in_order else KeySweep(keys).cut(sorted_lines(chunk))
+            if found[0]:
                 yield found
 
-    def _chunks(self, plan: Plan) -> Iterator[Chunk]:
-        """The lines of a plan; members that are out of order are reported once."""
-        told, before = False, b""
+    def _chunks(self, plan: Plan) -> Iterator[tuple[Chunk, bool]]:
+        """The lines of a plan, and whether they and all before them are in order; disorder is reported once."""
+        order, in_order = Order(), True
         for chunk in read_members(plan, self._shards, self._losses):
-            if not chunk:
-                continue
-            first, last = first_line(chunk), last_line(chunk)
-            if not told and key_and_time(first) < key_and_time(before):
-                told = True
+            if in_order and (disorder := order.take(chunk)):
+                in_order = False
+                line, before = disorder
                 self._losses.on_problem(
                     FormatError(
-                        "the members of a cluster are out of order, so that captures may be missed",
+                        "the lines of a cluster are out of order, so that captures may be missed",
                         reason="bad-header",
                         source=self._idx.name,
                         expected=f"a line not less than {_shown(before)}",
-                        actual=_shown(first),
+                        actual=_shown(line),
                     )
                 )
-            before = last
-            yield chunk
+            if chunk:
+                yield chunk, in_order
 
     def _lines(self, ranges: Iterable[KeyRange]) -> Iterator[bytes]:
         """The lines of `cluster.idx` whose members may hold lines within the ranges. Raises: OutOfOrderError."""

@@ -1,7 +1,6 @@
 """From look-up options to captures: queries from the command line, losses, and captures as inputs.
 
 The command `lookup` prints the captures; a job with `--index` uses them as inputs. Only such jobs import this module.
-module.
 """
 
 from __future__ import annotations

@@ -187,9 +187,15 @@ class SearchTask:
         else:
             found = self._read(indexes, queries, self._parts, lost, one_by_one=one_by_one)
         for number, chunk in found:
+            self._present = number
             self._count(number, chunk.count(b"\n"), len(chunk))
             self.reached += len(chunk)
             yield queries[number].pattern.text, chunk
+
+    def lose_line(self, error: FormatError | SourceError) -> None:
+        """Count a line of the last chunk as lost: it is printed as an object, and is not a capture."""
+        self.rows.records[self._present] -= 1
+        self._lose_of_present(error)
 
     def _keys(self) -> list[bytes] | None:
         """The keys of the patterns, if each selects a single key and all of its captures are wanted; else None."""
