@@ -8,6 +8,8 @@ import random
 import re
 from collections import Counter
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.indexes.api_server import ApiServer, Said, in_pages
 from tests.indexes.captures import expected, key_of, make_cluster, make_lines, make_patterns, text
@@ -246,11 +248,22 @@ def test_a_missing_shard_fails_its_patterns_in_every_task(find, tmp_path):
     make_cluster(tmp_path / "i", LINES, shards=2)
     (tmp_path / "i" / "cdx-00001.gz").unlink()
     half = set(LINES[600:])
-    code, _, ledger, _ = find(PATTERNS, "--index", tmp_path / "i")
+    code, _, ledger, err = find(PATTERNS, "--index", tmp_path / "i")
     assert code == 2
+    assert "hint" not in err  # patterns are in their place here, in other lists they are not
     for pattern, row in ledger.items():
         if half & set(expected(LINES, pattern)):
             assert row["problems"][0]["reason"] == "not-found", pattern
+
+
+def test_a_list_of_a_tables_files_has_the_base_url_in_tasks_too(find, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "base" / "cc-index").mkdir(parents=True)
+    columns = {"url_surtkey": ["com,a)/"], "url": ["http://a.com/"], "fetch_time": pa.array([0], pa.timestamp("ms"))}
+    pq.write_table(pa.table(columns), tmp_path / "base" / "cc-index" / "x.parquet")
+    (tmp_path / "table.paths").write_text("cc-index/x.parquet\n")
+    code, out, _, err = find(["a.com"], "--index", "table.paths", "--base-url", "base")
+    assert (code, out) == (0, ['com,a)/ 19700101000000 {"url": "http://a.com/"}']), err
 
 
 def test_lists_may_be_gzip_with_comments_and_repeated_lines(find, tmp_path):

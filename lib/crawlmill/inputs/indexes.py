@@ -79,6 +79,7 @@ def find_indexes(
     """
     here = os.getcwd()  # noqa: PTH109
     base = absolute(base_url or COMMON_CRAWL, here)
+    given_base = base if base_url else None
     places: list[IndexPlace] = []
     for name in names:
         if not name:
@@ -94,7 +95,7 @@ def find_indexes(
             places += _apis(said[1], storage, index_url)
         else:
             location = name if is_absolute(name) else absolute(name, here)
-            places.append(IndexPlace(cluster_idx(location) or location, base_url=base_url))
+            places.append(IndexPlace(cluster_idx(location) or location, base_url=given_base))
     return list(dict.fromkeys(places))
 
 

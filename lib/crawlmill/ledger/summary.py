@@ -68,7 +68,7 @@ class Summary:
         self.outcomes[outcome] += 1
         self.skipped += row.skipped
         self.unaccounted += row.lost["unaccounted"]
-        if row.lost["not-found"] and outcome == "failed":
+        if row.lost["not-found"] and outcome == "failed" and row.format is None:  # a pattern has its index's format
             self._strange += not may_be_location(row.input)
             if hint := hint_for(row.input):
                 self.hints.setdefault(hint, row.input[:_MAX_NAME])

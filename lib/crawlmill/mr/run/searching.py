@@ -3,7 +3,7 @@
 A line of the task list contains, besides its inputs, what to search:
 
     {"v": 1, "inputs": […], "search": {"like": query, "is_key": …, "match": …, "page_size": …,
-                                       "indexes": [[location, laid_out, api], …], "parts": [part, …] | null}}
+                                       "indexes": [[location, laid_out, api, base_url], …], "parts": [part, …] | null}}
 
 `parts`, if given, are parts of the single index, and all that the task reads; an input is a unit if other tasks read
 parts for it too. Otherwise the task looks up its patterns in all indexes.
@@ -61,7 +61,7 @@ class Search:
             "is_key": self.is_key,
             "match": self.match,
             "page_size": self.page_size,
-            "indexes": [[place.location, place.laid_out, place.api] for place in self.places],
+            "indexes": [[place.location, place.laid_out, place.api, place.base_url] for place in self.places],
         }
 
     @classmethod
