@@ -102,6 +102,29 @@ def test_terms_that_are_none_cost_their_own_triple():
     assert graph(said(html)) == triples(f"_:a <{RDF}type> <{S}T>", f'_:a <{S}b> "kept"@en')
 
 
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '<a property="s:url" href="my page.html">x</a>',
+        '<p about="http://x.example/a b"><b property="s:name">x</b></p>',
+        '<p about="http://x.example/a b" property="s:name">x</p>',
+        '<p rel="s:part" resource="a b"><b property="s:name">x</b></p>',
+        '<p rel="s:part" inlist resource="a b"></p>',
+        '<p about="http://x.example/a b"><b property="s:name" inlist>x</b></p>',
+        '<p property="s:part" typeof="s:T" resource="a b"><b property="s:name">x</b></p>',
+    ],
+)
+def test_triples_of_a_resource_that_is_no_iri_are_lost_and_not_said_of_another(markup):
+    html = f'<div prefix="s: {S}">{markup}<b property="s:kept">y</b></div>'
+    assert graph(said(html)) == triples(f'<{PAGE}> <{S}kept> "y"')
+
+
+def test_a_relation_whose_resource_means_nothing_waits_for_its_object():
+    """RDFa Core, sections 7.4.2 and 7.5, step 10: a CURIE in brackets that is none is ignored, like its attribute."""
+    html = '<div prefix="s: http://s.example/" rel="s:r" resource="[none]"><b about="#z">x</b></div>'
+    assert graph(said(html)) == triples(f"<{PAGE}> <http://s.example/r> <{PAGE}#z>")
+
+
 def test_an_about_that_means_nothing_is_there_all_the_same():
     # Test 0297 of the suite of RDFa 1.1.
     html = '<div prefix="f: http://f.example/" about="[]" typeof="f:T" property="f:name">A</div>'

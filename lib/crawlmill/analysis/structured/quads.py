@@ -60,12 +60,12 @@ class Triples:
         return f"{self._prefix}n{self._nodes}"
 
     def add(self, subject: str | None, predicate: str | None, value: str | None) -> None:
-        """Add one triple, unless one of its terms is None.
+        """Add one triple, unless one of its terms is None or "", because it is invalid.
 
         Raises:
             TooMuchError: The page exceeds its limits.
         """
-        if subject is None or predicate is None or value is None:
+        if not subject or not predicate or not value:
             return
         triple = (subject, predicate, value)
         if triple not in self._found:

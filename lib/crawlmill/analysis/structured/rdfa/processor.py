@@ -32,8 +32,15 @@ _MARKUP: Final = {f"{RDF}HTML": "inner_html", f"{RDF}XMLLiteral": "inner_xml"}
 
 _SPEAKING: Final = "[property],[typeof],[rel],[rev],[vocab]"
 _NAMING: Final = "[about],[resource],[href],[src]"
+_HANGING: Final = ",".join(
+    f"[{relation}]:not([href]):not([src]){resource}"
+    for relation in ("rel", "rev")
+    for resource in (":not([resource])", '[resource*="["]')  # in brackets, it may have no meaning
+)
 _OF_CONTEXT: Final = ("about", "resource", "href", "src", "prefix", "vocab")
 _MAX_PREFIXES: Final = 200_000
+_INVALID: Final = ""
+"""A term that is not a valid IRI: unlike None, which is none at all, it is the subject or object of lost triples."""
 
 
 @dataclass(slots=True)
@@ -70,7 +77,7 @@ class _Described:
 
     Attributes:
         properties: The text of `property`, like those of `rels`, `revs` and `types`.
-        about: The term of `about`.
+        about: The term of `about`; like all terms, None if there is none, `_INVALID` if it is not a valid IRI.
         target: The term of the first of `resource`, `href` and `src`.
         new: The new subject.
         typed: The typed resource.
@@ -107,9 +114,7 @@ def add_rdfa(page: Page, triples: Triples) -> None:
     Raises:
         TooMuchError: Elements are nested too deeply, or there are too many.
     """
-    hanging = page.document.select_one(
-        "[rel]:not([href]):not([src]):not([resource]),[rev]:not([href]):not([src]):not([resource])"
-    )
+    hanging = page.document.select_one(_HANGING)
     selector = _SPEAKING if hanging is None else f"{_SPEAKING},{_NAMING}"
     before = len(triples)
     _Processor(page, triples).process(page.branches(selector, also=_changes_context))
@@ -174,11 +179,11 @@ class _Processor:
         ended = [] if lists is context.lists else [(lists, it.new)]
         if it.skip:  # step 13
             return replace(context, lists=lists), ended
-        subject = it.new or around.subject
+        subject = _first(it.new, around.subject)
         if it.current is not None and it.current != subject:  # as in the test suite: it has lists of its own
             lists = _Lists()
             ended.append((lists, it.current))
-        within = _Context(subject, it.current or subject, lists, incomplete, context.prefixes, context.vocabulary)
+        within = _Context(subject, _first(it.current, subject), lists, incomplete, context.prefixes, context.vocabulary)
         return within, ended
 
     def _described(self, element: Any, context: _Context) -> _Described:
@@ -193,15 +198,14 @@ class _Processor:
 
     def _with_property(self, it: _Described, context: _Context) -> None:
         """Step 5.1: a property whose value may be a resource."""
-        it.new = it.about or context.object
+        it.new = _first(it.about, context.object)
         if it.types is not None:
             page = it.new if it.element.tag == "html" else None
-            it.typed = it.about or page or it.target or self._triples.node()
-            it.current = it.typed
+            it.typed = it.current = self._known(it.about, page, it.target)
 
     def _without_relations(self, it: _Described, context: _Context) -> None:
         """Step 5.2."""
-        it.new = it.about or it.target
+        it.new = _first(it.about, it.target)
         if it.new is None:
             if it.element.tag in ("html", "head", "body"):  # HTML+RDFa: these stand for the page
                 it.new = context.object
@@ -213,12 +217,12 @@ class _Processor:
 
     def _with_relations(self, it: _Described, context: _Context) -> None:
         """Step 6."""
-        it.new = it.about or context.object
+        it.new = _first(it.about, context.object)
         it.current = it.target
         if it.types is not None:
             if it.about is None:
-                it.current = it.current or self._triples.node()
-            it.typed = it.about or it.current
+                it.current = self._known(it.current)
+            it.typed = _first(it.about, it.current)
 
     def _add_relations(self, it: _Described, context: _Context, lists: _Lists) -> _Incomplete | None:
         """Steps 9 and 10; returns the triples that wait for their other end."""
@@ -230,10 +234,10 @@ class _Processor:
                 return _Incomplete([], backward, [lists.members.setdefault(name, []) for name in forward])
             return _Incomplete(forward, backward)
         for name in forward:
-            if it.in_list:
-                lists.members.setdefault(name, []).append(it.current)
-            else:
+            if not it.in_list:
                 add(it.new, iri(name), it.current)
+            elif it.current:
+                lists.members.setdefault(name, []).append(it.current)
         for name in backward:
             add(it.current, iri(name), it.new)
         return None
@@ -244,7 +248,7 @@ class _Processor:
         for name in self._names(it.properties or "", context):
             if not it.in_list:
                 self._triples.add(it.new, iri(name), value)
-            elif value is not None:
+            elif value:
                 lists.members.setdefault(name, []).append(value)
 
     def _complete(self, around: _Context, new: str) -> None:
@@ -254,7 +258,7 @@ class _Processor:
             add(around.subject, iri(name), new)
         for name in waiting.backward:
             add(new, iri(name), around.subject)
-        for members in waiting.lists:
+        for members in waiting.lists if new else ():
             members.append(new)
 
     def _local(self, element: Any, around: _Context) -> _Context:
@@ -295,7 +299,12 @@ class _Processor:
         found = expand_curie(name, prefixes)
         if found is None and safe:
             return None
-        return iri(found if found is not None else resolve_iri(self._base, text))
+        return iri(found if found is not None else resolve_iri(self._base, text)) or _INVALID
+
+    def _known(self, *terms: str | None) -> str:
+        """The first term that is not None, else a new blank node."""
+        found = _first(*terms)
+        return self._triples.node() if found is None else found
 
     def _blank(self, label: str) -> str:
         if label not in self._named:
@@ -303,12 +312,12 @@ class _Processor:
         return self._named[label]
 
     def _target(self, element: Any, prefixes: dict[str, str]) -> str | None:
-        """The first term of `resource`, `href` and `src` that is valid."""
+        """The term of the first of `resource`, `href` and `src` that has a meaning."""
         if (resource := self._reference(element.attr("resource"), prefixes)) is not None:
             return resource
         for name in ("href", "src"):
             if (given := element.attr(name)) is not None:
-                return iri(resolve_iri(self._base, given.strip(BLANKS)))
+                return iri(resolve_iri(self._base, given.strip(BLANKS))) or _INVALID
         return None
 
     def _value(self, it: _Described, context: _Context) -> str | None:
@@ -343,11 +352,18 @@ class _Processor:
         """Step 14."""
         add = self._triples.add
         for name, members in lists.members.items():
+            if not subject or iri(name) is None:
+                continue  # its nodes would be those of no list
             nodes = [self._triples.node() for _ in members]
             add(subject, iri(name), nodes[0] if nodes else _NIL)
             for number, member in enumerate(members):
                 add(nodes[number], _FIRST, member)
                 add(nodes[number], _REST, nodes[number + 1] if number + 1 < len(nodes) else _NIL)
+
+
+def _first(*terms: str | None) -> str | None:
+    """The first term that is not None."""
+    return next((term for term in terms if term is not None), None)
 
 
 def _without_terms(text: str | None) -> str | None:
