@@ -29,6 +29,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--output", type=Path, default=PROJECT / "build" / "env.pex", help="(default: build/env.pex)")
     parser.add_argument("--no-native", action="store_true", help="leave out the native core")
+    parser.add_argument(
+        "--extras",
+        nargs="*",
+        choices=OPTIONAL,
+        default=OPTIONAL,
+        help="extras of setup.cfg to pack; without columnar the file is a third as large (default: all of these)",
+    )
     options = parser.parse_args()
     python = "{}.{}".format(*sys.version_info)
     if sys.version_info < (3, 11):  # noqa: UP036 - run by whatever Python make is given
@@ -36,7 +43,7 @@ def main() -> int:
     setup = configparser.ConfigParser()
     setup.read(PROJECT / "setup.cfg")
     needed = listed(setup["options"]["install_requires"])
-    extras = [each for name in OPTIONAL for each in listed(setup["options.extras_require"][name])]
+    extras = [each for name in options.extras for each in listed(setup["options.extras_require"][name])]
     home = CACHE / python
     if not (home / "bin" / "pex").exists():
         venv.create(home, clear=True, with_pip=True)

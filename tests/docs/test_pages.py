@@ -32,7 +32,7 @@ def test_help_pages_say_what_the_help_says():
         assert words(page.read_text(encoding="utf-8")) == words(content), f"{page.name}: run python tools/help_pages.py"
 
 
-OF_DOCKER = {"installing.md": {"--build-arg", "--rm", "--user"}}
+OF_OTHER_PROGRAMS = {"installing.md": {"--build-arg", "--rm", "--user"}, "shipping.md": {"--extras"}}
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
@@ -40,7 +40,7 @@ def test_options_that_a_page_names_exist(page):
     text = page.read_text(encoding="utf-8")
     known = "".join((PROJECT / "docs" / name).read_text(encoding="utf-8") for name in GENERATED)
     declared = "".join(block.text for block in blocks(page) if block.kind == "python")
-    existing = set(re.findall(r"--[a-z][a-z-]*[a-z]", known + declared)) | OF_DOCKER.get(page.name, set())
+    existing = set(re.findall(r"--[a-z][a-z-]*[a-z]", known + declared)) | OF_OTHER_PROGRAMS.get(page.name, set())
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", text)) <= existing
 
 

@@ -28,13 +28,21 @@ ONCE = ("-D", "mapreduce.map.maxattempts=1", "-D", "mapreduce.reduce.maxattempts
 
 @pytest.fixture(scope="session")
 def pex() -> Path:
-    """What `make pex` makes, made again if what it is made of has changed."""
+    """What `make pex` makes, but for what is large and jobs of tests do not need; made again if its sources change."""
     path = PROJECT / ".cache" / "pex" / f"tests-{VERSION}.pex"
     made_of = path.with_suffix(".made-of")
     sources = hashlib.sha256(b"".join((PROJECT / each).read_bytes() for each in sorted(SOURCES))).hexdigest()
     with alone(path.with_suffix(".lock")):
         if not (path.exists() and made_of.exists() and made_of.read_text() == sources):
-            command = [sys.executable, str(PROJECT / "tools/pex.py"), "--output", str(path)]
+            command = [
+                sys.executable,
+                str(PROJECT / "tools/pex.py"),
+                "--output",
+                str(path),
+                "--extras",
+                "fast",
+                "legacy",
+            ]
             done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
             if done.returncode and os.environ.get("CRAWLMILL_REQUIRE_ENGINES") != "1":
                 pytest.skip(f"no PEX: {done.stderr.splitlines()[-1]}")
