@@ -142,6 +142,17 @@ def test_a_file_out_of_order_is_told_and_no_line_that_was_read_is_lost(tmp_path)
 
 
 @pytest.mark.parametrize("core", ["python", "native"], indirect=True)
+def test_lines_out_of_order_amid_a_large_answer_are_told(tmp_path, core):
+    """One line of another host amid 1.3 MB, far from the lines that bisection reads."""
+    lines = [f'com,a)/{n:05} 20240101000000 {{"url": "http://a.com/{n:05}{"x" * 50}"}}' for n in range(10_000)]
+    stray = 'org,z)/ 20240101000000 {"url": "http://z.org/"}'
+    (tmp_path / "a").write_bytes(text([*lines[:4321], stray, *lines[4321:]]))
+    problems = []
+    assert ask([tmp_path / "a"], [query("a.com", match="host")], problems) == [lines]
+    assert [problem.reason for problem in problems] == ["bad-header"]
+
+
+@pytest.mark.parametrize("core", ["python", "native"], indirect=True)
 @pytest.mark.parametrize("per", [2, 4])
 def test_lines_of_a_cluster_out_of_order_are_told_and_given_to_those_that_mean_them(tmp_path, core, per):
     a, b, c, d = (f'com,{name})/ 20240101000000 {{"url": "http://{name}.com/"}}' for name in "abcd")

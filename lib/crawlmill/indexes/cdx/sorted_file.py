@@ -7,16 +7,7 @@ from collections.abc import Iterator, Sequence
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.indexes.bisection import Blocks, OutOfOrderError
 from crawlmill.indexes.index import Found, Losses, OnProblem
-from crawlmill.indexes.lines import (
-    Chunk,
-    chunks_of,
-    first_disorder,
-    first_line,
-    is_sorted,
-    key_and_time,
-    last_line,
-    sorted_lines,
-)
+from crawlmill.indexes.lines import Chunk, Order, chunks_of, key_and_time, sorted_lines
 from crawlmill.indexes.plan import Part, Plan
 from crawlmill.indexes.query import Query
 from crawlmill.indexes.source import Source
@@ -25,7 +16,6 @@ from crawlmill.indexes.sweep import Sweep, union
 __all__ = ["SortedFile", "out_of_order", "search"]
 
 _PIECE = 1 << 18
-_CHECKED_BYTES = 1 << 18  # of larger parts only the ends are compared: `check` verifies the order
 
 
 def out_of_order(offset: int, line: bytes, before: bytes, source: str | None = None) -> FormatError:
@@ -87,15 +77,10 @@ class SortedFile:
         if self._disorder_told:
             yield from self._search(queries, plan)
             return
-        sweep = Sweep.of(queries)
-        before = b""
+        sweep, order = Sweep.of(queries), Order()
         for chunk in self._chunks(plan):
-            first, last = first_line(chunk), last_line(chunk)
-            if key_and_time(first) < key_and_time(before):
-                self._tell_disorder(None, first, before)
-            elif len(chunk) <= _CHECKED_BYTES and not is_sorted(chunk) and (found := first_disorder(chunk)):
-                self._tell_disorder(None, *found)
-            before = last
+            if not self._disorder_told and (disorder := order.take(chunk)):
+                self._tell_disorder(None, *disorder)
             yield from search(chunk, queries) if self._disorder_told else sweep.cut(chunk)
 
     def _chunks(self, plan: Plan) -> Iterator[Chunk]:
