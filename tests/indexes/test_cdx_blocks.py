@@ -63,6 +63,24 @@ def test_member_ends_a_line():
     assert read(data)[:2] == (LINES, [])
 
 
+@pytest.mark.parametrize("size", [1, 7, 64, 1000])
+def test_members_may_be_cut_anywhere(size):
+    lines = [*LINES, *CDX]
+    data = text(lines)[:-1]
+    members = (gzip.compress(data[at : at + size]) for at in range(0, len(data), size))
+    assert read(b"".join(members))[:2] == (lines, [])
+
+
+def test_line_before_a_damaged_member_does_not_go_on_after_it():
+    damaged = bytearray(gzip.compress(text(LINES[20:30])))
+    damaged[40] ^= 0xFF
+    data = gzip.compress(text(LINES[:20])[:-9]) + bytes(damaged) + gzip.compress(text(LINES[30:]))
+    found, problems, _ = read(data)
+    assert found == [*LINES[:19], *LINES[30:]]
+    assert sorted(problem.reason for problem in problems)[-1:] == ["bad-header"]
+    assert len(problems) == 2
+
+
 def test_headers_and_blank_lines_are_left_out_in_silence():
     for header in (b" CDX N b a m s k r V g", b'!meta {"format": "cdxj", "columns": []}', b"!OpenWayback-CDXJ 1.0"):
         assert read(text([header, b"", *CDX, b" ", header, b"\r", *LINES]))[:2] == ([*CDX, *LINES], [])

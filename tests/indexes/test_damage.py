@@ -229,3 +229,14 @@ def test_queries_and_plans_survive_json(tmp_path):
         apart = b"".join(chunk for unit in units for _, chunk in index.captures([wanted], unit))
         assert apart == b"".join(chunk for _, chunk in index.captures([wanted]))
         assert apart.decode().split("\n")[:-1] == expected(LINES, "*.example.com")
+
+
+def test_a_line_of_gzip_does_not_go_on_after_a_damaged_member(tmp_path):
+    lines = [f'com,{name})/ 20240101000000 {{"url": "http://{name}.com/"}}' for name in "abcdef"]
+    damaged = bytearray(gzip.compress(text(lines[2:4])))
+    damaged[20] ^= 0xFF
+    cut = gzip.compress(text(lines[:2])[:-45])
+    (tmp_path / "a").write_bytes(cut + bytes(damaged) + gzip.compress(text(lines[4:])))
+    problems = []
+    assert ask([tmp_path / "a"], [query("*.com")], problems) == [[lines[0], *lines[4:]]]
+    assert problems[0].reason in ("bad-checksum", "bad-compression")

@@ -2,7 +2,8 @@
 
 A block holds whole lines, so that millions of lines need not be handled one by one. Headers (` CDX N b a …`,
 `!meta {…}`) and blank lines are left out; a line that is not a capture is reported with its number and skipped. The end
-of a gzip member ends a line, since members of some clusters lack the last line end; so does the end of the file.
+of the file ends a line. So does the end of a gzip member if another line begins after it, since members of some
+clusters lack the last line end; other files are cut into members anywhere.
 
 A gzip member of up to 16 MiB is verified before its lines are returned, a larger one while it is read. If the file ends
 within a member, the whole lines before the cut are returned: many files are a single member.
@@ -23,7 +24,7 @@ from crawlmill.codecs.source import ByteSource, Replay
 from crawlmill.errors import FormatError
 from crawlmill.indexes.cdx.block import Block
 from crawlmill.indexes.cdx.check import fault_of, is_header_or_blank
-from crawlmill.indexes.lines import is_header
+from crawlmill.indexes.lines import Chunk, is_header
 
 __all__ = ["MAX_LINE", "begins_index", "read_blocks"]
 
@@ -61,8 +62,21 @@ def read_blocks(source: ByteSource, *, start: int = 0, on_problem: Callable[[For
     if head != MAGIC:
         yield from _of_plain(source, start, lines)
         return
-    for member in GzipReader(source, start=start, on_problem=on_problem, plausible=begins_index, cut=True):
+    damaged = False
+
+    def lose(error: FormatError) -> None:
+        nonlocal damaged
+        damaged = True
+        on_problem(error)
+
+    offset = start
+    for member in GzipReader(source, start=start, on_problem=lose, plausible=begins_index, cut=True):
+        if damaged:  # the rest of a line, if there was one, is lost
+            damaged = False
+            yield from lines.end(offset)
+        offset = member.offset
         yield from _of_member(member, lines)
+    yield from lines.end(offset)
 
 
 def _of_plain(source: ByteSource, start: int, lines: _Lines) -> Iterator[Block]:
@@ -75,16 +89,18 @@ def _of_plain(source: ByteSource, start: int, lines: _Lines) -> Iterator[Block]:
 
 def _of_member(member: Member, lines: _Lines) -> Iterator[Block]:
     if member.content is not None:
+        yield from lines.end_before(member.content, member.offset)
         yield from lines.take(bytes(member.content), member.offset)
-        yield from lines.end(member.offset)
         return
+    begun = False
     try:
         while piece := member.read(_PIECE):
+            if not begun:
+                begun = True
+                yield from lines.end_before(piece, member.offset)
             yield from lines.take(piece, member.offset)
     except FormatError:
         lines.drop()  # the reader of members reports it; an incomplete line is dropped
-        return
-    yield from lines.end(member.offset)
 
 
 class _Lines:
@@ -111,6 +127,11 @@ class _Lines:
             self._number += 1
             self._too_long, self.rest = True, b""
             self._on_problem(_too_large(self._number, offset + len(data)))
+
+    def end_before(self, text: Chunk, offset: int) -> Iterator[Block]:
+        """Yield the last line if it lacks its line end, and is not continued by the text of the next gzip member."""
+        if (b" " in self.rest or self._too_long) and begins_index(bytes(text[:MAX_LINE])):
+            yield from self.end(offset)
 
     def end(self, offset: int) -> Iterator[Block]:
         """Yield the last line, if it lacks its line end."""

@@ -80,13 +80,20 @@ class FileReadThrough:
 
     def _text(self, stream: ByteSource) -> Iterator[Chunk]:
         """The text of all members; for a damaged one, the complete lines before the damage."""
+        held: Chunk = b""  # an incomplete line
+        damaged = False
 
         def lose(error: FormatError) -> None:
+            nonlocal damaged
+            damaged = True
             self._losses.add(error, self._source.name)
 
-        held: Chunk = b""  # an incomplete line
         for member in GzipReader(stream, on_problem=lose, plausible=begins_line):
             begun = False
+            if damaged:  # what follows the line that was begun is lost
+                if sound_lines(held + b"\n") == len(held) + 1:
+                    yield held + b"\n"
+                held, damaged = b"", False
             try:
                 for piece in member_text(member):
                     if not begun and held and sound_lines(held + b"\n") == len(held) + 1 and begins_line(piece):
