@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import gzip
 import hashlib
 import json
@@ -307,6 +308,16 @@ def test_mistake_is_one_line_and_exit_code_1(run, arguments):
     code, out, err = run(*arguments)
     assert (code, out) == (1, b"")
     assert len(err.splitlines()) == 1
+
+
+def test_sample_that_cannot_be_written_is_no_lost_input(run, monkeypatch, tmp_path):
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("crawlmill.sample.crawl._write_lists", full)
+    code, out, err = run("sample", tmp_path / "made", "--pages", 1, "--files", 1)
+    assert (code, out) == (1, b"")
+    assert err == f"crawlmill: the sample crawl could not be written: No space left on device ({tmp_path}/made)\n"
 
 
 def test_sample_into_a_folder_that_holds_something_is_a_mistake(run, crawl):

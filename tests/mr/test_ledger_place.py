@@ -113,6 +113,7 @@ def test_results_come_though_the_ledger_can_be_kept_nowhere(crawl, tmp_path, tem
     ended = run_here(Spoils, *INLINE, "--ledger", place, crawl.list(crawl.warc("a", "http://e.org/1")))
     assert (ended.code, ended.out) == (1, RESULT)
     assert ended.err.count("the ledger cannot be kept: ") == 2
+    assert "Errno" not in ended.err
     assert "\nledger: " not in ended.err
 
 

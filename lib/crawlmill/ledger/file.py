@@ -72,10 +72,17 @@ def keep_ledger(wanted: str | None, write: Callable[[str], None], say: Callable[
             place = find()
             write(place)
         except (CrawlmillError, OSError) as error:
-            say(f"the ledger cannot be kept: {error}")
+            say(f"the ledger cannot be kept: {_what(error)}")
         else:
             return place
     return None
+
+
+def _what(error: CrawlmillError | OSError) -> str:
+    """What an error says, without the number of a system's error."""
+    if isinstance(error, CrawlmillError) or error.strerror is None:
+        return str(error)
+    return f"{error.strerror} ({error.filename})" if error.filename else error.strerror
 
 
 def read_ledger(lines: Iterable[bytes], name: str) -> Iterator[LedgerRow]:

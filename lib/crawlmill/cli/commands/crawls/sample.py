@@ -24,6 +24,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
+from crawlmill.errors import SourceError
 from crawlmill.mr.run.options import whole_number
 from crawlmill.sample import CRAWL, DEFAULT_FORMATS, FORMATS, write_sample
 from crawlmill.terminal.text import tell
@@ -65,14 +66,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the crawl."""
-    answers = write_sample(
-        options.folder,
-        pages=options.pages,
-        files=options.files,
-        seed=options.seed,
-        formats=options.formats,
-        realistic=options.realistic,
-    )
+    try:
+        answers = write_sample(
+            options.folder,
+            pages=options.pages,
+            files=options.files,
+            seed=options.seed,
+            formats=options.formats,
+            realistic=options.realistic,
+        )
+    except SourceError as error:  # not an input that was lost, but output that cannot be written
+        tell(f"crawlmill: {error}")
+        return 1
     tables = [("tags", answers.tags), ("servers", answers.servers), ("words", answers.words)]
     tables.append(("triples", answers.triples))
     tables += [(f"{name} {kind}", table) for name, own in answers.legacy.items() for kind, table in own.items()]
