@@ -281,6 +281,18 @@ def test_graph_of_a_page_whose_uri_is_no_iri_is_the_nearest_that_is_one():
     )
 
 
+def test_images_are_texts_of_p_properties_only():
+    """By microformats2 parsing: in `p-`, the `alt` of an image, or else its resolved `src`; in `u-` and `dt-`, nothing."""
+    html = (
+        '<div class="h-x"><p class="p-a">1<img src="i.png">2<img src="j.png" alt="J">3<img></p>'
+        '<p class="u-b">c<img src="i.png" alt="no"></p><p class="dt-d">2026-01-02<img src="i.png"></p></div>'
+    )
+    assert graph(said(html)) == triples(
+        f"_:x <{RDF}type> <{MF}h-x>", f'_:x <{MF}a> "1 http://example.com/dir/i.png 2J3"',
+        f"_:x <{MF}b> <http://example.com/dir/c>", f'_:x <{MF}d> "2026-01-02"',
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("page", "texts"),
     [

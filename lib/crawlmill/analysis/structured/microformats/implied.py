@@ -28,7 +28,7 @@ def implied_name(element: Any) -> str:
         child = _only_child(parent)
         if child is not None and not _is_item(child) and (found := _own(child, _NAMES)):
             return found
-    return plain_text(element, sources=False)
+    return plain_text(element, lambda image: image.attr("alt") or "")
 
 
 def implied_photo(element: Any) -> str | None:

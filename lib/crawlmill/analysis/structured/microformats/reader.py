@@ -153,7 +153,7 @@ class _Reader:
         if prefix == "dt":
             value, seen.date = time_value(element, seen.date)
         else:
-            value = text_value(element)
+            value = text_value(element, self._page)
         self._add_text(subject, name, value)
 
     def _add_text(self, subject: str, name: str, value: str) -> None:

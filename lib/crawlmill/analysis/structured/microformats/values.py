@@ -6,6 +6,7 @@ Spec: https://microformats.org/wiki/microformats2-parsing; https://microformats.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 from crawlmill.analysis.structured.page import BLANKS, Page, names_in, text_nodes
@@ -55,12 +56,12 @@ _NOON: Final = 12
 _MAX_PARTS: Final = 100
 
 
-def plain_text(element: Any, *, sources: bool = True) -> str:
-    """The text of an element, without surrounding blanks; scripts and styles are dropped, images replaced by text.
+def plain_text(element: Any, image: Callable[[Any], str] | None = None) -> str:
+    """The text of an element, without surrounding blanks; scripts and styles are dropped.
 
     Args:
         element: The element.
-        sources: Whether an image without an `alt` is replaced by its `src`.
+        image: Returns the text that replaces an image below it; None: images are dropped, too.
     """
     if element.select_one("script,style,img,template") is None:
         return str(element.text).strip(BLANKS)
@@ -69,22 +70,25 @@ def plain_text(element: Any, *, sources: bool = True) -> str:
         if type(node).__name__ == "Text":
             if getattr(node.parent, "tag", None) not in ("script", "style"):
                 pieces.append(node.text)
-        elif node.tag == "img":
-            alt, src = node.attr("alt"), node.attr("src")
-            if alt is not None:
-                pieces.append(alt)
-            elif src is not None and sources:
-                pieces.append(f" {src} ")
+        elif node.tag == "img" and image is not None:
+            pieces.append(image(node))
     return "".join(pieces).strip(BLANKS)
 
 
-def text_value(element: Any) -> str:
-    """The value of a `p-` property."""
+def text_value(element: Any, page: Page) -> str:
+    """The value of a `p-` property; an image below its element is replaced by its `alt`, or else by its address."""
+
+    def image(each: Any) -> str:
+        alt, src = each.attr("alt"), each.attr("src")
+        if alt is not None or src is None:
+            return alt or ""
+        return f" {page.resolve(src) or src} "
+
     parts = _value_parts(element)
     if parts:
         return "".join(parts).strip(BLANKS)
     given = _attribute(element, _TITLED["p"])
-    return plain_text(element) if given is None else given
+    return plain_text(element, image) if given is None else given
 
 
 def url_value(element: Any, page: Page) -> str:
