@@ -209,6 +209,11 @@ def test_both_ways_of_reading_make_the_same_line(tmp_path, monkeypatch):
     )
 
 
+def test_a_cdx_line_says_which_page_its_capture_is_of():
+    given = "org,e)/ 20260105100000 http://e.org/ text/html 200 SHA - - 1043 812 x.gz"
+    assert listed_of(Input(given, "x.gz", 812, 1043)) == Listed("http://e.org/", "org,e)/", "20260105100000")
+
+
 class Broken:
     """Storage whose streams end with an error after so many bytes, so many times."""
 

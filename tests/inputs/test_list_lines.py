@@ -33,6 +33,9 @@ def entries(data: bytes, *, chunk: int = 1 << 20) -> list[tuple[str, str, int | 
         ('{"filename": "x"}', ("x", None, None)),
         (f"org,e)/ 20260105100000 {CDX}", ("crawl-data/x.warc.gz", 812, 1043)),
         (f"org,e)/ 20260105100000123 {CDX}", ("crawl-data/x.warc.gz", 812, 1043)),
+        ("org,e)/ 20260105100000 http://e.org/ text/html 200 SHA - - 1043 812 x.gz", ("x.gz", 812, 1043)),
+        ("org,e)/ 20260105100000 http://e.org/ m 200 SHA - - 1043 812 x.gz - - -", ("x.gz", 812, 1043)),
+        ("a 20260105100000 b c d e", ("a 20260105100000 b c d e", None, None)),
     ],
 )
 def test_line_of_each_form_names_file_offset_and_length(line, expected):
@@ -56,6 +59,8 @@ def test_line_of_each_form_names_file_offset_and_length(line, expected):
         ('{"filename": 7}', "filename"),
         ('{"filename": "x"', "delimiter"),
         ('{"a":' * 100_000, "nested"),
+        ("org,e)/ 20260105100000 http://e.org/ text/html 200 SHA - 812 x.warc.gz", "it has no length"),
+        ("org,e)/ 20260105100000 http://e.org/ text/html 200 SHA 1043", "it has no filename and no offset"),
     ],
 )
 def test_line_that_makes_no_sense_is_a_usage_error_with_list_and_line(line, word):
@@ -68,6 +73,12 @@ def test_line_that_makes_no_sense_is_a_usage_error_with_list_and_line(line, word
 def test_list_with_comments_blank_lines_cr_lf_and_bom_gives_the_other_lines():
     data = b"\xef\xbb\xbf# a comment\r\n\r\n  \r\na.warc.gz\r\n  # indented\r\n b.warc.gz \r\nc.warc.gz"
     assert [given for given, *_ in entries(data)] == ["a.warc.gz", "b.warc.gz", "c.warc.gz"]
+
+
+def test_headers_of_an_index_name_nothing():
+    cdx = "org,e)/ 20260105100000 http://e.org/ m 200 SHA - - 1043 812 x.gz"
+    data = f' CDX N b a m s k r M S V g\n!meta {{"format": "cdx"}}\n{cdx}\n!x.gz\n'.encode()
+    assert [given for given, *_ in entries(data)] == [cdx, "!x.gz"]
 
 
 def test_list_with_a_bom_before_a_location_loses_the_bom():
@@ -189,6 +200,8 @@ def test_words_and_sentences_are_no_locations():
         ("plain", None),
         ("https://e.org/?x=1", None),
         ("a b.warc.gz", None),
+        ('org,e)/ 20260105100000 {"url": "http://e.org/?x=1", "filename": "x"}', None),
+        ('{"url": "http://e.org/?x=1", "filename": "x"}', None),
     ],
 )
 def test_line_that_names_nothing_gets_a_hint_where_its_writing_says_why(line, word):

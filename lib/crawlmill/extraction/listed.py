@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from crawlmill.formats.exchange import Detected
-from crawlmill.inputs.list_lines import parse_line
+from crawlmill.inputs.list_lines import parse_cdx, parse_line
 from crawlmill.inputs.lists import Input
 from crawlmill.ledger.input_lines import is_cdxj, json_of
 from crawlmill.storage.locations import redact
@@ -71,9 +71,11 @@ class Listed:
 
 
 def listed_of(item: Input) -> Listed:
-    """Parse the line of an input: a CDXJ line, or the JSON object of a CDX API; other lines are empty."""
+    """Parse the line of an input: a CDXJ or CDX line, or the JSON object of a CDX API; other lines are empty."""
     line, key, timestamp = item.given.strip(), None, None
     if not line.startswith("{"):
+        if (cdx := parse_cdx(line)) is not None:
+            return Listed(cdx.fields["url"], cdx.urlkey, cdx.timestamp)
         if not line.endswith("}") or not is_cdxj(line):
             return Listed()
         key, timestamp, line = line.split(" ", 2)

@@ -7,6 +7,7 @@ begin with `#` are ignored; CR LF and a byte order mark are accepted. Each other
     LOCATION<TAB>OFFSET<TAB>LENGTH                bytes of it, as they are in the compressed file
     {"filename": …, "offset": …, "length": …}     the same, as CDX APIs return it; numbers may be strings
     URLKEY TIMESTAMP {…}                          a CDXJ line, which contains such an object
+    URLKEY TIMESTAMP URL MIME …                   a CDX line with the length of its record; headers are ignored
     CSV rows                                      after a first line that names the columns, in any order, including
                                                   `warc_filename`, `warc_record_offset` and `warc_record_length`
 """
@@ -16,23 +17,34 @@ from __future__ import annotations
 import csv
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from crawlmill import core
 from crawlmill.errors import FormatError, UsageError
 from crawlmill.formats.starts import is_crawl_data
 from crawlmill.inputs.text_lines import whole_lines
+from crawlmill.later import later
 from crawlmill.ledger.input_lines import CDXJ, COLUMNS, json_of
 from crawlmill.storage.locations import redact
 
-__all__ = ["Entry", "parse_line", "place_of", "read_entries"]
+if TYPE_CHECKING:
+    from crawlmill.indexes.capture import Capture
+
+__all__ = ["Entry", "parse_cdx", "parse_line", "place_of", "read_entries"]
 
 _HEAD_BYTES: Final = 1024
 _MAX_LINE: Final = 1 << 20
 _NO_CHARACTER: Final = re.compile(r"[\ud800-\udc7f\udd00-\udfff]")  # \udc80 to \udcff: bytes that are not UTF-8
+_CDX: Final = re.compile(r"\S+ [0-9]{14} [^\s{]\S*(?: \S+){4,11}")
+_PLACE: Final = ("filename", "offset", "length")
 _NUMBER: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
+
+
+# Most lists hold no CDX.
+_parse_capture: Callable[[bytes], Capture] = later("crawlmill.indexes.capture:parse_capture")
+_is_header: Callable[[bytes], bool] = later("crawlmill.indexes.lines:is_header")
 
 
 class Entry(NamedTuple):
@@ -55,7 +67,7 @@ def read_entries(chunks: Iterable[bytes], name: str) -> Iterator[Entry]:
     begun, native = False, core.native()
     for line in lines:
         given = line.strip()
-        if not given or given.startswith("#"):
+        if not given or given.startswith("#") or (line[0] in " !" and _is_header(line.encode("utf-8", "replace"))):
             continue
         try:
             columns = None if begun else _columns(given)
@@ -81,12 +93,31 @@ def parse_line(line: str) -> tuple[str, int | None, int | None]:
         return _of_json(line)
     if cdxj := CDXJ.fullmatch(line):
         return _of_json(cdxj[1])
+    if (cdx := parse_cdx(line)) is not None:
+        return _place_of_cdx(cdx)
     location, *span = line.split("\t")
     if not span:
         return location, None, None
     if len(span) != 2:
         raise ValueError(f"expected LOCATION or LOCATION<TAB>OFFSET<TAB>LENGTH, got {len(span) + 1} fields")
     return location, _number("offset", span[0]), _number("length", span[1])
+
+
+def parse_cdx(line: str) -> Capture | None:
+    """The capture of a line that is CDX; else None."""
+    if not _CDX.fullmatch(line):
+        return None
+    try:
+        return _parse_capture(line.encode("utf-8", "surrogateescape"))
+    except FormatError:
+        return None
+
+
+def _place_of_cdx(capture: Capture) -> tuple[str, int | None, int | None]:
+    place = {name: value for name in _PLACE if (value := capture.fields.get(name)) not in (None, "-")}
+    if missing := [name for name in _PLACE if name not in place]:
+        raise ValueError(f"the CDX line does not say where its record is: it has no {' and no '.join(missing)}")
+    return place_of(place)
 
 
 class _Lines:

@@ -14,6 +14,7 @@ CDXJ: Final = re.compile(r"\S+ [0-9]{1,17} (\{.*\})")
 _BLANKS: Final = re.compile(r"(?!\S+\t[0-9]+\t[0-9]+\Z)\S+[ \t]+[0-9]+[ \t]+[0-9]+")
 _LIKE_A_NAME: Final = re.compile(r"[^\s:]*([/.]|[-_]?[0-9])[^\s:]*(\t.*)?|\S+ [0-9]+ \{.*")
 _GLOB: Final = re.compile(r"[*?]|\[[^\]]+\]|\{[^}]*,[^}]*\}")
+_CAPTURE: Final = re.compile(r"\{|\S+ [0-9]{14} ")
 _ANY_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _decode: Final = json.JSONDecoder().raw_decode
 COLUMNS: Final = ("warc_filename", "warc_record_offset", "warc_record_length")
@@ -43,7 +44,7 @@ def hint_for(line: str) -> str | None:
         return "quotes are part of the name: leave them out"
     if line.startswith("~"):
         return "~ is not expanded in a list: write the path out"
-    if not _ANY_SCHEME.match(line) and _GLOB.search(line):
+    if not _ANY_SCHEME.match(line) and _GLOB.search(line) and not _CAPTURE.match(line):
         return "patterns are not expanded in a list: name each file, e.g. by `ls -d PATTERN > x.paths`"
     return None
 

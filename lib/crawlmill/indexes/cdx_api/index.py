@@ -222,7 +222,7 @@ class CdxApi:
                     if lost_in_a_row < _MAX_LOST_IN_A_ROW or not rest:
                         self._lose(error, asked.query, f"page {number}")
                         continue
-                    self._lose(error, asked.query, f"pages {number} to {rest[-1]}")
+                    self._lose(error, asked.query, f"pages {number} to {rest[-1]}", lost="are lost")
                     return
                 lost_in_a_row = 0
                 if page.missing is not None:
