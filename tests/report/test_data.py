@@ -119,7 +119,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_counted(folder):
     ledger, run, first, last = found["problems"]
     assert ledger.startswith("_ledger.jsonl: line 2: no row of a ledger")
     assert run.startswith("_run.json: cannot be read")
-    assert first.startswith("part-00000: 2 lines are no results, the first is 2")
+    assert first.startswith("part-00000: 2 lines are not results, the first is 2")
     assert last.startswith("part-00002.gz: damaged compressed data")
 
 
@@ -187,7 +187,7 @@ def test_problems_of_the_other_run_are_named_with_its_folder(folder):
     here, there = folder("here", [["a", 1]]), folder("there", [["a", 1]])
     (there / "part-00000").write_text("nothing\n")
     assert data(here, other=str(there))["problems"] == [
-        f"{there}: part-00000: line 1 is no result (expected key TAB value in JSON)"
+        f"{there}: part-00000: line 1 is not a result (expected key TAB value in JSON)"
     ]
 
 

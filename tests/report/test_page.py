@@ -137,7 +137,7 @@ def test_what_is_not_known_is_said_in_every_section(folder):
     page = Page(made(out))
     for section, said in {
         "top": "no result lines",
-        "distribution": "none to draw",
+        "distribution": "nothing to draw",
         "inputs": "not known",
         "losses": "not known",
         "throughput": "not known",

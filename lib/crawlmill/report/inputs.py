@@ -68,7 +68,7 @@ def read_inputs(folder: RunFolder) -> Inputs | None:
         except FormatError as error:
             bad, first = bad + 1, first or f"line {number}: {error.what}"
     if bad:
-        folder.problem(LEDGER, first if bad == 1 else f"{bad:,} lines are no rows of a ledger; {first}")
+        folder.problem(LEDGER, first if bad == 1 else f"{bad:,} lines are not rows of a ledger; {first}")
     inputs.cut()
     return inputs
 

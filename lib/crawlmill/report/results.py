@@ -30,5 +30,5 @@ def _pairs(folder: RunFolder, name: str) -> Iterator[tuple[Any, Any]]:
             continue
         yield pair
     if bad:
-        lines = f"line {first} is no result" if bad == 1 else f"{bad:,} lines are no results, the first is {first}"
+        lines = f"line {first} is not a result" if bad == 1 else f"{bad:,} lines are not results, the first is {first}"
         folder.problem(name, f"{lines} (expected key TAB value in JSON)")

@@ -304,7 +304,7 @@ class PartLines:
             return _lines(keys.to_pylist(), rows, self._columns, placed=self._placed)
         except (ValueError, OverflowError) as error:  # texts that are not UTF-8, times out of Python's range
             raise FormatError(
-                "a row that is no capture", reason="bad-header", source=self._source.name, actual=str(error)[:200]
+                "a row that is not a capture", reason="bad-header", source=self._source.name, actual=str(error)[:200]
             ) from error
 
 

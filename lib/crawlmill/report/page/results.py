@@ -39,7 +39,7 @@ def top(data: Data) -> str:
         return switch + bars(caption, ["key", "number"], results["top"], total=results["total"], sorts=True)
     if not results["lines"]:
         return "<p>This run has no result lines.</p>"
-    said = f"<p>{plural(results['lines'], 'result line')}, whose values are no numbers that could be ranked.</p>"
+    said = f"<p>{plural(results['lines'], 'result line')}, whose values are not numbers that can be ranked.</p>"
     if any(picture["shape"] for picture in data["pictures"]) or results["groups"]:
         return said
     rows = [[key(name), key(value)] for name, value in results["sample"]]
@@ -51,7 +51,7 @@ def distribution(data: Data) -> str:
     results = data["results"]
     points = [point for point in results["rank_frequency"] if point[1] > 0]
     if not points:
-        return "<p>There is none to draw: the results are no counts.</p>"
+        return "<p>There is nothing to draw: the results are not counts.</p>"
     lines, total = results["lines"], results["total"]
     said = []
     if len(results["top"]) >= 10 and lines > 10 and total > 0:
