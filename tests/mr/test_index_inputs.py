@@ -166,11 +166,11 @@ def test_a_capture_without_a_place_is_told_and_left_out(archive):
         (["--index", "gone.cdxj", "other.net"], "cannot use this index"),
         (["--index", "x.cdxj", "--from", "soon", "other.net"], "--from: expected 1 to 14 digits of a time"),
         (["--index", "x.cdxj", "--match", "some", "other.net"], "argument --match: invalid choice"),
-        (["--match", "host", "x.cdxj"], "--match is of a look-up: name an index with --index"),
-        (["--limit", "0", "x.cdxj"], "--limit is of a look-up: name an index with --index"),
-        (["--newest", "x.cdxj"], "--newest is of a look-up"),
-        (["--filter", "=status:200", "x.cdxj"], "--filter is of a look-up"),
-        (["--index-url", "http://127.0.0.1:9/", "x.cdxj"], "--index-url is of a look-up"),
+        (["--match", "host", "x.cdxj"], "--match is for look-ups: name an index with --index"),
+        (["--limit", "0", "x.cdxj"], "--limit is for look-ups: name an index with --index"),
+        (["--newest", "x.cdxj"], "--newest is for look-ups"),
+        (["--filter", "=status:200", "x.cdxj"], "--filter is for look-ups"),
+        (["--index-url", "http://127.0.0.1:9/", "x.cdxj"], "--index-url is for look-ups"),
     ],
 )
 def test_mistakes_are_one_line(archive, arguments, said):

@@ -297,7 +297,7 @@ def check_lookup(options: argparse.Namespace) -> None:
     for name, option in _OF_LOOKUP.items():
         value = getattr(options, name)
         if value is not None and value is not False and value != []:
-            raise UsageError(f"{option} is of a look-up: name an index with --index")
+            raise UsageError(f"{option} is for look-ups: name an index with --index")
 
 
 def storage_options(options: argparse.Namespace, **more: Any) -> StorageOptions:
