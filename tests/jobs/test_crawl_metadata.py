@@ -193,6 +193,7 @@ def test_join_on_workers_gives_the_same_and_repeated_records_stay(crawl, files, 
     "options",
     [
         ("--where", "http_result"),
+        ("--fields", ""),
         ("--where", "=200"),
         ("--invalid", "ignore"),
         ("--locate", "--fields", "a"),

@@ -55,6 +55,8 @@ class CrawlMetadata(CrawlJob):
         super().load_args(args)
         options = self.options
         self.matches = where(options.where or ())
+        if options.fields == "":
+            raise UsageError("--fields: expected names separated by commas, got ''")
         self.fields = options.fields.split(",") if options.fields else None
         if options.locate and (options.fields or options.with_text or options.invalid == "keep"):
             raise UsageError("--locate returns no records: use it without --fields, --with-text and --invalid keep")
