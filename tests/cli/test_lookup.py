@@ -71,15 +71,15 @@ def test_list_is_an_input_list(run, index):
 
 
 def test_a_capture_without_a_place_is_told_and_not_in_the_list(run, tmp_path):
-    """The Wayback Machine prints 7 columns, CDX 9 has no length."""
+    """The Wayback Machine prints 7 columns. CDX 9 has no length, but says where the record begins."""
     (tmp_path / "a.cdx").write_bytes(
         b"com,a)/ 20240101000000 http://a.com/ text/html 200 SHA 77\n"
         b"com,a)/ 20240102000000 http://a.com/ text/html 200 SHA - 88 x.warc.gz\n"
         b"com,a)/ 20240103000000 http://a.com/ text/html 200 SHA - - 77 99 x.warc.gz\n"
     )
     code, out, err = run("lookup", "a.com", "--index", tmp_path / "a.cdx", "--output", "list")
-    assert (code, out) == (2, b"x.warc.gz\t99\t77\n")
-    assert [line.partition("it has no ")[2] for line in err.splitlines()] == ["filename and no offset", "length"]
+    assert (code, out) == (2, b"x.warc.gz\t88\t\nx.warc.gz\t99\t77\n")
+    assert [line.partition("it has no ")[2] for line in err.splitlines()] == ["filename and no offset"]
     _, out, _ = run("lookup", "a.com", "--index", tmp_path / "a.cdx", "--output", "tsv", "--fields", "length,offset")
     assert out == b"length\toffset\n77\t\n\t88\n77\t99\n"
 

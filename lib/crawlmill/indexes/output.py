@@ -85,7 +85,8 @@ def _cdxj_line(names: list[str]) -> Callable[[Capture], str]:
 
 def _list_line(capture: Capture) -> str:
     cells = [_cell(capture, name) for name in _PLACE]
-    if missing := [name for name, cell in zip(_PLACE, cells, strict=True) if not cell]:
+    # Without a length, which CDX files with nine or ten columns do not have, a line still says where a record begins.
+    if missing := [name for name, cell in zip(_PLACE[:2], cells, strict=False) if not cell]:
         raise FormatError(
             f"the capture {capture.urlkey} {capture.timestamp} does not say where its record is: it has no "
             + " and no ".join(missing),
