@@ -193,8 +193,12 @@ def test_unknown_contexts_and_what_is_no_json_ld_are_counted_by_script():
          "too-large"),
         ("".join(f'<i id=r{n} itemprop=p itemscope itemref="{" ".join(f"r{k}" for k in range(150))}"></i>'
                  for n in range(150)) + '<i itemscope itemref=r0></i>', "too-large"),
+        ('<p itemscope>' + '<i itemprop="x:a">' * 100 + "<template></template>" * 300, "too-large"),
+        ('<i property="foaf:name">' * 100 + "<template></template>" * 300, "too-large"),
+        ('<p class="h-x">' + '<i class="p-a">' * 100 + "<img>" * 300, "too-large"),
     ],
-    ids=["items", "rdfa", "microformats", "nodes", "bytes", "prefixes", "references"],
+    ids=["items", "rdfa", "microformats", "nodes", "bytes", "prefixes", "references",
+         "texts of items", "texts of rdfa", "texts of microformats"],
 )  # fmt: skip
 def test_pages_that_mean_harm_cost_bounded_work_and_the_reason_is_counted(html, reason, monkeypatch):
     monkeypatch.setattr(quads, "MAX_STEPS", 20_000)

@@ -155,7 +155,7 @@ class _Reader:
                 return literal(value, datatype=f"{XSD}double")
             return literal(value, language=language)
         value = element.attr("datetime") if tag == "time" else None
-        value = text_of(element) if value is None else value
+        value = text_of(element, self._triples.step) if value is None else value
         self._triples.charge(len(value))
         kind = time_type(value) if tag == "time" else None
         return literal(value, datatype=kind) if kind else literal(value, language=language)

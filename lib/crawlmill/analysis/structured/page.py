@@ -30,21 +30,30 @@ def names_in(value: str | None) -> list[str]:
     return _NAMES.findall(value) if value else []
 
 
-def text_of(element: Any) -> str:
-    """The text content of an element (DOM, "descendant text content"), without the contents of templates."""
+def text_of(element: Any, step: Callable[[], None]) -> str:
+    """The text content of an element (DOM, "descendant text content"), without the contents of templates.
+
+    Args:
+        element: The element.
+        step: Called for each node that is visited here, to limit their number.
+    """
     if element.tag != "template" and element.select_one("template") is None:
         return str(element.text)
-    return "".join(node.text for node in text_nodes(element) if type(node).__name__ == "Text")
+    return "".join(node.text for node in text_nodes(element, step) if type(node).__name__ == "Text")
 
 
-def text_nodes(element: Any) -> Iterator[Any]:
-    """Yield the texts and elements below an element in document order, without the contents of templates."""
+def text_nodes(element: Any, step: Callable[[], None]) -> Iterator[Any]:
+    """Yield the texts and elements below an element in document order, without the contents of templates.
+
+    `step` is called for each node that is visited.
+    """
     pending = [iter(element.children)]
     while pending:
         node = next(pending[-1], None)
         if node is None:
             pending.pop()
             continue
+        step()
         kind = type(node).__name__
         if kind in ("Text", "Element"):
             yield node

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from crawlmill.analysis.structured.microformats.classes import item_types
-from crawlmill.analysis.structured.microformats.values import plain_text
+from crawlmill.analysis.structured.microformats.values import Step, plain_text
 from crawlmill.analysis.structured.page import names_in
 
 __all__ = ["implied_name", "implied_photo", "implied_url"]
@@ -18,8 +18,8 @@ _PHOTOS: Final = {"img": "src", "object": "data"}
 _URLS: Final = {"a": "href", "area": "href"}
 
 
-def implied_name(element: Any) -> str:
-    """The name of an item without a name property."""
+def implied_name(element: Any, step: Step) -> str:
+    """The name of an item without a name property; `step` is called for each node that is visited for its text."""
     if (own := _own(element, _NAMES)) is not None:
         return own
     for parent in (element, _only_child(element)):
@@ -28,7 +28,7 @@ def implied_name(element: Any) -> str:
         child = _only_child(parent)
         if child is not None and not _is_item(child) and (found := _own(child, _NAMES)):
             return found
-    return plain_text(element, lambda image: image.attr("alt") or "")
+    return plain_text(element, step, lambda image: image.attr("alt") or "")
 
 
 def implied_photo(element: Any) -> str | None:

@@ -143,7 +143,7 @@ class _Reader:
         seen.names.add(name)
         seen.prefixes.add(prefix)
         if prefix == "u":
-            self._add_url(subject, name, url_value(element, self._page))
+            self._add_url(subject, name, url_value(element, self._page, self._triples.step))
             return
         if prefix == "e":
             markup = element.inner_html.strip(BLANKS)
@@ -151,9 +151,9 @@ class _Reader:
             self._triples.add(subject, iri(_MF + name), literal(markup, datatype=f"{RDF}HTML"))
             return
         if prefix == "dt":
-            value, seen.date = time_value(element, seen.date)
+            value, seen.date = time_value(element, seen.date, self._triples.step)
         else:
-            value = text_value(element, self._page)
+            value = text_value(element, self._page, self._triples.step)
         self._add_text(subject, name, value)
 
     def _add_text(self, subject: str, name: str, value: str) -> None:
@@ -193,7 +193,7 @@ class _Reader:
         if seen.nested:
             return
         if "name" not in seen.names and not seen.prefixes & {"p", "e"}:
-            self._add_text(subject, "name", implied_name(element))
+            self._add_text(subject, "name", implied_name(element, self._triples.step))
         if "photo" not in seen.names and "u" not in seen.prefixes and (photo := implied_photo(element)) is not None:
             self._add_url(subject, "photo", self._page.resolve(photo) or photo)
         if "url" not in seen.names and "u" not in seen.prefixes and (url := implied_url(element)) is not None:

@@ -11,7 +11,9 @@ from typing import Any, Final
 
 from crawlmill.analysis.structured.page import BLANKS, Page, names_in, text_nodes
 
-__all__ = ["plain_text", "text_value", "time_value", "url_value"]
+__all__ = ["Step", "plain_text", "text_value", "time_value", "url_value"]
+
+Step = Callable[[], None]
 
 _URLS: Final = {
     "a": ("href",),
@@ -56,17 +58,18 @@ _NOON: Final = 12
 _MAX_PARTS: Final = 100
 
 
-def plain_text(element: Any, image: Callable[[Any], str] | None = None) -> str:
+def plain_text(element: Any, step: Step, image: Callable[[Any], str] | None = None) -> str:
     """The text of an element, without surrounding blanks; scripts and styles are dropped.
 
     Args:
         element: The element.
+        step: Called for each node that is visited, to limit their number.
         image: Returns the text that replaces an image below it; None: images are dropped, too.
     """
     if element.select_one("script,style,img,template") is None:
         return str(element.text).strip(BLANKS)
     pieces: list[str] = []
-    for node in text_nodes(element):
+    for node in text_nodes(element, step):
         if type(node).__name__ == "Text":
             if getattr(node.parent, "tag", None) not in ("script", "style"):
                 pieces.append(node.text)
@@ -75,7 +78,7 @@ def plain_text(element: Any, image: Callable[[Any], str] | None = None) -> str:
     return "".join(pieces).strip(BLANKS)
 
 
-def text_value(element: Any, page: Page) -> str:
+def text_value(element: Any, page: Page, step: Step) -> str:
     """The value of a `p-` property; an image below its element is replaced by its `alt`, or else by its address."""
 
     def image(each: Any) -> str:
@@ -84,38 +87,39 @@ def text_value(element: Any, page: Page) -> str:
             return alt or ""
         return f" {page.resolve(src) or src} "
 
-    parts = _value_parts(element)
+    parts = _value_parts(element, step)
     if parts:
         return "".join(parts).strip(BLANKS)
     given = _attribute(element, _TITLED["p"])
-    return plain_text(element, image) if given is None else given
+    return plain_text(element, step, image) if given is None else given
 
 
-def url_value(element: Any, page: Page) -> str:
+def url_value(element: Any, page: Page, step: Step) -> str:
     """The value of a `u-` property: a URL, or a text that cannot be resolved to one."""
     given = None
     for name in _URLS.get(element.tag, ()):
         given = element.attr(name) if given is None else given
     if given is None:
-        parts = _value_parts(element)
+        parts = _value_parts(element, step)
         given = "".join(parts) if parts else _attribute(element, _TITLED["u"])
     if given is None:
-        given = plain_text(element)
+        given = plain_text(element, step)
     given = given.strip(BLANKS)
     return page.resolve(given) or given
 
 
-def time_value(element: Any, date: str) -> tuple[str, str]:
+def time_value(element: Any, date: str, step: Step) -> tuple[str, str]:
     """The value of a `dt-` property, and its date, or else the given one, which completes a time without a date.
 
     Args:
         element: The element.
         date: The date of the previous property, or "".
+        step: As in `plain_text`.
     """
-    parts = _value_parts(element)
+    parts = _value_parts(element, step)
     if not parts:
         given = _attribute(element, _TITLED["dt"])
-        value = plain_text(element) if given is None else given
+        value = plain_text(element, step) if given is None else given
         found = _DATE.match(value)
         if found is None and date and (time := _time_of(value.strip(BLANKS))):
             return f"{date} {time}", date
@@ -166,7 +170,7 @@ def _attribute(element: Any, names: dict[str, str]) -> str | None:
     return element.attr(name) if name else None
 
 
-def _value_parts(element: Any) -> list[str]:
+def _value_parts(element: Any, step: Step) -> list[str]:
     """The values of an element's parts with the class `value` or `value-title`, except those of nested properties."""
     parts: list[str] = []
     for part in element.select(".value:not(template),.value-title:not(template)")[:_MAX_PARTS]:
@@ -176,7 +180,7 @@ def _value_parts(element: Any) -> list[str]:
             parts.append(part.attr("title") or "")
         else:
             given = _attribute(part, _PARTS)
-            parts.append(plain_text(part) if given is None else given)
+            parts.append(plain_text(part, step) if given is None else given)
     return parts
 
 

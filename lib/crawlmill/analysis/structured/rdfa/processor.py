@@ -344,7 +344,7 @@ class _Processor:
         return literal(given, datatype=kind) if kind else literal(given, language=language)
 
     def _text(self, element: Any) -> str:
-        text = text_of(element)
+        text = text_of(element, self._triples.step)
         self._triples.charge(len(text))
         return text
 
