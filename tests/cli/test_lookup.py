@@ -84,6 +84,15 @@ def test_a_capture_without_a_place_is_told_and_not_in_the_list(run, tmp_path):
     assert out == b"length\toffset\n77\t\n\t88\n77\t99\n"
 
 
+def test_half_a_surrogate_pair_is_escaped(run, tmp_path):
+    """JSON may hold one, UTF-8 may not."""
+    place = '"filename": "f\\udc7f", "offset": "1", "length": "2"'
+    (tmp_path / "a").write_text(f'com,a)/ 20240101000000 {{"url": "http://a.com/\\ud800", {place}}}\n')
+    tsv = run("lookup", "a.com", "--index", tmp_path / "a", "--output", "tsv", "--fields", "url,length")
+    assert tsv == (0, b"url\tlength\nhttp://a.com/\\ud800\t2\n", "")
+    assert run("lookup", "a.com", "--index", tmp_path / "a", "--output", "list") == (0, b"{%s}\n" % place.encode(), "")
+
+
 def test_columns_of_cdx_are_named(run, tmp_path):
     (tmp_path / "a.cdx").write_bytes(
         b" CDX N b a m s k r M S V g\n"

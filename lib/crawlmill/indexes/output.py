@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ __all__ = ["FORMATS", "Printer", "make_printer"]
 
 FORMATS: Final = ("cdxj", "json", "tsv", "list")
 
+_NOT_PLAIN: Final = re.compile("[\t\r\n\ud800-\udc7f\udd00-\udfff]")  # half a surrogate pair is not UTF-8
 _PLACE: Final = ("filename", "offset", "length")
 
 Printer = Callable[[Chunk, OnProblem], Chunk]
@@ -92,7 +94,7 @@ def _list_line(capture: Capture) -> str:
             + " and no ".join(missing),
             reason="bad-header",
         )
-    if any(mark in cells[0] for mark in "\t\r\n"):  # JSON is a valid line of an input list too
+    if _NOT_PLAIN.search(cells[0]):  # JSON is a valid line of an input list too
         return json.dumps(dict(zip(_PLACE, cells, strict=True))) + "\n"
     return "\t".join(cells) + "\n"
 

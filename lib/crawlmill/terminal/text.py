@@ -14,7 +14,7 @@ __all__ = ["json_visible", "tell", "visible", "visible_field", "visible_lines"]
 
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f]")
 _NO_LINE_END: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
-_IN_FIELD: Final = re.compile("[\x00-\x1f\x7f-\x9f\\\\]")
+_IN_FIELD: Final = re.compile("[\x00-\x1f\x7f-\x9f\\\\\ud800-\udc7f\udd00-\udfff]")
 _IN_JSON: Final = re.compile("[\x7f-\x9f]")
 _NAMED: Final = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"}
 
@@ -30,7 +30,10 @@ def visible_lines(text: str) -> str:
 
 
 def visible_field(text: str) -> str:
-    """A field of tab-separated values; backslashes are escaped too, so that it can be parsed back."""
+    """A field of tab-separated values; backslashes are escaped too, so that it can be parsed back.
+
+    So are halves of surrogate pairs, which JSON may contain and UTF-8 may not, unless they stand for a byte.
+    """
     return _IN_FIELD.sub(_escape, text)
 
 
@@ -45,4 +48,5 @@ def tell(*lines: str) -> None:
 
 
 def _escape(found: re.Match[str]) -> str:
-    return _NAMED.get(found[0]) or f"\\x{ord(found[0]):02x}"
+    code = ord(found[0])
+    return _NAMED.get(found[0]) or (f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}")
