@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import os
 import random
+import threading
 
 import pytest
 from hypothesis import given
@@ -159,6 +161,31 @@ def test_large_answers_are_sorted_in_files(tmp_path, monkeypatch):
     ):
         (found,) = ask([tmp_path / "a"], [query("*.com", **options)])
         assert found == expected(LINES, "*.com", **options)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize("number", [1, 3])
+def test_an_index_from_a_pipe_is_read_from_its_beginning(tmp_path, pack, number):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(pack(text(LINES)),))
+    writer.start()
+    patterns = ["*.com", "http://localhost/a", "example.org/*"][:number]
+    assert ask([pipe], list(map(query, patterns))) == [expected(LINES, pattern) for pattern in patterns]
+    writer.join()
+
+
+def test_a_pipe_that_is_to_be_read_again_is_lost(tmp_path, monkeypatch):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(text(LINES[:5]),))
+    writer.start()
+    monkeypatch.setattr("crawlmill.indexes.lookup._BATCH", 1)
+    problems = []
+    found = ask([pipe], [query("*.com"), query("*.com")], problems)
+    writer.join()
+    assert found == [expected(LINES[:5], "*.com"), []]
+    assert [problem.reason for problem in problems] == ["unavailable"]
 
 
 def test_digits_that_a_time_lacks_mean_the_earliest_time(tmp_path):

@@ -328,6 +328,7 @@ def test_formats(find, tmp_path):
         (["a.com"], ["--from", "soon"], "--from: expected 1 to 14 digits of a time"),
         (["a.com"], ["--filter", "~url:["], "regular expression"),
         (["a.com"], ["--with-pattern", "--output-format", "list"], "cannot be combined"),
+        (["a.com"], ["--index", "/dev/null"], "cannot be a pipe"),
         (["a.com"], ["--index", "missing"], "cannot use this index"),
         (["a.com"], ["--inputs-per-task", "5"], "cut by what they read of the index"),
         (["WARC/1.0\0"], [], "not a list of patterns"),

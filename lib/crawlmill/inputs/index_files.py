@@ -6,10 +6,11 @@ Files are read by ranges, always of one version; services are queried within the
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
+from crawlmill.codecs.source import Replay
 from crawlmill.errors import SourceError
-from crawlmill.indexes.source import BlockStore
+from crawlmill.indexes.source import BlockStore, OpenSource
 from crawlmill.inputs.cache import FileBlocks
 from crawlmill.storage import Storage
 from crawlmill.storage.interface import Opener, Stream
@@ -20,7 +21,7 @@ from crawlmill.storage.resume import Identity
 if TYPE_CHECKING:  # it imports urllib3, which local indexes do not need
     from crawlmill.storage.http.asking import Reply
 
-__all__ = ["FolderFiles", "StoredFile", "WebService"]
+__all__ = ["FolderFiles", "PipedFile", "StoredFile", "WebService"]
 
 T = TypeVar("T")
 
@@ -66,6 +67,55 @@ class StoredFile:
         """Whether blocks of any version are in the cache; makes no request."""
         folder = FileBlocks.folder_of(canonical(self.location)) if self.remote else None
         return folder is not None and folder.is_dir()
+
+
+class PipedFile:
+    """A pipe as a `Source`: its bytes come once, and its first ones can be examined before."""
+
+    remote = False
+
+    def __init__(self, location: str, storage: Opener) -> None:
+        self.name = redact(location)
+        self._stream: Stream | None = storage.open_stream(location)
+        self._head = b""
+
+    def head(self, count: int) -> bytes:
+        """The first bytes, at most `count`; they are returned again when the pipe is read."""
+        while self._stream is not None and len(self._head) < count:
+            piece = self._stream.read(count - len(self._head))
+            if not piece:
+                break
+            self._head += piece
+        return self._head
+
+    def size(self) -> int | None:
+        """As for `Source.size`."""
+        return None
+
+    def open(self, offset: int = 0, length: int | None = None) -> OpenSource:
+        """As for `Source.open`, but for all of it, once only."""
+        if self._stream is None or offset or length is not None:
+            raise SourceError("a pipe can be read only once: save it as a file", reason="unavailable", source=self.name)
+        stream, self._stream = self._stream, None
+        return _Continued(stream, self._head)
+
+    def store(self) -> BlockStore | None:
+        """As for `Source.store`."""
+        return None
+
+
+class _Continued(Replay):
+    """A stream whose first bytes were read already; closed at the end of its `with` block."""
+
+    def __init__(self, stream: Stream, head: bytes) -> None:
+        super().__init__(stream, head)
+        self._stream = stream
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.close()
 
 
 class FolderFiles:

@@ -28,7 +28,7 @@ from crawlmill.indexes.detect import HEAD_BYTES, detect_index
 from crawlmill.indexes.index import Index, OnProblem
 from crawlmill.indexes.prefix_tree.tree import PrefixTree
 from crawlmill.inputs.common_crawl.catalogue import INDEX_URL, load_catalogue
-from crawlmill.inputs.index_files import FolderFiles, StoredFile, WebService
+from crawlmill.inputs.index_files import FolderFiles, PipedFile, StoredFile, WebService
 from crawlmill.inputs.lists import COMMON_CRAWL, Input, is_absolute
 from crawlmill.inputs.tables import find_parts, is_table, lists_parts
 from crawlmill.ledger.row import LedgerRow
@@ -37,7 +37,7 @@ from crawlmill.storage.limits import CDX_API
 from crawlmill.storage.locations import absolute, is_remote, join, local_path, redact
 from crawlmill.storage.workers import Workers
 
-__all__ = ["IndexPlace", "check_cluster", "cluster_idx", "find_indexes", "open_index", "open_indexes"]
+__all__ = ["IndexPlace", "check_cluster", "cluster_idx", "find_indexes", "is_pipe", "open_index", "open_indexes"]
 
 _CRAWL: Final = re.compile(r"CC-[A-Z]+-[0-9]{4}(-[0-9]{2}|-[0-9]{4})?", re.IGNORECASE)
 _CRAWLS: Final = re.compile(r"latest(:.*)?|[0-9]{4}")
@@ -168,6 +168,8 @@ def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem, value
     """
     if (table := _table_folder(place.location)) is not None:
         return _open_table(table, place, storage, on_problem)
+    if is_pipe(place.location):
+        return _open_pipe(place.location, storage, on_problem)
     file = StoredFile(place.location, storage)
     if place.kind != "warc" and (place.api or not _is_parquet(file)):
         raise UsageError(
@@ -201,6 +203,26 @@ def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem, value
     index = SortedFile(file, size, form, on_problem)
     index.prime(head)
     return index
+
+
+def is_pipe(location: str) -> bool:
+    """Whether a location is a pipe or a device, whose bytes come once."""
+    path = None if is_remote(location) else local_path(location)
+    return path is not None and path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _open_pipe(location: str, storage: Storage, on_problem: OnProblem) -> Index:
+    pipe = PipedFile(location, storage)
+    form, gzipped = detect_index(pipe.head(HEAD_BYTES), pipe.name)
+    if form not in ("cdx", "cdxj"):
+        raise FormatError(
+            "an index of this kind cannot be read from a pipe",
+            reason="unknown-format",
+            source=pipe.name,
+            expected="CDX or CDXJ, plain or gzip",
+            actual=form,
+        )
+    return FileReadThrough(pipe, form, on_problem, gzipped=gzipped)
 
 
 def _is_parquet(file: StoredFile) -> bool:

@@ -20,7 +20,7 @@ from crawlmill.mr.run.pattern_lists import read_pattern_lists
 from crawlmill.mr.run.searching import Lost, Search, SearchTask, cut_search
 from crawlmill.mr.task.pairs import ENCODED
 from crawlmill.mr.task.rows import Pair
-from crawlmill.storage import Storage
+from crawlmill.storage import Storage, redact
 from crawlmill.storage.limits import CDX_API
 from crawlmill.urls.patterns import parse_pattern
 
@@ -83,7 +83,7 @@ class FindCaptures(CrawlJob):
 
     def read_lists(self, lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs]) -> Inputs:  # noqa: ARG002
         """Read the lists of patterns; each pattern is an input."""
-        from crawlmill.inputs.indexes import find_indexes  # noqa: PLC0415 - no task needs it
+        from crawlmill.inputs.indexes import find_indexes, is_pipe  # noqa: PLC0415 - no task needs it
 
         options = self.options
         filters = tuple(map(parse_filter, options.filter))
@@ -92,6 +92,9 @@ class FindCaptures(CrawlJob):
             lists, storage, self.stdin, like, is_key=options.key, match=options.match
         )
         places = find_indexes(options.index, storage, base_url=options.base_url, index_url=options.index_url)
+        for place in places:
+            if is_pipe(place.location):
+                raise UsageError(f"--index {redact(place.location)}: every task reads it, so it cannot be a pipe")
         self._search = Search(tuple(places), like, options.key, options.match, options.page_size)
         location = places[0].location
         kind = CDX_API if any(place.api for place in places) else None
