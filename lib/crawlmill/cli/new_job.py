@@ -29,22 +29,22 @@ def check_name(name: str) -> None:
         UsageError: The name is not possible; the message says why.
     """
     if not _NAME.fullmatch(name):
-        raise UsageError(f"no name for a job: {name!r}", expected="a lower-case identifier such as link_counts")
+        raise UsageError(f"not a name for a job: {name!r}", expected="a lower-case identifier such as link_counts")
     if keyword.iskeyword(name) or keyword.issoftkeyword(name):
-        raise UsageError(f"no name for a job: {name} is a keyword of Python")
+        raise UsageError(f"not a name for a job: {name} is a keyword of Python")
     if name in sys.stdlib_module_names or name in sys.builtin_module_names:
-        raise UsageError(f"no name for a job: {name} is a module of Python, which the job would hide")
+        raise UsageError(f"not a name for a job: {name} is a module of Python, which the job would hide")
     if name in job_names():
-        raise UsageError(f"no name for a job: `crawlmill run {name}` is another one")
+        raise UsageError(f"not a name for a job: `crawlmill run {name}` is another one")
     for package in ("mrjob", "crawlmill"):
         spec = find_spec(package)
         inside = pkgutil.iter_modules((spec and spec.submodule_search_locations) or ())
         if name == package or name in {module.name for module in inside}:
-            raise UsageError(f"no name for a job: {name} is a module of {package}")
+            raise UsageError(f"not a name for a job: {name} is a module of {package}")
     elsewhere = [place for place in sys.path if Path(place).resolve() != Path.cwd()]
     spec = PathFinder.find_spec(name, elsewhere)
     if spec is not None and spec.origin is not None:
-        raise UsageError(f"no name for a job: {name} is an installed module, which the job would hide")
+        raise UsageError(f"not a name for a job: {name} is an installed module, which the job would hide")
 
 
 def write_job(name: str, folder: Path) -> list[Path]:
