@@ -6,6 +6,7 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
+from tests.builders import pack, response, warcinfo
 from tests.mr.helpers import PROJECT, run, run_here
 
 from crawlmill.cli.main import main
@@ -147,6 +148,18 @@ def test_lines_without_a_host_are_lost_with_their_number(tmp_path):
     ended = run_here(HostIndex, "-r", "inline", path, "--output-dir", tmp_path / "out")
     assert (ended.code, len(table(tmp_path / "out"))) == (2, 1)
     assert "line 1 is not a capture of a host" in ended.err
+
+
+def test_record_without_a_host_is_lost_without_a_false_offset(tmp_path):
+    (tmp_path / "a.warc.gz").write_bytes(
+        pack([warcinfo(), response("http://example.org/"), response("dns:example.org")])
+    )
+    (tmp_path / "x.paths").write_text("a.warc.gz\n")
+    ended = run_here(HostIndex, "-r", "inline", tmp_path / "x.paths", "--output-dir", tmp_path / "out")
+    assert ended.code == 2
+    [problem] = json.loads((tmp_path / "out/_ledger.jsonl").read_text())["problems"]
+    assert (problem["reason"], problem["offset"]) == ("bad-header", None)
+    assert "line 2 is not a capture of a host" in problem["message"]
 
 
 def test_archives_and_tables_give_the_same_index(tmp_path, captures):

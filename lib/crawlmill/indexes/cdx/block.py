@@ -11,12 +11,13 @@ __all__ = ["Block"]
 class Block:
     """Captures that follow each other in a file.
 
-    `offset` is where the first of them, or the gzip member that contains it, begins in the file; `data` is whole lines
-    with LF; `lines` is their number. `first` is the line number, in the file, of the first line of the block's text;
-    `gaps` are the places, from 0, of lines of that text that are left out.
+    `offset` is where the first of them, or the gzip member that contains it, begins in the file; None if they were made
+    from the records of an archive. `data` is whole lines with LF; `lines` is their number. `first` is the line number,
+    in the file, of the first line of the block's text; `gaps` are the places, from 0, of lines of that text that are
+    left out.
     """
 
-    offset: int
+    offset: int | None
     data: bytes
     lines: int
     first: int = 1

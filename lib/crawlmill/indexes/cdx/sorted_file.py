@@ -18,7 +18,7 @@ __all__ = ["SortedFile", "out_of_order", "search"]
 _PIECE = 1 << 18
 
 
-def out_of_order(offset: int, line: bytes, before: bytes, source: str | None = None) -> FormatError:
+def out_of_order(offset: int | None, line: bytes, before: bytes, source: str | None = None) -> FormatError:
     """The error for lines that are not sorted."""
     shown = [repr(each[:80].decode("utf-8", "backslashreplace")) for each in (before, line)]
     return FormatError(

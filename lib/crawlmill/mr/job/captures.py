@@ -139,4 +139,4 @@ class _Rest:
 
 def _block(pieces: list[bytes], number: int) -> Block:
     data = b"".join(pieces)
-    return Block(0, data, data.count(b"\n"), number)
+    return Block(None, data, data.count(b"\n"), number)
