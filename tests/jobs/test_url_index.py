@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 import zlib
 from pathlib import Path
 
 import pytest
 from tests import builders
-from tests.mr.helpers import PROJECT, rows, run
+from tests.mr.helpers import PROJECT, rows, run, run_here
 
 from crawlmill.jobs.url_index import UrlIndex
 from crawlmill.sample import write_sample
@@ -201,6 +202,18 @@ def test_what_is_no_capture_is_reported_and_the_rest_is_indexed(tmp_path, inputs
     assert ledger["missing"]["outcome"] == "failed"
     found = cluster(tmp_path / "out", 3000)
     assert set(CDX) <= set(found) <= set(CDX) | set(CDXJ)
+
+
+def test_a_list_from_a_pipe_of_a_shell_is_read_from_its_beginning(tmp_path, inputs, monkeypatch):
+    inputs.write("a.cdx", text(CDX))
+    monkeypatch.chdir(tmp_path)
+    reading, writing = os.pipe()
+    os.write(writing, b"a.cdx\n")
+    os.close(writing)
+    ended = run_here(UrlIndex, "-r", "inline", "--output-dir", tmp_path / "out", f"/dev/fd/{reading}")
+    os.close(reading)
+    assert ended.code == 0, ended.err
+    assert cluster(tmp_path / "out", 3000) == sorted(CDX)
 
 
 def test_pages_texts_and_metadata_can_be_indexed_too(tmp_path, inputs):

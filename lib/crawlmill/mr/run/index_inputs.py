@@ -17,7 +17,7 @@ from crawlmill.indexes.cluster.places import read_places
 from crawlmill.indexes.cluster.rows import parse_row, parse_rows
 from crawlmill.indexes.detect import HEAD_BYTES, detect_index
 from crawlmill.inputs.index_files import FolderFiles
-from crawlmill.inputs.indexes import cluster_idx
+from crawlmill.inputs.indexes import cluster_idx, is_pipe
 from crawlmill.inputs.lists import Input, Inputs
 from crawlmill.inputs.tables import find_parts, is_table
 from crawlmill.storage import Storage
@@ -67,10 +67,10 @@ def read_index_lists(
 
 
 def _is_index(given: str, here: str, storage: Storage, *, files: bool) -> bool:
-    """Whether an argument is an index file or a cluster, not a list of inputs."""
-    if given == "-":
-        return False
+    """Whether an argument is an index file or a cluster, not a list of inputs. A pipe is a list, as stdin is."""
     location = absolute(given, here)
+    if given == "-" or is_pipe(location):
+        return False
     if cluster_idx(location) is not None:
         return True
     if not files:
