@@ -14,7 +14,7 @@ from tests.indexes.captures import OPTIONS, expected, make_cluster, make_lines, 
 
 from crawlmill.indexes.lookup import look_up
 from crawlmill.indexes.query import Query, parse_filter
-from crawlmill.inputs.indexes import find_indexes, open_indexes
+from crawlmill.inputs.indexes import check_cluster, find_indexes, open_indexes
 from crawlmill.storage import Storage
 from crawlmill.urls.patterns import parse_pattern
 
@@ -186,6 +186,20 @@ def test_a_pipe_that_is_to_be_read_again_is_lost(tmp_path, monkeypatch):
     writer.join()
     assert found == [expected(LINES[:5], "*.com"), []]
     assert [problem.reason for problem in problems] == ["unavailable"]
+
+
+def test_each_shard_may_begin_with_a_header(tmp_path):
+    """As where each shard was a CDX file before."""
+    rows = b""
+    some = expected(LINES, "*.com")[500:520]
+    for number, lines in enumerate((some[:9], some[9:])):
+        packed = gzip.compress(b" CDX N b a m s k r M S V g\n" + text(lines))
+        (tmp_path / f"cdx-{number}.gz").write_bytes(packed)
+        start = " ".join(lines[0].split(" ")[:2])
+        rows += f"{start}\tcdx-{number}.gz\t0\t{len(packed)}\t{number + 1}\n".encode()
+    (tmp_path / "cluster.idx").write_bytes(rows)
+    assert ask([tmp_path], [query("*.com")]) == [some]
+    assert check_cluster(str(tmp_path / "cluster.idx"), Storage()).outcome == "ok"
 
 
 def test_digits_that_a_time_lacks_mean_the_earliest_time(tmp_path):

@@ -110,15 +110,19 @@ def first_disorder(chunk: Chunk, before: bytes = b"") -> tuple[bytes, bytes] | N
 
 
 class Order:
-    """Checks that consecutive chunks are in the order of keys and times."""
+    """Checks that consecutive chunks are in the order of keys and times; each may begin with headers."""
 
     def __init__(self) -> None:
         self._last = b""
 
     def take(self, chunk: Chunk) -> tuple[bytes, bytes] | None:
         """The first line of the next chunk that is out of order, and the line before it; None if there is none."""
-        if not chunk:
+        at = 0
+        while _HEADER.match(chunk, at):
+            at = chunk.index(b"\n", at) + 1
+        if at == len(chunk):
             return None
+        chunk = chunk[at:] if at else chunk
         before, self._last = self._last, last_line(chunk)
         if key_and_time(first_line(chunk)) >= key_and_time(before) and is_sorted(chunk):
             return None
