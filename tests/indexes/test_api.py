@@ -34,9 +34,10 @@ def test_captures_are_objects(tmp_path):
     assert list(found) == wanted
 
 
-def test_fields_are_chosen(tmp_path):
+@pytest.mark.parametrize("fields", [["urlkey", "encoding"], "urlkey,encoding"])
+def test_fields_are_chosen(tmp_path, fields):
     (tmp_path / "a.cdxj").write_bytes(text(LINES))
-    found = crawlmill.lookup("*.org", index=[str(tmp_path / "a.cdxj")], fields=["urlkey", "encoding"])
+    found = crawlmill.lookup("*.org", index=[str(tmp_path / "a.cdxj")], fields=fields)
     wanted = [flat(line) for line in expected(LINES, "*.org")]
     assert list(found) == [
         {"urlkey": each["urlkey"], **({"encoding": each["charset"]} if "charset" in each else {})} for each in wanted
@@ -52,12 +53,12 @@ def test_what_is_lost_is_a_warning(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options", [{"match": "some"}, {"from_": "x"}, {"filter": ["~url:("]}, {"sort": "up"}, {"limit": -1}]
+    "options", [{"match": "some"}, {"from_": "x"}, {"filter": ["~url:("]}, {"sort": "up"}, {"limit": -1}, {"index": []}]
 )
 def test_mistakes_are_raised_by_the_call(tmp_path, options):
     (tmp_path / "a.cdxj").write_bytes(text(LINES))
     with pytest.raises(UsageError):
-        crawlmill.lookup("a.com", index=str(tmp_path / "a.cdxj"), **options)
+        crawlmill.lookup("a.com", **{"index": str(tmp_path / "a.cdxj"), **options})
 
 
 def test_importing_the_package_loads_nothing():

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from crawlmill.errors import FormatError, LossWarning, SourceError
+from crawlmill.errors import FormatError, LossWarning, SourceError, UsageError
 from crawlmill.indexes.arrange import lines_of
 from crawlmill.indexes.capture import disk_name, parse_capture
 from crawlmill.indexes.lookup import look_up
@@ -26,7 +26,7 @@ def lookup(
     from_: str | None = None,
     to: str | None = None,
     filter: str | Sequence[str] = (),  # noqa: A002 - the name of the option
-    fields: Sequence[str] | None = None,
+    fields: str | Sequence[str] | None = None,
     newest: bool = False,
     distinct: str | None = None,
     sort: str = "key",
@@ -53,7 +53,8 @@ def lookup(
         from_: Captures from this time on, 1 to 14 digits.
         to: Captures up to this time, inclusive.
         filter: One or several `[!][=|~]FIELD:VALUE`.
-        fields: Return only these fields, named as on disk or in an API; absent ones are left out.
+        fields: Return only these fields, named as on disk or in an API; absent ones are left out. A sequence, or one
+            text with commas between the names.
         newest: Only the newest capture of each key.
         distinct: Only the first capture of each value of this field, per key.
         sort: `key`, `reverse` or `closest`.
@@ -77,12 +78,15 @@ def lookup(
         Query(parse_pattern(pattern, match, is_key=key), from_, to, filters, newest, distinct, sort, closest, limit)
         for pattern in patterns
     ]
+    wanted = [name.strip() for name in fields.split(",")] if isinstance(fields, str) else fields
+    names = [index] if isinstance(index, str) else list(index)
+    if not names:
+        raise UsageError("no index given: name one, such as a file, a folder or a crawl")
     opened = Storage(storage)
 
     def lose(error: FormatError | SourceError) -> None:
         warnings.warn(f"{error.reason}: {error}", LossWarning, stacklevel=2)
 
-    names = [index] if isinstance(index, str) else list(index)
     indexes = open_indexes(find_indexes(names, opened, base_url=base_url, index_url=index_url), opened, lose)
 
     def captures() -> Iterator[dict[str, Any]]:
@@ -94,8 +98,8 @@ def lookup(
                     except FormatError as error:
                         lose(error)
                         continue
-                    if fields is not None:
-                        flat = {name: flat[disk_name(name)] for name in fields if disk_name(name) in flat}
+                    if wanted is not None:
+                        flat = {name: flat[disk_name(name)] for name in wanted if disk_name(name) in flat}
                     yield flat
 
     return captures()
