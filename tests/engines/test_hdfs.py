@@ -36,6 +36,7 @@ class TestHadoopFs(WriteContract):
     test_stream_large_gives_the_same_bytes_in_any_pieces = (
         test_stream_reads_at_most_what_is_asked_and_tells_where_it_is
     ) = None
+    test_stream_large_jumps_while_reading_ahead = test_missing_is_named_in_the_message = None
     test_all_is_bounded = test_range_past_the_end_is_truncated = test_write_of_many_pieces_keeps_their_order = None
 
     @pytest.fixture(autouse=True)
