@@ -10,10 +10,13 @@ from typing import Final
 
 import pytest
 
-__all__ = ["ENGINES", "engine_in", "name_engine"]
+__all__ = ["ENGINES", "PROCESSES", "engine_in", "name_engine"]
 
-ENGINES: Final = ("hadoop", "spark")
-"""Engines with daemons, and the markers of tests that need them; those that take longest first."""
+PROCESSES: Final = {"hadoop": 2, "spark": 1}
+"""How many processes of a test run have the daemons of an engine, which need memory; by the marker of its tests."""
+
+ENGINES: Final = tuple(PROCESSES)
+"""Those whose tests take longest come first."""
 
 _NAMED: Final = re.compile(rf"[\[-]@({'|'.join(ENGINES)})[\]-]")
 

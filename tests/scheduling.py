@@ -15,12 +15,9 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
-from tests.daemons import ENGINES, engine_in
+from tests.daemons import ENGINES, PROCESSES, engine_in
 
 __all__ = ["EngineScheduling", "order"]
-
-# How many processes have the daemons of an engine, which need memory.
-PROCESSES: Final = {"hadoop": 2, "spark": 1}
 
 # What takes longest, in the order in which it is begun; after it come the other files.
 LONGEST_FIRST: Final = (

@@ -84,6 +84,18 @@ class Member:
         piece, self._rest = self._rest[:n], self._rest[n:]
         return piece
 
+    def pieces(self, size: int) -> Iterator[Content]:
+        """Yield the content: at once if it is held whole, else in pieces of at most `size` bytes.
+
+        Raises:
+            FormatError: A streamed member is damaged; data returned before is not verified.
+        """
+        if self.content is not None:
+            yield self.content
+            return
+        while piece := self.read(size):
+            yield piece
+
     def seek(self, offset: int, /) -> int:
         """Refuse: a streamed member only goes forward."""
         raise CannotGoBackError(offset)

@@ -88,17 +88,13 @@ def _of_plain(source: ByteSource, start: int, lines: _Lines) -> Iterator[Block]:
 
 
 def _of_member(member: Member, lines: _Lines) -> Iterator[Block]:
-    if member.content is not None:
-        yield from lines.end_before(member.content, member.offset)
-        yield from lines.take(bytes(member.content), member.offset)
-        return
     begun = False
     try:
-        while piece := member.read(_PIECE):
+        for piece in member.pieces(_PIECE):
             if not begun:
                 begun = True
                 yield from lines.end_before(piece, member.offset)
-            yield from lines.take(piece, member.offset)
+            yield from lines.take(bytes(piece), member.offset)
     except FormatError:
         lines.drop()  # the reader of members reports it; an incomplete line is dropped
 

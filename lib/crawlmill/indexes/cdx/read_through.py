@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from crawlmill.codecs.gzip import GzipReader
-from crawlmill.codecs.members import Member
 from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.indexes.cdx.sorted_file import out_of_order, search
@@ -24,7 +23,7 @@ from crawlmill.indexes.query import Query
 from crawlmill.indexes.source import Source
 from crawlmill.indexes.sweep import Sweep
 
-__all__ = ["FileReadThrough", "begins_line", "member_text"]
+__all__ = ["FileReadThrough", "begins_line"]
 
 _PIECE: Final = 1 << 18
 _START: Final = re.compile(rb"[^ \n]+ [0-9]{14} [^ ]")
@@ -95,7 +94,7 @@ class FileReadThrough:
                     yield held + b"\n"
                 held, damaged = b"", False
             try:
-                for piece in member_text(member):
+                for piece in member.pieces(_PIECE):
                     if not begun and held and sound_lines(held + b"\n") == len(held) + 1 and begins_line(piece):
                         yield held + b"\n"
                         held = b""
@@ -114,12 +113,3 @@ def _without_mark(text: Iterator[Chunk]) -> Iterator[Chunk]:
     """A text in pieces without the byte order mark that it may begin with."""
     yield next(text, b"").removeprefix(codecs.BOM_UTF8)
     yield from text
-
-
-def member_text(member: Member) -> Iterator[Chunk]:
-    """The content of a member in pieces. Raises: FormatError: it is streamed and damaged."""
-    if member.content is not None:
-        yield member.content
-        return
-    while piece := member.read(_PIECE):
-        yield piece

@@ -184,8 +184,4 @@ def _pieces(source: Source) -> Iterator[bytes]:
             raise error.located(source=source.name)
 
         for member in GzipReader(stream, on_problem=fail, plausible=lambda _: True):
-            if member.content is not None:
-                yield bytes(member.content)
-            else:
-                while piece := member.read(_CHUNK):
-                    yield piece
+            yield from map(bytes, member.pieces(_CHUNK))
