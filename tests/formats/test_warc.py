@@ -354,11 +354,22 @@ def test_damaged_first_member_leaves_the_format_to_the_next():
         assert len(read.problems) == 1
 
 
+@pytest.mark.parametrize("heads_only", [False, True])
+def test_first_members_without_a_record_leave_the_format_to_the_next(heads_only):
+    note, blank = gzip_member(b"A note of whoever packed this.\n"), gzip_member(b"\r\n" + RECORDS[0])
+    read = Read(note + blank + b"".join(PARTS), heads_only=heads_only)
+    assert read.format == "warc"
+    assert read.problems == [("bad-header", 0), ("bad-header", len(note))]
+    assert read.uris == [uri_of(content) for content in (RECORDS[0], *RECORDS)]
+
+
 @pytest.mark.parametrize(
     "data",
     [
         b"",
         b"no crawl file\n" * 50,
+        gzip_member(b"text\n" * 9) * 3,
+        gzip_member(bytes(2 << 20)) + b"".join(PARTS),
         b"<!DOCTYPE html><html>",
         gzip_member(b"text\n" * 9),
         b"\x1f\x8b",

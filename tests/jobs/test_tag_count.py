@@ -46,6 +46,17 @@ def test_pages_of_all_formats_are_counted_however_they_are_cut(job, crawl, pages
     assert ended.out == "".join(f"{key}\t{COUNTS[key]}\n" for key in sorted(COUNTS))
 
 
+@pytest.mark.parametrize(("size", "lost"), [(200_000, {}), (1_100_000, {"bad-header": 1})])
+def test_page_behind_a_long_http_header_is_counted_or_reported(job, crawl, tmp_path, size, lost):
+    page = builders.response("http://e.org/1", b"<p>", [("X", "x" * size), *HTML])
+    lst = crawl.list(
+        crawl.write("long.warc.gz", builders.pack([builders.response("http://e.org/2", b"<i>", HTML), page]))
+    )
+    ended = run_here(job.TagCount, "-r", "inline", "--ledger", tmp_path / "l", lst)
+    assert ended.pairs == ({'"i"': 1} if lost else {'"i"': 1, '"p"': 1})
+    assert [row["lost"] for row in rows(tmp_path / "l").values()] == [lost]
+
+
 @pytest.mark.parametrize(("on_bad", "code"), [("skip", 2), ("fail", 1)])
 def test_damaged_and_missing_inputs_beside_good_ones(job, crawl, pages, tmp_path, on_bad, code):
     data = pages[0].read_bytes()

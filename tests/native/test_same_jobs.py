@@ -152,6 +152,8 @@ ODD = {
     "ISO-2022-JP, cut": page(JAPANESE[:-7], kind="text/html; charset=iso-2022-jp"),
     "ISO-2022-JP with half a pair": page(b"<p>\x1b$B<b>\x1b(B<i>", kind="text/html; charset=iso-2022-jp"),
     "ISO-2022-JP with bit 8": page(JAPANESE + b"\xe9<u>", kind="text/html; charset=iso-2022-jp"),
+    "a header of 100 KiB": block(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000 + b"\r\nContent-Type: text/html\r\n\r\n" + BODY),
+    "a header without an end": block(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX: " + b"x" * 1_100_000 + BODY),
     "chunked": page(chunked(BODY, 100, 7), (TE, "chunked")),
     "chunked, one chunk": page(chunked(BODY), (TE, "Chunked")),
     "chunked with extensions": page(b"5;a=b\r\n<p><i\r\n0\r\nX: y\r\n\r\n", (TE, "chunked")),

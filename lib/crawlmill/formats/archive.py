@@ -1,7 +1,8 @@
 """Detects the format of an archive from its bytes, never from its name, and reads its records: WARC, WAT, WET, ARC.
 
-`starts` knows the first bytes; of gzip members and Zstandard frames the first intact one decides. If the first bytes
-are damaged, the first MiB is searched for a valid gzip member or Zstandard frame, or a whole WARC record.
+`starts` knows the first bytes; of gzip members and Zstandard frames the first intact one decides that begins like a
+record, within the first MiB of their content. If the first bytes are damaged, the first MiB is searched for a valid
+gzip member or Zstandard frame, or a whole WARC record.
 """
 
 from __future__ import annotations
@@ -179,18 +180,29 @@ def _read_members(
         on_format(name)
         reader.ahead = ahead  # only now, since it does not report which record came first
 
+    without: list[Member] = []  # whole members without a record at their beginning, in front of the first one with it
+    size = 0
     for first in members:
         head = _first_bytes(first)
         if not head:
             continue
-        rest = chain([first], members)
+        rest = chain([*without, first], members)
         if is_warc_start(head):
             records = warc_reader.read_members(rest, reread=reader.reread, on_problem=on_problem)
             yield from _named(records, "warc", on_warc)
-        elif is_arc_start(head):
+            return
+        if is_arc_start(head):
             yield from _named(arc.read_members(rest, reread=reader.reread, on_problem=on_problem), "arc", on_format)
+            return
+        if first.head is not None:
+            reader.reread()  # whole, to be reported if a record follows
         else:
-            raise _unknown(head, first.offset)
+            without.append(first)
+            size += len(first.content or b"")
+            if first.content is None or size > _SEARCHED:
+                break
+    if without:
+        raise _unknown(_first_bytes(without[0]), without[0].offset)
 
 
 def _first_bytes(member: Member) -> bytes:

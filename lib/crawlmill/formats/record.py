@@ -22,8 +22,8 @@ __all__ = ["HEAD_BYTES", "MAX_BODY", "Block", "Record"]
 MAX_BODY: Final = 64 << 20
 """Bytes that a payload may have, after decoding, unless a job says otherwise."""
 
-HEAD_BYTES: Final = 64 << 10
-"""Bytes at a block's beginning in which its HTTP header must end."""
+HEAD_BYTES: Final = 1 << 20
+"""Bytes at a block's beginning in which its HTTP header must end; crawlers accept headers of a few hundred KiB."""
 
 # Many tasks need no payload, or have it from the native core.
 _decode_body: Callable[..., DecodedBody] = later("crawlmill.formats.payload.codings:decode_body")
@@ -31,6 +31,7 @@ _text_of: Callable[[HttpMessage, bytes], str] = later("crawlmill.formats.payload
 _tokenizable: Callable[[bytes, HttpMessage], bytes] = later("crawlmill.formats.payload.charset:tokenizable")
 
 _USUAL_HEAD = 4 << 10
+_LONG_HEAD = 64 << 10
 _PIECE = 1 << 20
 
 
@@ -214,13 +215,20 @@ class Record:
         """The status line and headers of an HTTP response.
 
         Raises:
-            FormatError: `bad-header`: the block does not begin with a status line.
+            FormatError: `bad-header`: the block does not begin with a status line, or its header has no end in reach.
         """
         if self._http is None:
             head = self.block.peek(_USUAL_HEAD)
-            if b"\r\n\r\n" not in head and b"\n\n" not in head:
-                head = self.block.head(HEAD_BYTES)
-            self._http = parse_response(head)
+            for size in (_LONG_HEAD, HEAD_BYTES + 1):
+                if b"\r\n\r\n" not in head and b"\n\n" not in head:
+                    head = self.block.head(size)
+            http = parse_response(head)
+            if http.body_offset > HEAD_BYTES:
+                actual = f"{HEAD_BYTES} bytes without one"
+                raise FormatError(
+                    "HTTP header without an end", reason="bad-header", expected="an empty line", actual=actual
+                )
+            self._http = http
         return self._http
 
     def http_facts(self) -> tuple[int | None, str | None]:

@@ -18,7 +18,6 @@ it), `br` (RFC 7932), `zstd` (RFC 8878), singly or in any order (RFC 9110 sectio
 
 Cost is bounded: decoding stops as soon as more than `limit` bytes came out, so a decompression bomb takes that much
 memory and a buffer. If a header names very many codings, only the outermost are tried.
-and a buffer; and of a header that names very many codings only the outermost are tried.
 """
 
 from __future__ import annotations
