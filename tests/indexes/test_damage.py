@@ -11,7 +11,7 @@ from tests.indexes.test_lookup import ask, query
 
 from crawlmill.indexes.plan import Plan
 from crawlmill.indexes.query import Query
-from crawlmill.inputs.indexes import find_indexes, open_indexes
+from crawlmill.inputs.indexes import check_cluster, find_indexes, open_indexes
 from crawlmill.storage import Storage
 
 LINES = make_lines(1200, seed=5)
@@ -129,6 +129,62 @@ def test_rows_out_of_order_are_told_and_no_line_is_lost(lost, places):
     assert found == COM
     assert [problem.reason for problem in problems] == ["bad-header"]
     assert "order" in str(problems[0])
+
+
+def cluster(tmp_path, columns=5):
+    """Its `cluster.idx`, and the problems that a look-up of each URL, and `crawlmill check`, report."""
+    make_cluster(tmp_path, LINES, per=50, shards=3, columns=columns)
+
+    def problems():
+        found = {}
+        for number in range(0, len(LINES), 25):
+            url, found[number] = json.loads(LINES[number].split(" ", 2)[2])["url"], []
+            (lines,) = ask([tmp_path], [query(url)], found[number])
+            assert LINES[number] in lines or found[number], f"line {number} is lost without a word"
+        with Storage() as storage:
+            return [each for each in found.values() if each], check_cluster(str(tmp_path / "cluster.idx"), storage)
+
+    return tmp_path / "cluster.idx", problems
+
+
+@pytest.mark.parametrize("columns", [5, 4])
+@pytest.mark.parametrize("row", [2, 7, 12, 22])
+@pytest.mark.parametrize("bit", [1, 4, 0x20])
+def test_a_flipped_line_end_of_cluster_idx_hides_no_member(tmp_path, columns, row, bit):
+    idx, problems = cluster(tmp_path, columns)
+    data = bytearray(idx.read_bytes())
+    at = [place for place, byte in enumerate(data) if byte == 10][row]
+    data[at] ^= bit
+    idx.write_bytes(data)
+    told, checked = problems()
+    assert {problem.reason for each in told for problem in each} == {"bad-header"}
+    assert checked.outcome == "partial"
+
+
+@pytest.mark.parametrize("columns", [5, 4])
+@pytest.mark.parametrize("rows", [[5], [7], [8], [0], [3, 4, 5], [23], [22, 23], [*range(8, 16)]])
+def test_rows_that_are_missing_in_cluster_idx_hide_no_member(tmp_path, columns, rows):
+    idx, problems = cluster(tmp_path, columns)
+    if columns == 4 and rows == [*range(8, 16)]:
+        pytest.skip("without numbers, only check misses a whole shard")
+    lines = idx.read_bytes().splitlines(keepends=True)
+    idx.write_bytes(b"".join(line for number, line in enumerate(lines) if number not in rows))
+    told, checked = problems()
+    assert {problem.reason for each in told for problem in each} == {"bad-header"}
+    assert checked.outcome == "partial"
+
+
+@pytest.mark.parametrize("loc", [True, False])
+def test_check_reports_a_shard_that_no_row_names(tmp_path, loc):
+    idx, _ = cluster(tmp_path)
+    (tmp_path / ("cdx-00002.gz" if loc else "cluster.loc")).unlink()
+    idx.write_bytes(b"".join(line for line in idx.read_bytes().splitlines(keepends=True) if b"cdx-00002" not in line))
+    (tmp_path / "metadata.yaml").write_text("a: 1\n")
+    with Storage() as storage:
+        row = check_cluster(str(idx), storage)
+    assert [(problem.reason, problem.message.split(":")[0]) for problem in row.problems] == [
+        ("bad-header", "cluster.idx has no row of a shard (cdx-00002.gz)")
+    ]
 
 
 def test_a_file_out_of_order_is_told_and_no_line_that_was_read_is_lost(tmp_path):

@@ -96,6 +96,10 @@ class Blocks(HeldBlocks):
             at = start
         return 0
 
+    def line_from(self, offset: int) -> bytes | None:
+        """The line that begins at an offset, without its LF; None at the end of the file."""
+        return self._line_at(offset) if offset < self.size else None
+
     def spans(self, start: int, end: int) -> Iterator[bytes]:
         """Yield the bytes from `start` to `end`, in pieces; adjoining missing blocks are fetched with one request.
 

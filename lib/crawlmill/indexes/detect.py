@@ -52,7 +52,9 @@ def detect_index(head: bytes, name: str) -> tuple[str, bool]:
     if is_header(line) or (begins_line(line) and b"\t" not in line.split(b" ")[1]):
         return "cdx", gzipped
     try:
-        parse_row(line)
+        parse_row(
+            b"\t".join(line.split(b"\t")[:4])
+        )  # what follows may be damaged, which is reported by those who read it
     except FormatError:
         pass
     else:

@@ -15,7 +15,7 @@ from crawlmill.inputs.cache import FileBlocks
 from crawlmill.storage import Storage
 from crawlmill.storage.interface import Opener, Stream
 from crawlmill.storage.limits import CDX_API
-from crawlmill.storage.locations import absolute, canonical, current, is_remote, redact
+from crawlmill.storage.locations import absolute, canonical, current, is_remote, local_path, redact
 from crawlmill.storage.resume import Identity
 
 if TYPE_CHECKING:  # it imports urllib3, which local indexes do not need
@@ -131,6 +131,15 @@ class FolderFiles:
         if self._remote and not is_remote(location):
             raise SourceError("a remote index names a file of this machine", reason="denied", source=name)
         return StoredFile(location, self._storage)
+
+    def names(self) -> list[str]:
+        """The names of the files next to the index; none if it is not on this machine."""
+        if self._remote:
+            return []
+        try:
+            return sorted(each.name for each in local_path(self._folder).iterdir() if each.is_file())
+        except (OSError, SourceError):
+            return []
 
 
 class WebService:

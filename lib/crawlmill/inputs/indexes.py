@@ -259,7 +259,8 @@ def check_cluster(location: str, storage: Storage) -> LedgerRow:
     def lose(error: FormatError | SourceError) -> None:
         row.lose(Problem.of(error))
 
-    check = ClusterCheck(StoredFile(location, storage), FolderFiles(location, storage), _loc_of(location), lose)
+    files = FolderFiles(location, storage)
+    check = ClusterCheck(StoredFile(location, storage), files, _loc_of(location), files.names(), lose)
     try:
         check.run()
     except (FormatError, SourceError) as error:

@@ -3,6 +3,9 @@
 The first member that may hold a line is the one before the first row that is equal to or after it, since a row has only
 the first line of its member. If rows are found out of order, all of `cluster.idx` is read and sorted in memory, so that
 no line is lost; this is reported once.
+
+A row that is missing hides its member. So the rows that are read, and the one after them, must follow each other, and
+the last row must lead to the end of its shard.
 """
 
 from __future__ import annotations
@@ -37,6 +40,12 @@ _SORTABLE_BYTES: Final = 512 << 20
 
 _PART_BLOCKS: Final = 1000
 
+_BEGINNING: Final = Row(b"", "", 0, 0, 0)
+"""What the first row follows."""
+
+_Rows = Iterator[tuple[bytes, Row]]
+"""Rows, each as written and parsed."""
+
 
 class Cluster:
     """A cluster as an `Index`.
@@ -59,6 +68,8 @@ class Cluster:
         self._losses = Losses.of(on_problem)
         self._blocks = Blocks(idx, size, key=row_key, persistent=True)
         self._sorted: list[bytes] | None = None
+        self._is_in_order = True
+        self._told: set[bytes] = set()
 
     @property
     def name(self) -> str:
@@ -75,10 +86,10 @@ class Cluster:
         ranges = union(queries)
         if self._sorted is None:
             try:
-                return Plan(tuple(make_parts(self._rows(self._lines(ranges)))))
+                return Plan(tuple(make_parts(row for _, row in self._rows(ranges))))
             except OutOfOrderError as error:
                 self._sort(error)
-        return Plan(tuple(make_parts(self._rows(self._lines_of_sorted(ranges)))))
+        return Plan(tuple(make_parts(row for _, row in self._rows_of_sorted(ranges))))
 
     def shares(self, queries: Sequence[Query]) -> list[Share]:
         """See `Shareable.shares`. For very many queries `cluster.idx` is read as a whole instead of bisected."""
@@ -86,28 +97,21 @@ class Cluster:
         ranges = merged_ranges(chain.from_iterable(each))
         if self._sorted is None and len(ranges) * self._blocks.block_bytes > self._size < _SORTABLE_BYTES:
             self._read_rows()
-        lines: list[bytes] = []
+        found: list[tuple[bytes, Row]] = []
         if self._sorted is None:
             try:
-                lines = list(self._lines(ranges))
+                found = list(self._rows(ranges))
             except OutOfOrderError as error:
                 self._sort(error)
         if self._sorted is not None:
-            lines = list(self._lines_of_sorted(ranges))
-        good: list[bytes] = []
-        rows: list[Row] = []
-        for line in lines:
-            for row in self._rows([line]):
-                good.append(line)
-                rows.append(row)
-        return cut_rows(good, rows, each, make_parts)
+            found = list(self._rows_of_sorted(ranges))
+        return cut_rows([line for line, _ in found], [row for _, row in found], each, make_parts)
 
     def concerned(self, error: FormatError | SourceError, queries: Sequence[Query]) -> list[int]:
         """See `Shareable.concerned`: the queries with ranges in the lost members."""
         ranges = union(queries)
         try:
-            lines = list(self._lines(ranges) if self._sorted is None else self._lines_of_sorted(ranges))
-            rows = [parse_row(line) for line in lines]
+            rows = [row for _, row in (self._rows if self._sorted is None else self._rows_of_sorted)(ranges)]
         except (OutOfOrderError, FormatError, SourceError):
             return list(range(len(queries)))
         starts: list[bytes | None] = [*(row.start for row in rows), None]
@@ -172,8 +176,8 @@ class Cluster:
             if chunk:
                 yield chunk, in_order
 
-    def _lines(self, ranges: Iterable[KeyRange]) -> Iterator[bytes]:
-        """The lines of `cluster.idx` whose members may hold lines within the ranges. Raises: OutOfOrderError."""
+    def _rows(self, ranges: Iterable[KeyRange]) -> _Rows:
+        """The rows of `cluster.idx` whose members may hold lines within the ranges. Raises: OutOfOrderError."""
         blocks = self._blocks
         spans: list[tuple[int, int]] = []
         for low, high in ranges:
@@ -184,13 +188,19 @@ class Cluster:
             else:
                 spans.append((start, end))
         before = b""
-        for start, end in spans:
-            for line in parse_rows(blocks.spans(start, end)):
+
+        def in_order(offset: int, lines: Iterator[bytes]) -> Iterator[bytes]:
+            nonlocal before
+            for line in lines:
                 key = row_key(line)
                 if key < before:
-                    raise OutOfOrderError(start, key, before)
+                    raise OutOfOrderError(offset, key, before)
                 before = key
                 yield line
+
+        for start, end in spans:
+            lines = in_order(start, parse_rows(blocks.spans(start, end)))
+            yield from self._checked(lines, blocks.line_from(end), is_first=start == 0)
 
     def _sort(self, error: OutOfOrderError) -> None:
         """Read all of `cluster.idx` and sort it. Raises: FormatError: it is too large for that."""
@@ -206,34 +216,86 @@ class Cluster:
             told.what = "the rows of cluster.idx are out of order, and too many to be sorted"
             raise told
         self._losses.on_problem(told)
+        self._is_in_order = False
         with self._idx.open() as stream:
             pieces = iter(lambda: stream.read(1 << 18), b"")
             self._sorted = sorted(parse_rows(pieces), key=row_key)
 
-    def _lines_of_sorted(self, ranges: list[KeyRange]) -> Iterator[bytes]:
-        """As `_lines`, by rows held in memory; the ranges are in order, without overlaps."""
+    def _rows_of_sorted(self, ranges: list[KeyRange]) -> _Rows:
+        """As `_rows`, by rows held in memory; the ranges are in order, without overlaps."""
         rows = self._sorted or []
-        keys = list(map(row_key, rows))
-        if len(ranges) > len(rows):
-            highs = [high for _, high in ranges]
-            for row, key, after in zip(rows, keys, [*keys[1:], None], strict=True):
-                place = bisect_right(highs, key)
-                if place < len(ranges) and (after is None or ranges[place].low <= after):
-                    yield row
-            return
-        taken = 0
-        for low, high in ranges:
-            start = max(bisect_left(keys, low) - 1, taken)
-            end = bisect_left(keys, high)
-            yield from rows[start:end]
-            taken = max(taken, end)
+        for start, end in _spans(list(map(row_key, rows)), ranges):
+            yield from self._checked(rows[start:end], rows[end] if end < len(rows) else None, is_first=start == 0)
 
-    def _rows(self, lines: Iterable[bytes]) -> Iterator[Row]:
+    def _checked(self, lines: Iterable[bytes], after: bytes | None, *, is_first: bool) -> _Rows:
+        """Neighbouring lines that are rows; reports other ones, and rows missing among them or around them.
+
+        `after` is the line after them, None at the end of the file; `is_first`: the file begins with them.
+        """
+        before = _BEGINNING if is_first else None
         for line in lines:
-            try:
-                yield parse_row(line)
-            except FormatError as error:
-                self._losses.add(error, self._idx.name)
+            row = self._parsed(line)
+            if row is not None:
+                self._check_next(before, row)
+                yield line, row
+            before = row
+        try:
+            following = None if after is None else parse_row(after)
+        except FormatError:
+            return  # it is not wanted, so it does not have to be a row
+        self._check_next(before, following)
+
+    def _parsed(self, line: bytes) -> Row | None:
+        try:
+            return parse_row(line)
+        except FormatError as error:
+            self._tell(error, line)
+            return None
+
+    def _check_next(self, row: Row | None, after: Row | None) -> None:
+        """Report rows that are missing between a row and the one after it (None: the end of the file)."""
+        if row is None or not self._is_in_order:
+            return
+        if after is not None and not row.is_followed_by(after):
+            self._miss(row, "the row that follows it", _shown(after.start))
+            return
+        ends_shard = after is None or (after.number is None and after.shard != row.shard)
+        if not ends_shard or row is _BEGINNING:
+            return
+        try:
+            size = self._shards.size(row.shard)
+        except (FormatError, SourceError):
+            return  # reported when its members are read
+        if size is not None and size > row.offset + row.length:
+            self._miss(row, f"rows for {size} bytes of {row.shard}", row.offset + row.length)
+
+    def _miss(self, row: Row, expected: str, actual: str | int) -> None:
+        what = f"cluster.idx lacks rows after {_shown(row.start)}, so that captures may be missed"
+        self._tell(FormatError(what, reason="bad-header", expected=expected, actual=actual), row.start)
+
+    def _tell(self, error: FormatError, line: bytes) -> None:
+        """Report what is wrong at a line, once, however often it is read."""
+        if line not in self._told:
+            self._told.add(line)
+            self._losses.add(error, self._idx.name)
+
+
+def _spans(keys: Sequence[bytes], ranges: Sequence[KeyRange]) -> Iterator[tuple[int, int]]:
+    """The rows, by number, whose members may hold lines within the ranges, by the keys of all rows."""
+    taken = 0
+    if len(ranges) <= len(keys):
+        for low, high in ranges:
+            start, taken = max(bisect_left(keys, low) - 1, taken), bisect_left(keys, high)
+            yield start, taken
+        return
+    highs = [high for _, high in ranges]
+    for number, (key, after) in enumerate(zip(keys, [*keys[1:], None], strict=True)):
+        place = bisect_right(highs, key)
+        if place == len(ranges) or (after is not None and ranges[place].low > after):
+            if taken < number:
+                yield taken, number
+            taken = number + 1
+    yield taken, len(keys)
 
 
 def make_parts(rows: Iterable[Row]) -> Iterator[Part]:

@@ -7,6 +7,8 @@ The first of these that exists is used: the paths in `cluster.loc`, the shard's 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from crawlmill.errors import FormatError, SourceError
@@ -16,6 +18,7 @@ __all__ = ["Shards", "read_places"]
 
 _LOC_BYTES: Final = 16 << 20
 _MAX_PLACES: Final = 8
+_DIGITS: Final = re.compile(r"[0-9]+")
 
 
 def read_places(source: Source) -> dict[str, list[str]]:
@@ -58,6 +61,13 @@ class Shards:
         self._places: dict[str, list[str]] | None = None
         self._found: dict[str, Source] = {}
 
+    def size(self, name: str) -> int | None:
+        """The size of a shard in bytes; None if it is not known. Raises: as `open`."""
+        if name not in self._found:
+            with self.open(name, 0, 1):
+                pass
+        return self._found[name].size()
+
     def open(self, name: str, offset: int, length: int | None) -> OpenSource:
         """Open a part of a shard.
 
@@ -67,9 +77,7 @@ class Shards:
         """
         if name in self._found:
             return self._found[name].open(offset, length)
-        if self._places is None:
-            self._places = read_places(self._files.source(self._loc)) if self._loc else {}
-        candidates = list(dict.fromkeys([*self._places.get(name, ()), name, f"{name}.gz"]))
+        candidates = list(dict.fromkeys([*self._read_places().get(name, ()), name, f"{name}.gz"]))
         lost: SourceError | None = None
         for place in candidates:
             try:
@@ -89,3 +97,29 @@ class Shards:
             expected=" or ".join(candidates[:3]),
             actual=lost.what if lost else None,
         )
+
+    def unlisted(self, listed: Collection[str], names: Iterable[str]) -> list[str]:
+        """Shards in `cluster.loc`, or among the names of files next to it, that `cluster.idx` does not list.
+
+        Their names differ from that of a listed shard in a number: other files may be there too.
+
+        Raises:
+            SourceError, FormatError: `cluster.loc` cannot be read.
+        """
+        places = self._read_places()
+        paths = [path for name in listed for path in (name, *places.get(name, ()))]
+        known = {path.rpartition("/")[2].removesuffix(".gz") for path in paths}
+        shapes = {_shape(name) for name in listed}
+        return sorted(
+            name for name in {*places, *names} if _shape(name) in shapes and name.removesuffix(".gz") not in known
+        )
+
+    def _read_places(self) -> dict[str, list[str]]:
+        if self._places is None:
+            self._places = read_places(self._files.source(self._loc)) if self._loc else {}
+        return self._places
+
+
+def _shape(name: str) -> str:
+    """The name of a shard whatever its number."""
+    return _DIGITS.sub("0", name.removesuffix(".gz"))

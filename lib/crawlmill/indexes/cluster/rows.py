@@ -2,7 +2,8 @@
 
     <urlkey> <timestamp> TAB <shard> TAB <offset> TAB <length> [TAB <number>]
 
-Numbers are decimal; the number of the row, from 1, is missing in some clusters and not used here.
+Numbers are decimal; the number of the row, from 1, is missing in some clusters. A row with more columns is two that a
+damaged line end has joined.
 """
 
 from __future__ import annotations
@@ -25,12 +26,27 @@ _MAX_NAME: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One member: `start` is its first key and timestamp; offset and length are in bytes of the shard."""
+    """One member: `start` is its first key and timestamp; offset and length are in bytes of the shard.
+
+    `number` is that of the row, None where the cluster has none.
+    """
 
     start: bytes
     shard: str
     offset: int
     length: int
+    number: int | None
+
+    def is_followed_by(self, row: Row) -> bool:
+        """Whether no row is missing between this one and another: by their numbers, or by the places of their members.
+
+        One of the two is enough: a damaged number loses nothing, and a damaged place is reported where it is read.
+        """
+        if self.number is not None and row.number == self.number + 1:
+            return True
+        if row.shard == self.shard:
+            return row.offset == self.offset + self.length
+        return row.offset == 0 and row.number is None
 
 
 def leads_to_quads(head: bytes) -> bool:
@@ -51,20 +67,22 @@ def parse_row(line: bytes) -> Row:
     """
     fields = line.rstrip(b"\r\n").split(b"\t")
     if (
-        len(fields) < 4
+        not 4 <= len(fields) <= 5
         or not fields[0]
         or not 0 < len(fields[1]) <= _MAX_NAME
         or not _NUMBER.fullmatch(fields[2])
         or not _NUMBER.fullmatch(fields[3])
         or int(fields[3]) == 0
+        or not all(map(_NUMBER.fullmatch, fields[4:]))
     ):
         raise FormatError(
             "not a row of cluster.idx",
             reason="bad-header",
-            expected="key, shard, offset and length, tab-separated",
+            expected="key, shard, offset, length and perhaps a number, tab-separated",
             actual=repr(line[:80].decode("utf-8", "backslashreplace")),
         )
-    return Row(fields[0], fields[1].decode("utf-8", "surrogateescape"), int(fields[2]), int(fields[3]))
+    shard = fields[1].decode("utf-8", "surrogateescape")
+    return Row(fields[0], shard, int(fields[2]), int(fields[3]), int(fields[4]) if len(fields) > 4 else None)
 
 
 def parse_rows(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -1,13 +1,13 @@
 """Checks that a cluster is whole and in order: `cluster.idx` against its shards, every member, every line.
 
 It checks what a look-up assumes: that rows are in order, that the members of a shard follow each other from its first
-byte to its last, that each begins with the key and time of its row, and that no line is less than the one before it,
-across members and shards.
+byte to its last, that no shard is without rows, that each member begins with the key and time of its row, and that no
+line is less than the one before it, across members and shards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from crawlmill.codecs.source import read_up_to
 from crawlmill.errors import FormatError, SourceError
@@ -31,10 +31,13 @@ _PIECE = 1 << 18
 
 
 class ClusterCheck:
-    """Reads a cluster to its end. After `run`, `lines` and `bytes` (of shards) are what was found whole."""
+    """Reads a cluster to its end. After `run`, `lines` and `bytes` (of shards) are what was found whole.
 
-    def __init__(self, idx: Source, files: Files, loc: str | None, on_problem: OnProblem) -> None:
-        self._idx, self._shards = idx, Shards(files, loc)
+    `names` are those of the files next to its `cluster.idx`, as far as they are known.
+    """
+
+    def __init__(self, idx: Source, files: Files, loc: str | None, names: Sequence[str], on_problem: OnProblem) -> None:
+        self._idx, self._shards, self._names = idx, Shards(files, loc), names
         self._losses = Losses.of(on_problem)
         self.lines = self.bytes = 0
         self._name, self._at, self._furthest = "", 0, 0
@@ -43,7 +46,9 @@ class ClusterCheck:
 
     def run(self) -> None:
         """Run the check. Raises: SourceError, FormatError: `cluster.idx` cannot be read."""
+        listed: set[str] = set()
         for row in self._rows():
+            listed.add(row.shard)
             if row.start < self._start:
                 self._lose(
                     "the rows of cluster.idx are out of order",
@@ -57,6 +62,8 @@ class ClusterCheck:
             except (FormatError, SourceError) as error:
                 self._losses.add(error, row.shard)
         self._end_shard()
+        for name in self._shards.unlisted(listed, self._names):
+            self._losses.add(FormatError("cluster.idx has no row of a shard", reason="bad-header"), name)
 
     def _rows(self) -> Iterator[Row]:
         with self._idx.open() as stream:
@@ -64,13 +71,12 @@ class ClusterCheck:
             for number, line in enumerate(lines, 1):
                 try:
                     row = parse_row(line)
-                    fields = line.rstrip(b"\r").split(b"\t")
-                    if len(fields) > 4 and fields[4] != b"%d" % number:
+                    if row.number not in (None, number):
                         self._lose(
                             "a row of cluster.idx has another number than it should",
                             row,
                             expected=number,
-                            actual=_shown(fields[4]),
+                            actual=str(row.number),
                         )
                     yield row
                 except FormatError as error:
