@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
+import tempfile
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +115,21 @@ def test_base_url_may_be_a_file_uri_or_a_folder_relative_to_the_working_folder(c
 def test_lines_of_stdin_resolve_against_the_working_folder(crawl, monkeypatch):
     monkeypatch.chdir(crawl)
     assert locations(read("-", stdin=b"near.warc.gz\n")) == [f"{Path.cwd()}/near.warc.gz"]
+
+
+def test_lines_of_a_pipe_with_a_name_resolve_against_the_working_folder(crawl, monkeypatch):
+    monkeypatch.chdir(crawl)
+    fifo = crawl.parent / "fifo"
+    os.mkfifo(fifo)
+    with ThreadPoolExecutor() as pool:
+        pool.submit(fifo.write_text, "near.warc.gz\n")
+        assert locations(read(fifo)) == [f"{Path.cwd()}/near.warc.gz"]
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="this system has no /dev/shm")
+def test_lines_of_a_list_in_shared_memory_resolve_beside_it():
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        assert locations(read(write(Path(folder), "l", "near.warc.gz"))) == [f"{folder}/near.warc.gz"]
 
 
 def test_list_named_relative_to_the_working_folder_resolves_beside_itself(crawl, monkeypatch):

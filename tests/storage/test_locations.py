@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlmill.errors import SourceError
-from crawlmill.storage.locations import absolute, canonical, current, is_remote, join, local_path, redact, scheme_of
+from crawlmill.storage.locations import (
+    absolute,
+    canonical,
+    current,
+    is_pipe,
+    is_remote,
+    join,
+    local_path,
+    redact,
+    scheme_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -187,3 +200,40 @@ def test_any_text_can_be_shown_and_compared(text: str, scheme: str) -> None:
     if not location.lower().startswith("file:"):
         redact(location)
         assert canonical(canonical(location)) == canonical(location)
+
+
+def is_pipe_for_a_child(location, **streams):
+    """What `is_pipe` says of a location in a process with these standard streams."""
+    code = f"from crawlmill.storage.locations import is_pipe\nprint(is_pipe({location!r}))"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, **streams).stdout
+
+
+@pytest.mark.parametrize("location", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "file:///dev/stdin"])
+def test_stdin_is_a_pipe_also_where_a_file_is_redirected_to_it(location):
+    if location.startswith("/proc") and not Path("/proc/self/fd").is_dir():
+        pytest.skip("this system has no /proc")
+    assert is_pipe_for_a_child(location, input="x") == "True\n"
+    with Path(__file__).open() as file:
+        assert is_pipe_for_a_child(location, stdin=file) == "True\n"
+
+
+def test_pipes_with_names_and_devices_are_pipes_and_files_are_not_wherever_they_are(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "file").touch()
+    assert is_pipe(str(tmp_path / "fifo"))
+    assert is_pipe((tmp_path / "fifo").as_uri())
+    assert is_pipe("/dev/null")
+    for no_pipe in (
+        tmp_path / "file",
+        tmp_path,
+        tmp_path / "missing",
+        "https://e.org/dev/fd/0",
+        "file://host/dev/fd/0",
+    ):
+        assert not is_pipe(str(no_pipe))
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="this system has no /dev/shm")
+def test_a_file_in_shared_memory_is_no_pipe():
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+        assert not is_pipe(file.name)

@@ -34,10 +34,10 @@ from crawlmill.inputs.tables import find_parts, is_table, lists_parts
 from crawlmill.ledger.row import LedgerRow
 from crawlmill.storage import Storage
 from crawlmill.storage.limits import CDX_API
-from crawlmill.storage.locations import absolute, is_remote, join, local_path, redact
+from crawlmill.storage.locations import absolute, is_pipe, is_remote, join, local_path, redact
 from crawlmill.storage.workers import Workers
 
-__all__ = ["IndexPlace", "check_cluster", "cluster_idx", "find_indexes", "is_pipe", "open_index", "open_indexes"]
+__all__ = ["IndexPlace", "check_cluster", "cluster_idx", "find_indexes", "open_index", "open_indexes"]
 
 _CRAWL: Final = re.compile(r"CC-[A-Z]+-[0-9]{4}(-[0-9]{2}|-[0-9]{4})?", re.IGNORECASE)
 _CRAWLS: Final = re.compile(r"latest(:.*)?|[0-9]{4}")
@@ -203,12 +203,6 @@ def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem, value
     index = SortedFile(file, size, form, on_problem)
     index.prime(head)
     return index
-
-
-def is_pipe(location: str) -> bool:
-    """Whether a location is a pipe or a device, whose bytes come once."""
-    path = None if is_remote(location) else local_path(location)
-    return path is not None and path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _open_pipe(location: str, storage: Storage, on_problem: OnProblem) -> Index:

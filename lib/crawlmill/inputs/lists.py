@@ -7,7 +7,7 @@
   folder named like the first part of keys (`…/crawl-data/CC-X/warc.paths.gz`), against that folder's parent, if the
   file exists there;
 * keys of the End of Term archive (`crawl-data/EOT-…`), which look the same, resolve against that archive's bucket;
-* other relative locations resolve against the folder of the list (for stdin and pipes of a shell: the working folder);
+* other relative locations resolve against the folder of the list (for stdin and pipes: the working folder);
 * a base URL given by the user applies to all relative locations except files that exist next to the list. Files next
   to a remote list are not looked up: that would take a request per line.
 """
@@ -25,7 +25,7 @@ from typing import BinaryIO, Final, NamedTuple
 from crawlmill.errors import SourceError, UsageError
 from crawlmill.inputs.list_lines import Entry, read_entries
 from crawlmill.storage import Storage
-from crawlmill.storage.locations import absolute, canonical, is_remote, local_path, redact
+from crawlmill.storage.locations import absolute, canonical, is_pipe, is_remote, local_path, redact
 
 __all__ = [
     "COMMON_CRAWL",
@@ -161,8 +161,8 @@ def read_lists(
     gathered = _Gathered(storage, base_url, default_base, local_keys=local_keys)
     for path in paths:
         name = "the list on stdin" if path == "-" else redact(path)
-        piped = path == "-" or path.startswith("/dev/")  # a shell passes `<(ls *.gz)` as /dev/fd/63
-        folder = gathered.here if piped else _folder(absolute(path, gathered.here))
+        location = absolute(path, gathered.here)
+        folder = gathered.here if path == "-" or is_pipe(location) else _folder(location)
         gathered.add(read_entries(_chunks(path, name, storage, stdin), name), folder)
     if not gathered.found:
         raise UsageError(f"no input in {' '.join(map(redact, paths))}: the list is empty")

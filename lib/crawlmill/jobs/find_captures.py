@@ -20,7 +20,7 @@ from crawlmill.mr.run.pattern_lists import read_pattern_lists
 from crawlmill.mr.run.searching import Lost, Search, SearchTask, cut_search
 from crawlmill.mr.task.pairs import ENCODED
 from crawlmill.mr.task.rows import Pair
-from crawlmill.storage import Storage, redact
+from crawlmill.storage import Storage, is_pipe, redact
 from crawlmill.storage.limits import CDX_API
 from crawlmill.urls.patterns import parse_pattern
 
@@ -83,7 +83,7 @@ class FindCaptures(CrawlJob):
 
     def read_lists(self, lists: list[str], storage: Storage, read: Callable[[list[str]], Inputs]) -> Inputs:  # noqa: ARG002
         """Read the lists of patterns; each pattern is an input."""
-        from crawlmill.inputs.indexes import find_indexes, is_pipe  # noqa: PLC0415 - no task needs it
+        from crawlmill.inputs.indexes import find_indexes  # noqa: PLC0415 - no task needs it
 
         options = self.options
         filters = tuple(map(parse_filter, options.filter))

@@ -7,7 +7,7 @@ with Storage() as storage, storage.open_stream("https://host/x.warc.gz", start=8
 from __future__ import annotations
 
 from crawlmill.storage.interface import SSE, StorageOptions, Stream
-from crawlmill.storage.locations import absolute, canonical, is_remote, redact
+from crawlmill.storage.locations import absolute, canonical, is_pipe, is_remote, redact
 from crawlmill.storage.storage import Storage
 
-__all__ = ["SSE", "Storage", "StorageOptions", "Stream", "absolute", "canonical", "is_remote", "redact"]
+__all__ = ["SSE", "Storage", "StorageOptions", "Stream", "absolute", "canonical", "is_pipe", "is_remote", "redact"]

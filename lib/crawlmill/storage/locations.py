@@ -13,12 +13,24 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from pathlib import Path
 from urllib.parse import quote, unquote_to_bytes
 
 from crawlmill.errors import SourceError
 
-__all__ = ["SCHEMES", "absolute", "canonical", "current", "is_remote", "join", "local_path", "redact", "scheme_of"]
+__all__ = [
+    "SCHEMES",
+    "absolute",
+    "canonical",
+    "current",
+    "is_pipe",
+    "is_remote",
+    "join",
+    "local_path",
+    "redact",
+    "scheme_of",
+]
 
 SCHEMES = ("file", "http", "https", "s3", "hdfs")
 
@@ -28,6 +40,7 @@ _FORMER = (
     (re.compile(r"s3://aws-publicdatasets/common-crawl/"), "s3://commoncrawl/"),
     (re.compile(r"s3://commoncrawl-(crawl-00[12])/"), r"s3://commoncrawl/\1/"),
 )
+_OPEN_FILE = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/(self|thread-self|[0-9]+)/fd/[0-9]+")
 _HUB = re.compile(r"hf://(buckets|datasets)/([^/@]+/[^/@]+)(?:@([^/]+))?(?=/|$)", re.IGNORECASE)
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 # Signed URLs of S3, CloudFront, Google and Azure, tokens in general, WebHDFS delegation tokens.
@@ -50,6 +63,21 @@ def scheme_of(location: str) -> str:
 def is_remote(location: str) -> bool:
     """Whether the location is not in the local file system."""
     return scheme_of(location) != "file"
+
+
+def is_pipe(location: str) -> bool:
+    """Whether a location is a pipe, a device, or an open file of this process, such as `/dev/stdin` or `<(ls)`.
+
+    Its bytes come once, other processes may find other bytes there, and names in it have nothing to do with its folder.
+    """
+    if is_remote(location):
+        return False
+    try:
+        path = local_path(location)
+        mode = path.stat().st_mode
+    except (OSError, SourceError, ValueError):
+        return False  # opening it reports why
+    return _OPEN_FILE.fullmatch(str(path)) is not None or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def current(location: str) -> str:

@@ -17,11 +17,11 @@ from crawlmill.indexes.cluster.places import read_places
 from crawlmill.indexes.cluster.rows import parse_row, parse_rows
 from crawlmill.indexes.detect import HEAD_BYTES, detect_index
 from crawlmill.inputs.index_files import FolderFiles
-from crawlmill.inputs.indexes import cluster_idx, is_pipe
+from crawlmill.inputs.indexes import cluster_idx
 from crawlmill.inputs.lists import Input, Inputs
 from crawlmill.inputs.tables import find_parts, is_table
 from crawlmill.storage import Storage
-from crawlmill.storage.locations import absolute, canonical, redact
+from crawlmill.storage.locations import absolute, canonical, is_pipe, redact
 
 __all__ = ["read_index_lists"]
 
