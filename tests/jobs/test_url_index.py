@@ -204,6 +204,16 @@ def test_what_is_no_capture_is_reported_and_the_rest_is_indexed(tmp_path, inputs
     assert set(CDX) <= set(found) <= set(CDX) | set(CDXJ)
 
 
+@pytest.mark.parametrize("name", ["gone", "gone/cluster.idx"])
+def test_a_cluster_of_a_list_that_does_not_exist_is_an_input_that_failed(tmp_path, inputs, name):
+    (inputs.folder / "gone").mkdir()
+    lst = inputs.list(inputs.folder / name, inputs.write("a.cdx", text(CDX)))
+    build(tmp_path / "out", lst, code=2)
+    row = rows(tmp_path / "out" / "_ledger.jsonl")[str(inputs.folder / name)]
+    assert (row["outcome"], row["lost"]) == ("failed", {"not-found": 1})
+    assert cluster(tmp_path / "out", 3000) == sorted(CDX)
+
+
 def test_a_list_from_a_pipe_of_a_shell_is_read_from_its_beginning(tmp_path, inputs, monkeypatch):
     inputs.write("a.cdx", text(CDX))
     monkeypatch.chdir(tmp_path)

@@ -68,7 +68,9 @@ class ClusterCheck:
     def _rows(self) -> Iterator[Row]:
         with self._idx.open() as stream:
             lines = parse_rows(iter(lambda: stream.read(_PIECE), b""))
-            for number, line in enumerate(lines, 1):
+            number = 0
+            for line in lines:
+                number += 1
                 try:
                     row = parse_row(line)
                     if row.number not in (None, number):
@@ -78,6 +80,7 @@ class ClusterCheck:
                             expected=number,
                             actual=str(row.number),
                         )
+                        number = row.number or 0  # the rows after it are not to blame
                     yield row
                 except FormatError as error:
                     self._losses.add(error, self._idx.name)

@@ -8,7 +8,7 @@ without a `cluster.idx` stands for these files.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from posixpath import basename
 from typing import Final
 
@@ -41,7 +41,8 @@ def read_index_lists(
         files: Whether an index file in place of a list is an input; if not, it is read as a list of captures.
 
     Raises:
-        UsageError: Raised by `read`; or a cluster cannot be read.
+        UsageError: Raised by `read`; or the `cluster.idx` of a cluster is damaged, or cannot be read. If it cannot be
+        read and is named in a list, it becomes an input that cannot be read.
     """
     here = os.getcwd()  # noqa: PTH109
     items: list[Input] = []
@@ -57,7 +58,15 @@ def read_index_lists(
     found: dict[tuple[str, int | None, int | None], Input] = {}
     repeated = inputs.repeated
     for item in [*items, *inputs]:
-        for each in _shards(item, storage) if _is_cluster(item) else [item]:
+        try:
+            shards = _shards(item, storage) if _is_cluster(item) else [item]
+        except (SourceError, FormatError) as error:
+            if item in items or isinstance(error, FormatError):
+                raise UsageError(f"cannot read the cluster {redact(item.given)}: {error}") from error
+            shards = [
+                item._replace(location=cluster_idx(item.location) or item.location)
+            ]  # its task reports the reason
+        for each in shards:
             key = (canonical(each.location), each.offset, each.length)
             repeated += key in found
             found.setdefault(key, each)
@@ -108,16 +117,16 @@ def _is_cluster(item: Input) -> bool:
     return basename(item.location.partition("?")[0]) == _IDX or cluster_idx(item.location) is not None
 
 
-def _shards(item: Input, storage: Storage) -> Iterator[Input]:
+def _shards(item: Input, storage: Storage) -> list[Input]:
+    """The shards of a cluster. Raises: SourceError, FormatError: they cannot be determined."""
     idx = cluster_idx(item.location) or item.location
     files = FolderFiles(idx, storage)
-    try:
-        places = read_places(files.source("cluster.loc"))
-        with storage.open_stream(idx) as stream:
-            names = dict.fromkeys(parse_row(line).shard for line in parse_rows(iter(lambda: stream.read(_PIECE), b"")))
-    except (SourceError, FormatError) as error:
-        raise UsageError(f"cannot read the cluster {redact(item.given)}: {error}") from error
+    places = read_places(files.source("cluster.loc"))
+    with storage.open_stream(idx) as stream:
+        names = dict.fromkeys(parse_row(line).shard for line in parse_rows(iter(lambda: stream.read(_PIECE), b"")))
+    found: list[Input] = []
     for name in names:
         candidates = [files.source(place).location for place in (*places.get(name, ()), name, f"{name}.gz")]
         location = next((each for each in candidates if storage.exists(each)), candidates[-2])
-        yield Input(location, location)
+        found.append(Input(location, location))
+    return found
