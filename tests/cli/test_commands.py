@@ -175,6 +175,19 @@ def test_check_goes_on_behind_a_file_whose_source_is_lost(run, lost_and_sound, o
     assert "2 inputs: 1 ok, 1 partial; 4 records" in err
 
 
+def test_check_goes_on_behind_a_location_that_cannot_be_one(run, crawl, monkeypatch):
+    (crawl.parent / "cluster.idx").write_bytes(b"")
+    monkeypatch.chdir(crawl.parent)
+    names = ["x" * 5000, "file://elsewhere/x", "", "http://", "http://a..b/x", "--retries=--"]
+    code, out, err = run("check", "--json", "--", *names, crawl)
+    assert code == 2
+    assert [(row["input"], row["outcome"]) for row in json_lines(out)] == [
+        *((name, "failed") for name in names),
+        (str(crawl), "ok"),
+    ]
+    assert "7 inputs: 1 ok, 6 failed" in err
+
+
 @pytest.mark.parametrize("options", [(), ("--sha256",), ("--content",), ("--sha256", "--content"), ("--heads-only",)])
 def test_records_go_on_behind_a_file_whose_source_is_lost(run, lost_and_sound, options):
     code, out, err = run("records", "--json", "--retries", 0, *options, *lost_and_sound)
@@ -302,7 +315,19 @@ def test_ledger_without_line_ends_is_not_read_for_ever(run, monkeypatch):
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["nosuch"], ["check"], ["check", "--nosuch", "x"], ["cat", "x"], ["cat", "x", "--off", "3"], ["sample"]],
+    [
+        [],
+        ["nosuch"],
+        ["check"],
+        ["check", "--nosuch", "x"],
+        ["check", "--retries=--", "x"],
+        ["records", "x", "--fields=--"],
+        ["cat", "x"],
+        ["cat", "x", "--off", "3"],
+        ["cat", "x", "--offset", "-1"],
+        ["cat", "x", "--offset", "99999999999999999999"],
+        ["sample"],
+    ],
 )
 def test_mistake_is_one_line_and_exit_code_1(run, arguments):
     code, out, err = run(*arguments)
@@ -385,8 +410,9 @@ def test_sample_names_a_job_and_a_list_that_fit_its_formats(run, tmp_path, forma
     assert (code, err) == (0, "")
 
 
-def test_offset_behind_the_end_is_said_to_be_that(run, crawl):
-    code, _, err = run("cat", crawl, "--offset", 999_999)
+@pytest.mark.parametrize("offset", [999_999, 2**63 - 1])
+def test_offset_behind_the_end_is_said_to_be_that(run, crawl, offset):
+    code, _, err = run("cat", crawl, "--offset", offset)
     assert code == 2
     assert "the file ends before this offset" in err
     assert "empty" not in err

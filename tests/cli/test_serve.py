@@ -260,6 +260,7 @@ def test_mistakes_are_one_line(run, tmp_path, folder, pywb, monkeypatch):
             ((tmp_path / "info",), "hold no captures"),
             ((tmp_path / "missing",), "not a folder"),
             ((folder, "--port", port), "cannot listen on 127.0.0.1"),
+            ((folder, "--bind", "a..b"), ": not a host name"),
             ((folder, "--port", "x"), "expected"),
             ((folder, "--port", "70000"), "cannot listen"),
         ):

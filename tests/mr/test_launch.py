@@ -312,6 +312,15 @@ MISTAKES = [
     (("--files", "no.txt", "good.paths"), "no.txt"),
     (("--archives", "no.zip", "good.paths"), "no.zip"),
     (("--dirs", "no", "good.paths"), "no is not a directory"),
+    (("--files", "there", "good.paths"), "a folder cannot be shipped with --files: there; ship it with --dirs"),
+    (("--archives", "there", "good.paths"), "a folder cannot be shipped with --archives: there"),
+    *(
+        ((option, " ", "good.paths"), "not the name of a file to ship")
+        for option in ("--files", "--archives", "--dirs")
+    ),
+    (("--files=--", "good.paths"), "argument --files: expected a value other than '--'"),
+    (("--read-timeout=--", "good.paths"), "argument --read-timeout: expected a value other than '--'"),
+    (("--local-tmp-dir", "no/where", "good.paths"), "no temporary folder can be made in no/where: No such file"),
     (("--py-files", "no.py", "good.paths"), "no.py"),
     (("--s3-endpoint", "nonsense", "good.paths"), "nonsense"),
     (("--s3-region", "no where", "good.paths"), "no where"),

@@ -66,6 +66,13 @@ def test_host_that_cannot_be_resolved_is_given_up_soon_and_costs_later_inputs_on
     assert sum(clock.waits) <= 0.5 + 1 + 2
 
 
+@pytest.mark.parametrize("host", ["a..b", ".a", "x" * 64])
+def test_host_name_that_is_not_valid_is_not_tried_again(storage_with, host, clock):
+    with pytest.raises(SourceError, match="the host name is not valid") as caught:
+        storage_with().open_stream(f"http://{host}/x")
+    assert (caught.value.reason, clock.waits) == ("unavailable", [])
+
+
 def test_host_that_was_reached_before_has_all_its_retries(storage_with, lookups, web, clock):
     lookups.failing = False
     storage = storage_with()

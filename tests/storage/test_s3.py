@@ -91,7 +91,7 @@ def test_closed_port_is_unavailable(storage_with, keys, clock) -> None:
 
 @pytest.mark.parametrize("location", ["s3://", "s3://b", "s3:///k", "s3://B_ad!/k"])
 def test_location_that_names_no_object_is_an_access_error(storage_with, web, keys, location: str) -> None:
-    with pytest.raises(SourceError):
+    with pytest.raises(SourceError, match="its bucket or object is missing or not valid"):
         storage_with(s3_endpoint=web.url).open_stream(location)
 
 

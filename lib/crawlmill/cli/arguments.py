@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from crawlmill.mr.run.options import add_s3, add_storage, storage_options
+from crawlmill.mr.run.options import add_s3, add_storage, dropped_value, storage_options
 from crawlmill.storage import Storage
 from crawlmill.terminal.text import tell
 
@@ -21,6 +22,15 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{**options, "allow_abbrev": False})
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        """Parse as argparse does, except for values that some versions of it drop."""
+        words = sys.argv[1:] if args is None else list(args)
+        if dropped := dropped_value(words):
+            self.error(dropped)
+        return super().parse_known_args(words, namespace)
 
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
         """Print the help; unlike argparse's own, raises an error if that fails."""

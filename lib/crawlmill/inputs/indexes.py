@@ -102,9 +102,13 @@ def find_indexes(
 def cluster_idx(location: str) -> str | None:
     """The `cluster.idx` of a location that is a folder, by its name or on this machine; None for other locations."""
     if not is_remote(location):
-        path = local_path(location)
-        return str(path / "cluster.idx") if path.is_dir() else None
-    return join(location, "cluster.idx") if location.endswith("/") else None
+        try:
+            path = local_path(location)
+        except SourceError:
+            return None  # opening it says what is wrong
+        is_folder = location and os.path.isdir(path)  # noqa: PTH112 - the method raises errors
+        return str(path / "cluster.idx") if is_folder else None
+    return join(location, "cluster.idx") if location.endswith("/") and not location.endswith("//") else None
 
 
 def _of_crawl(crawl: str, base: str) -> IndexPlace:

@@ -338,7 +338,8 @@ def _scratch(folder: str | None) -> Iterator[Path]:
         path = Path(tempfile.mkdtemp(prefix="crawlmill-", dir=folder)).absolute()
         owned = OwnedFolder(path)
     except OSError as error:
-        raise UsageError(f"no temporary folder can be made: {error}") from error
+        place = f" in {folder}" if folder else ""
+        raise UsageError(f"no temporary folder can be made{place}: {error.strerror or error}") from error
     with owned:
         try:
             yield path

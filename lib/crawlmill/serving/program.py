@@ -77,10 +77,9 @@ def check_port(host: str, port: int) -> None:
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
-    except OSError as error:
-        raise UsageError(
-            f"cannot listen on {host}, port {port}: {getattr(error, 'strerror', None) or error}"
-        ) from error
+    except (OSError, UnicodeError) as error:
+        why = "not a host name" if isinstance(error, UnicodeError) else error.strerror or error
+        raise UsageError(f"cannot listen on {host}, port {port}: {why}") from error
 
 
 @contextmanager

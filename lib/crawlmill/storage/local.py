@@ -63,7 +63,7 @@ class LocalStream:
             return None
         self.identity = Identity(None, str(state.st_mtime_ns), state.st_size)
         if self._start:
-            self._file.seek(self._start)
+            self._file.seek(min(self._start, state.st_size))  # an offset may be too large for the file system
         there = max(state.st_size - self._start, 0)
         return there if self._length is None else min(there, self._length)
 

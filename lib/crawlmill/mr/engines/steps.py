@@ -14,6 +14,7 @@ from crawlmill.storage import is_remote
 
 __all__ = [
     "REDUCERS",
+    "check_files",
     "check_shipped",
     "check_step",
     "run_key",
@@ -30,7 +31,10 @@ def shipping() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UsageError(f"file to ship not found: {error}") from error
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        raise UsageError(f"file to ship not found: {what}") from error
+    except ValueError as error:
+        raise UsageError(f"not the name of a file to ship: {error}") from error
 
 
 def check_shipped(paths: Iterable[str]) -> None:
@@ -38,6 +42,14 @@ def check_shipped(paths: Iterable[str]) -> None:
     for path in paths:
         if not is_remote(path) and not os.path.exists(path):  # noqa: PTH110
             raise UsageError(f"file to ship not found: {path}")
+
+
+def check_files(manager: Any) -> None:
+    """Check before launch that what an mrjob runner is to copy or unpack is no folder. Raises: UsageError."""
+    for kind in ("file", "archive"):
+        for path in manager.name_to_path(kind).values():
+            if os.path.isdir(path):  # noqa: PTH112
+                raise UsageError(f"a folder cannot be shipped with --{kind}s: {path}; ship it with --dirs")
 
 
 def check_step(alias: str, step: dict[str, Any], number: int) -> None:

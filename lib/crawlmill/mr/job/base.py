@@ -50,6 +50,7 @@ from crawlmill.mr.job.command_line import (
 from crawlmill.mr.job.program import door_of, guarded_stdout, run_program
 from crawlmill.mr.job.step_task import StepTask, is_json, overrides, plain_sums, rows_set_aside
 from crawlmill.mr.job.task_inputs import InputWatch, TaskInputs
+from crawlmill.mr.run.options import dropped_value
 from crawlmill.mr.run.reading_options import criteria_of, read_options
 from crawlmill.mr.task.files import TaskFiles, check_name
 from crawlmill.mr.task.monitor import EngineMonitor, Monitor
@@ -405,6 +406,8 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         if not hasattr(self, "_of_mrjob"):
             raise UsageError(f"configure_args() of {type(self).__name__} does not call super().configure_args()")
         self.arg_parser.error = raise_usage_error
+        if dropped := dropped_value(args):
+            raise_usage_error(dropped)
         super().load_args(args)
         if self.options.heads_only and not self.heads_suffice:
             raise UsageError(f"--heads-only: {self.name()} needs the bodies of records")

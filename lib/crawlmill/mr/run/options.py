@@ -10,8 +10,9 @@ import argparse
 import math
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, Final
 
 from crawlmill.errors import UsageError
@@ -84,6 +85,13 @@ def whole_number(least: int, what: str = "a whole number") -> Callable[[str], in
         return number
 
     return parse
+
+
+def dropped_value(words: Iterable[str]) -> str | None:
+    """What is wrong with a command line in which an option has the value `--`, which argparse may drop; else None."""
+    options = takewhile(lambda word: word != "--", words)
+    found = next((word for word in options if word.startswith("--") and word.partition("=")[2] == "--"), None)
+    return found and f"argument {found.partition('=')[0]}: expected a value other than '--'"
 
 
 def positive(what: str) -> Callable[[str], float]:

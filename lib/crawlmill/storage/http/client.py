@@ -295,6 +295,8 @@ def failure_of_error(error: Exception) -> Failure:
         return Failure("the TLS connection failed", transient=True)
     if isinstance(cause, IncompleteRead | http.client.IncompleteRead):
         what = "the connection was closed before the end of the body"
+    elif isinstance(error, LocationParseError):
+        return Failure("the host name is not valid")
     elif isinstance(error, NameResolutionError):
         what = "the host name cannot be resolved"
     elif isinstance(error, ConnectTimeoutError) and not isinstance(error, NewConnectionError):

@@ -35,6 +35,7 @@ try:
         CredentialRetrievalError,
         HTTPClientError,
         NoCredentialsError,
+        ParamValidationError,
         PartialCredentialsError,
     )
     from botocore.exceptions import ConnectionError as NoConnectionError
@@ -198,6 +199,8 @@ def _failure_of(error: Exception) -> Failure:
         return Failure(f"the AWS credentials cannot be used: {type(error).__name__}", reason="denied")
     if isinstance(error, HTTPClientError | NoConnectionError):
         return Failure(f"the connection to S3 failed: {type(error).__name__}", transient=True)
+    if isinstance(error, ParamValidationError):
+        return Failure("the name of its bucket or object is missing or not valid")
     if isinstance(error, BotoCoreError):
         return Failure(f"the request cannot be sent to S3: {type(error).__name__}")
     if isinstance(error, ValueError | OverflowError) and not isinstance(error, HTTPError):

@@ -29,6 +29,7 @@ from crawlmill.inputs.lists import Input
 from crawlmill.inputs.opened import Opened
 from crawlmill.inputs.readers import find_reader
 from crawlmill.inputs.reading import Reading
+from crawlmill.mr.run.options import whole_number
 from crawlmill.storage import Storage, redact
 
 __all__ = ["add_arguments", "run"]
@@ -39,11 +40,10 @@ _PIECE = 1 << 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("location", metavar="LOCATION", help="the archive")
-    parser.add_argument("--offset", type=int, required=True, metavar="N", help="the byte where the member begins")
-    parser.add_argument("--length", type=int, metavar="N", help="length of the member in bytes; nothing else is read")
-    parser.add_argument(
-        "--index", type=int, metavar="N", help="which record of the member or block (default: the first)"
-    )
+    add, number = parser.add_argument, whole_number(0)
+    add("--offset", type=number, required=True, metavar="N", help="the byte where the member begins")
+    add("--length", type=number, metavar="N", help="length of the member in bytes; nothing else is read")
+    add("--index", type=number, metavar="N", help="which record of the member or block (default: the first)")
     parser.add_argument(
         "--part",
         choices=("raw", "record", "headers", "payload", "text"),
@@ -54,9 +54,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the part."""
-    for name in ("offset", "length", "index"):
-        if (getattr(options, name) or 0) < 0:
-            raise UsageError(f"--{name}", expected="0 or more", actual=getattr(options, name))
     storage = make_storage(options)
     out = sys.stdout.buffer
     try:

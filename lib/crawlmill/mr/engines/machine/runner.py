@@ -28,7 +28,17 @@ from crawlmill.mr.compat import MRJobRunner, combine_environments, unarchive
 from crawlmill.mr.engines.machine.pool import Launchpad, Pool, Watch
 from crawlmill.mr.engines.run_setup import RunSetup
 from crawlmill.mr.engines.shipping import modules_beside, used_by_tasks, zip_package
-from crawlmill.mr.engines.steps import REDUCERS, check_step, run_key, task_variables, usable_cores, whole_number
+from crawlmill.mr.engines.steps import (
+    REDUCERS,
+    check_files,
+    check_shipped,
+    check_step,
+    run_key,
+    shipping,
+    task_variables,
+    usable_cores,
+    whole_number,
+)
 from crawlmill.mr.run.output_folder import OutputFolder
 from crawlmill.mr.task.attempt import Attempt, ListedLine, Result, run_attempt
 from crawlmill.mr.task.failures import TaskError
@@ -82,10 +92,8 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
     _STEP_TYPES: ClassVar[set[str]] = {"streaming"}
 
     def __init__(self, mrjob_cls: Any, **settings: Any) -> None:
-        try:
+        with shipping():
             super().__init__(**settings)
-        except OSError as error:
-            raise UsageError(f"file to ship not found: {error}") from error
         self.scratch = Path(self._opts["local_tmp_dir"])
         self.watch: Watch = Silent()
         self.task_retries = 0
@@ -99,9 +107,8 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         self._job_class = mrjob_cls
         if self._opts["setup"]:
             raise UsageError(f"the {self.alias} runner runs no setup commands; found: {self._opts['setup'][0]}")
-        for path in self._shipped().values():
-            if not path.exists():
-                raise UsageError(f"file to ship not found: {path}")
+        check_shipped(map(str, self._shipped().values()))
+        check_files(self._working_dir_mgr)
         self._reducers = [whole_number(self._jobconf_for_step(n), REDUCERS) for n in range(self._num_steps())]
 
     def _check_step(self, step: dict[str, Any], step_num: int) -> None:

@@ -25,6 +25,7 @@ from crawlmill.mr.compat import combine_environments, engine_runner, unarchive
 from crawlmill.mr.engines.spark.tasks import Shipped, Step
 from crawlmill.mr.engines.steps import (
     REDUCERS,
+    check_files,
     check_shipped,
     check_step,
     run_key,
@@ -64,6 +65,7 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
             super().__init__(mrjob_cls=mrjob_cls, **settings)
         manager, made_later = self._working_dir_mgr, set(self._dir_to_archive_path.values())
         check_shipped([*(manager.paths() - made_later), *self._opts["py_files"]])
+        check_files(manager)
         self.tries = 1
         self.most_tasks: int | None = None
         self._home: Path | None = None
