@@ -46,6 +46,16 @@ def test_pairs_are_the_same_in_every_format(out, kind):
     assert [(row["outcome"], row["records"]) for row in results.ledger] == [("ok", 3)]
 
 
+@pytest.mark.parametrize("kind", ["pairs", "csv"])
+def test_a_part_that_is_missing_is_warned_of(out, kind):
+    folder = out("--output-format", kind)
+    run = json.loads((folder / "_run.json").read_text())
+    assert run["parts"] == len(list(folder.glob("part-*"))) > 0
+    next(folder.glob("part-*")).unlink()
+    with pytest.warns(crawlmill.LossWarning, match=f"1 of {run['parts']} parts is missing"):
+        crawlmill.read_results(folder)
+
+
 def test_losses_and_unfinished_runs_are_warned_of_at_the_line_of_the_caller(out):
     folder = out(cut=9, missing=True)
     with pytest.warns(crawlmill.LossWarning) as caught:

@@ -6,7 +6,7 @@ import gzip
 import json
 
 import pytest
-from tests.report.conftest import ROWS, row
+from tests.report.conftest import ROWS, RUN, row
 
 from crawlmill.errors import UsageError
 from crawlmill.report.data import gather
@@ -141,7 +141,7 @@ def test_numbers_without_bounds_are_named_and_not_drawn(folder, number):
     (out / "_run.json").write_text(f'{{"job": "x", "seconds": {number}}}')
     (out / "part-00000").write_text(f'"a"\t{number}\n{number}\t1\n"b"\t[1,"1e999"]\n')
     found = data(out, other=str(out))
-    run, part, _ = found["problems"]
+    run, _, part, _ = found["problems"]
     assert (found["run"], run.partition(":")[0], part.partition(":")[0]) == (None, "_run.json", "part-00000")
     assert found["results"]["top"] == [["b", 1]]
 
@@ -181,6 +181,13 @@ def test_texts_are_compared_in_whatever_order_they_come(folder):
     found = data(here, other=str(there))["compare"]
     counts = {name: found[name] for name in ("only_here", "only_there", "equal", "changed", "rows")}
     assert counts == {"only_here": 1, "only_there": 1, "equal": 1, "changed": 1, "rows": []}
+
+
+def test_a_part_that_is_missing_is_a_problem(folder):
+    out = folder(parts=[[["a", 1]], [["b", 2]], [["c", 3]]], run={**RUN, "parts": 3})
+    assert data(out)["problems"] == []
+    (out / "part-00001").unlink()
+    assert data(out)["problems"] == ["results: 1 of 3 parts is missing"]
 
 
 def test_problems_of_the_other_run_are_named_with_its_folder(folder):

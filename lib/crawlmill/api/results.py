@@ -11,6 +11,7 @@ from typing import Any
 
 from crawlmill.errors import LossWarning
 from crawlmill.results.folder import ResultFolder
+from crawlmill.results.parts import missing_parts
 from crawlmill.storage import Storage, StorageOptions, redact
 
 __all__ = ["RunResults", "read_results"]
@@ -63,6 +64,10 @@ class RunResults:
         lost = [f"{ends[outcome]:,} {outcome}" for outcome in ("partial", "failed") if ends[outcome]]
         return f"{', '.join(lost)} of {ends.total():,} inputs" if lost else None
 
+    def missing(self) -> str | None:
+        """How many parts of the results are missing, as a sentence; None if all that `_run.json` counts are there."""
+        return missing_parts(self.run, len(self._folder.parts))
+
 
 def read_results(out: str | os.PathLike[str], *, storage: StorageOptions | None = None) -> RunResults:
     """Return the results of a run as pairs of key and value, from its output folder, in whatever format they are.
@@ -90,12 +95,14 @@ def read_results(out: str | os.PathLike[str], *, storage: StorageOptions | None 
         MissingDependency: The results are Parquet files and pyarrow is not installed.
 
     Warns:
-        LossWarning: Inputs of the run were partial or failed, or it has not finished.
+        LossWarning: Inputs of the run were partial or failed, it has not finished, or parts of its results are missing.
     """
     opened = Storage(storage)
     results = RunResults(ResultFolder(os.fspath(out), opened), opened)
     if (lost := results.losses()) is not None:
         warnings.warn(f"{results.location}: {lost}", LossWarning, stacklevel=2)
+    if (missing := results.missing()) is not None:
+        warnings.warn(f"{results.location}: {missing}", LossWarning, stacklevel=2)
     if not results.finished:
         warnings.warn(f"{results.location}: the run is not finished: there is no _SUCCESS", LossWarning, stacklevel=2)
     return results

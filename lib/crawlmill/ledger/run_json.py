@@ -43,8 +43,8 @@ def run_report(
     """The content of the file; `mrjob` is the version of mrjob.
 
     Times are in seconds since 1970, and written in UTC; secrets in arguments are hidden. `progress` is the timeline:
-    `[[seconds, inputs, records, bytes], …]`, whose last point has the totals. `results` has the format of the results
-    and their columns.
+    `[[seconds, inputs, records, bytes], …]`, whose last point has the totals. `results` has the number of parts, the
+    format of the results, and their columns.
     """
     machine = os.uname()
     seconds = max(round(ended_s - began_s, 3), 0.0)

@@ -67,6 +67,9 @@ def gather(location: str, storage: Storage, *, top: int, other: str | None = Non
     folder = RunFolder(location, storage, problems)
     against = None if other is None else RunFolder(other, storage, problems, f"{redact(other)}: ")
     inputs, run = read_inputs(folder), folder.run()
+    folder.look_for_parts(run)
+    if against is not None:
+        against.look_for_parts(against.run())
     results, pictures, crawls = _results(folder, top)
     compared = None
     if other is not None and against is not None:

@@ -7,7 +7,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crawlmill.errors import CrawlmillError, FormatError, MissingDependency, SourceError, UsageError
@@ -15,7 +15,7 @@ from crawlmill.inputs.text_lines import cut_lines
 from crawlmill.results.columns import FORMATS
 from crawlmill.results.folder import ResultFolder
 from crawlmill.results.pairs import from_json
-from crawlmill.results.parts import Part, find_parts
+from crawlmill.results.parts import Part, find_parts, missing_parts
 from crawlmill.storage import Storage, absolute, redact
 from crawlmill.storage.locations import join
 
@@ -97,6 +97,11 @@ class RunFolder:
             self.problem("_run.json", "not a JSON object")
             return None
         return found
+
+    def look_for_parts(self, run: Mapping[str, Any] | None) -> None:
+        """Record that parts are missing, if `_run.json` counts more of them."""
+        if (missing := missing_parts(run, len(self.parts))) is not None:
+            self.problem("results", missing)
 
     def lines(self, name: str) -> Iterator[bytes]:
         """Yield the lines of a file, without line ends, decompressed according to its name, up to any damage."""

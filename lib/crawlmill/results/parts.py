@@ -6,7 +6,7 @@ import bz2
 import gzip
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from crawlmill.results.delimited import DELIMITERS, read_cells, typed_cells
 from crawlmill.results.pairs import decode_pair, from_json, lines_of
 from crawlmill.storage.interface import Stream
 
-__all__ = ["Part", "find_parts", "part_name", "read_part"]
+__all__ = ["Part", "find_parts", "missing_parts", "part_name", "read_part"]
 
 _NAME: Final = re.compile(r"part-([0-9]+)((?:\.[A-Za-z0-9]+)*)")
 _OPENERS: Final[dict[bytes, Any]] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open}
@@ -44,6 +44,14 @@ def find_parts(names: Iterable[str]) -> list[Part]:
             ending = match[2].removeprefix(".")
             found.append((int(match[1]), name, ending if ending in FORMATS else "pairs"))
     return [Part(name, format_) for _, name, format_ in sorted(found)]
+
+
+def missing_parts(run: Mapping[str, Any] | None, found: int) -> str | None:
+    """How many parts are missing of those that `_run.json` counts, as a sentence; None if none is known to be."""
+    expected = (run or {}).get("parts")
+    if type(expected) is not int or expected <= found:
+        return None
+    return f"{expected - found:,} of {expected:,} parts {'is' if expected - found == 1 else 'are'} missing"
 
 
 def read_part(stream: Stream, format_: str, columns: Columns | None, name: str) -> Iterator[tuple[Any, Any]]:

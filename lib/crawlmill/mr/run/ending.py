@@ -36,6 +36,7 @@ from crawlmill.mr.task.pairs import encode_value
 from crawlmill.mr.task.rows import take_rows
 from crawlmill.mr.task.shuffle import SortedRun, merge
 from crawlmill.results.columns import Columns
+from crawlmill.results.parts import find_parts
 from crawlmill.results.task_parts import TaskParts
 from crawlmill.results.writers import PartFormat
 from crawlmill.storage import Storage, absolute, redact
@@ -195,7 +196,8 @@ class Ending:
                 self._print_results(work.parts if formatted is None else formatted)
             if output is not None:
                 parts, files = self._finished(work, summary) if formatted is None else ((), formatted.files)
-                output.publish(parts, files, {**extras, "_run.json": self._report(summary)})
+                number = len(parts) + len(find_parts(files))
+                output.publish(parts, files, {**extras, "_run.json": self._report(summary, number)})
                 self._settled = True
         self._say_how_it_ended(work, summary, place)
         if failed:
@@ -337,8 +339,9 @@ class Ending:
         text = f"{bad:,} of {summary.inputs:,} inputs {'is' if bad == 1 else 'are'} bad, more than {allowed} allows"
         return text + (f"; {unread:,} {'was' if unread == 1 else 'were'} not read" if unread else "")
 
-    def _report(self, summary: Summary) -> bytes:
+    def _report(self, summary: Summary, parts: int) -> bytes:
         run = self._run
+        tables = {"output_format": run.output_format, "columns": run.columns} if run.columns else {}
         return run_report(
             name=run.name,
             runner=run.runner,
@@ -348,7 +351,7 @@ class Ending:
             summary=summary,
             mrjob=MRJOB_VERSION,
             timeline=self._timeline,
-            results={"output_format": run.output_format, "columns": run.columns} if run.columns else {},
+            results={"parts": parts, **tables},
         )
 
 
