@@ -335,6 +335,26 @@ def test_mistake_is_one_line_and_exit_code_1(run, arguments):
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["record", "x"], "no command is called record: did you mean records?"),
+        (["zzz"], "no command is called zzz: one of run, new, check, "),
+        (["records", "x", "--field", "uri"], "--field uri: did you mean --fields? (see crawlmill records --help)"),
+        (["check", "x", "--digest"], "crawlmill check: unrecognized arguments: --digest: did you mean --digests?"),
+        (
+            ["run", "tag_count", "--ouput-dir=x", "y"],
+            "unrecognized arguments: --ouput-dir=x: did you mean --output-dir?",
+        ),
+        (["run", "tag_count", "--zzz", "y"], "tag_count: unrecognized arguments: --zzz (see --help)"),
+    ],
+)
+def test_similar_name_is_suggested_for_an_unknown_one(run, arguments, said):
+    code, out, err = run(*arguments)
+    assert (code, out, err.count("\n")) == (1, b"", 1)
+    assert said in err
+
+
 def test_sample_that_cannot_be_written_is_no_lost_input(run, monkeypatch, tmp_path):
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from crawlmill.mr.run.options import add_s3, add_storage, dropped_value, storage_options
+from crawlmill.mr.run.options import add_s3, add_storage, dropped_value, storage_options, with_near_option
 from crawlmill.storage import Storage
 from crawlmill.terminal.text import tell
 
@@ -38,6 +38,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with one line."""
+        message = with_near_option(message, self._option_string_actions)
         tell(f"{self.prog}: {' '.join(message.split())} (see {self.prog} --help)")
         sys.exit(1)
 

@@ -82,7 +82,7 @@ def make_parser(full: Container[str] = COMMANDS) -> Parser:
             module.add_arguments(command)
             if getattr(module, "READS", True):
                 add_storage_options(command)
-            command.set_defaults(run=module.run)
+            command.set_defaults(run=module.run, complain=command.error)
         else:
             commands.add_parser(name, help=what)
     return parser
@@ -107,7 +107,13 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     name = next((word for word in arguments if word in COMMANDS), None)
     try:
-        options = make_parser(() if name is None else (name,)).parse_args(arguments)
+        if name is None and (unknown := next((word for word in arguments if word[:1] != "-"), None)) is not None:
+            raise UsageError(f"no command is called {unknown}: {_hint(unknown)}")
+        parser = make_parser(() if name is None else (name,))
+        options, more = parser.parse_known_args(arguments)
+        if more:
+            complain = parser.error if options.command is None else options.complain
+            complain(f"unrecognized arguments: {' '.join(more)}")
         if options.command is None:
             raise UsageError(f"no command given: one of {', '.join(COMMANDS)}")
         code: int = options.run(options)
@@ -120,6 +126,14 @@ def _run(arguments: list[str]) -> int:
         _say(str(error))
         return 1 if isinstance(error, UsageError) else 2
     return code
+
+
+def _hint(unknown: str) -> str:
+    """The command that this word may mean, or all commands."""
+    from difflib import get_close_matches  # noqa: PLC0415 - for mistakes only
+
+    near = get_close_matches(unknown, COMMANDS, n=1)
+    return f"did you mean {near[0]}?" if near else f"one of {', '.join(COMMANDS)}"
 
 
 def _say(text: str) -> None:

@@ -26,7 +26,7 @@ from argparse import Namespace, _ArgumentGroup
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
@@ -405,7 +405,7 @@ class CrawlJob(MRJob):  # type: ignore[misc]
         """Parse the command line. Raises: UsageError."""
         if not hasattr(self, "_of_mrjob"):
             raise UsageError(f"configure_args() of {type(self).__name__} does not call super().configure_args()")
-        self.arg_parser.error = raise_usage_error
+        self.arg_parser.error = partial(raise_usage_error, options=self.arg_parser._option_string_actions)  # noqa: SLF001
         if dropped := dropped_value(args):
             raise_usage_error(dropped)
         super().load_args(args)

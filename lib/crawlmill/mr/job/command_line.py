@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import SUPPRESS, Action, ArgumentParser, RawDescriptionHelpFormatter, _ArgumentGroup
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from functools import lru_cache, partial
 from typing import Any, Final, NoReturn
@@ -90,9 +90,9 @@ def pass_on(group: _ArgumentGroup | ArgumentParser, passed_on: set[str]) -> Call
     return add
 
 
-def raise_usage_error(message: str) -> NoReturn:
-    """The error handler of a parser. Raises: UsageError."""
-    raise UsageError(f"{message} (see --help)")
+def raise_usage_error(message: str, options: Iterable[str] = ()) -> NoReturn:
+    """The error handler of a parser with these options. Raises: UsageError."""
+    raise UsageError(f"{declared.with_near_option(message, options)} (see --help)")
 
 
 def storage_of(options: Any) -> Storage:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -92,6 +93,15 @@ def dropped_value(words: Iterable[str]) -> str | None:
     options = takewhile(lambda word: word != "--", words)
     found = next((word for word in options if word.startswith("--") and word.partition("=")[2] == "--"), None)
     return found and f"argument {found.partition('=')[0]}: expected a value other than '--'"
+
+
+def with_near_option(message: str, options: Iterable[str]) -> str:
+    """A message of argparse; if it is about an unknown option, with a similar one of these."""
+    from difflib import get_close_matches  # noqa: PLC0415 - for mistakes only
+
+    unknown = re.match(r"unrecognized arguments: (?:.* )?(--[^= ]+)", message)
+    near = unknown and get_close_matches(unknown[1], options, n=1)
+    return f"{message}: did you mean {near[0]}?" if near else message
 
 
 def positive(what: str) -> Callable[[str], float]:
