@@ -11,6 +11,9 @@ use crate::warc::{content_type, is_truncated, quick_head, whole_record, Head};
 /// records then has a look at what the counter holds.
 const MAX_UNSEEN: usize = 8 << 20;
 
+/// Bytes of a member of which only the head is inflated. Python reads a longer one piece by piece, and verifies it.
+const MAX_MEMBER: usize = 8 << 20;
+
 /// Bytes of the buffer that is kept for the next member.
 const MAX_KEPT: usize = 1 << 20;
 
@@ -151,7 +154,11 @@ impl Records {
             if next == Candidate::Short {
                 return Stop::Short;
             }
-            let found = if self.heads == 0 { self.whole(member) } else { self.head(member) };
+            let found = match self.heads {
+                0 => self.whole(member),
+                _ if member.len() > MAX_MEMBER => None,
+                _ => self.head(member),
+            };
             let Some((head, size)) = found else {
                 break;
             };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import re
 
 import pytest
@@ -388,6 +389,27 @@ def test_heads_only_reads_the_same_records():
     data = b"".join([PARTS[0], *odd, *PARTS[4:], gzip_member(response("http://e.org/big", b"x" * 50_000))])
     assert Read(data, heads_only=True).rows == Read(data).rows
     assert Read(data, heads_only=True).blocks == Read(data).blocks
+
+
+@pytest.mark.parametrize("heads_only", [False, True])
+def test_first_record_whose_rest_is_damaged_loses_only_itself(heads_only):
+    liar = bytearray(gzip_member(record("metadata", random.Random(1).randbytes(9000), "http://e.org/x", "x/y")))
+    liar[5000] ^= 1
+    read = Read(b"".join([PARTS[0], liar, *PARTS]), heads_only=heads_only)
+    assert [offset for _, offset in read.problems] == [len(PARTS[0])]
+    assert read.uris == [uri_of(content) for content in (RECORDS[0], *RECORDS)]
+    assert read.format == "warc"
+
+
+def test_body_that_is_inflated_later_is_reported_where_it_is():
+    liar = bytearray(gzip_member(response("http://e.org/x", random.Random(1).randbytes(9000))))
+    liar[5000] ^= 1
+    _, found, *_ = read_archive(
+        io.BytesIO(PARTS[0] + liar), heads_only=True, on_problem=lambda _: None, on_format=lambda _: None
+    )
+    with pytest.raises(FormatError) as caught:
+        found.block.head(9000)
+    assert caught.value.offset == len(PARTS[0])
 
 
 def test_heads_only_still_reports_every_cut():

@@ -323,6 +323,15 @@ def test_more_than_one_call_takes_is_read_to_its_end(on):
     assert (len(rows), problems, count) == (20, [], 21)
 
 
+@pytest.mark.parametrize("before", [1, 200_000, 1_000_000])
+def test_member_of_eight_mebibytes_is_read_the_same(on, before):
+    noise = random.Random(1).randbytes(9 << 20)
+    parts = [gzip_member(response("http://e.org/", noise[:size])) for size in (9, before, 9 << 20)]
+    parts[2] = parts[2][: 5 << 20] + bytes([parts[2][5 << 20] ^ 1]) + parts[2][(5 << 20) + 1 :]
+    _, problems, *_ = assert_same(on, b"".join([*parts, *parts[:2]]), heads_only=True)
+    assert [offset for _, offset, _ in problems] == [len(parts[0]) + len(parts[1])]
+
+
 def test_real_files_are_read_the_same(on):
     for name in ("whirlwind.warc.gz", "whirlwind.warc.wat.gz", "whirlwind.warc.wet.gz"):
         data = shared(f"commoncrawl/{name}").read_bytes()

@@ -74,9 +74,11 @@ class GzipReader(MemberReader):
 def head_only(compressed: bytes, offset: int, head: bytes) -> Member:
     """The member that these bytes seem to be, of which only the first bytes, `head`, were inflated."""
     size = int.from_bytes(compressed[-4:], "little")
-    return Member(offset, len(compressed), head=head, size=size, inflate=partial(_inflated, compressed))
+    return Member(offset, len(compressed), head=head, size=size, inflate=partial(_inflated, compressed, offset))
 
 
-def _inflated(compressed: bytes) -> Content:
+def _inflated(compressed: bytes, offset: int) -> Content:
     content = inflate_whole(compressed)
-    return b"".join(inflate_member(Window(io.BytesIO(compressed)))) if content is None else content
+    if content is None:
+        return b"".join(inflate_member(Window(io.BytesIO(compressed), start=offset)))
+    return content

@@ -241,8 +241,8 @@ class MemberReader(ABC):
                 compressed = window.data[at : at + length]
                 offset = window.start + at
                 member = None
-                if heads:
-                    member = self._head_of(compressed, offset)
+                if heads:  # a longer member may not be in memory: that it is must not change what is verified
+                    member = self._head_of(compressed, offset) if length <= REACH else None
                 elif content := self._whole(compressed):
                     member = Member(offset, length, content)
                 if member is not None:

@@ -130,7 +130,7 @@ def read_archive(
         yield from _read_members(frames, ahead(frames.head_only, lambda: frames.dictionary), on_problem, on_format)
     elif container in ("warc", "arc"):
         read = warc_reader.read_plain if container == "warc" else arc.read_plain
-        yield from _named(read(source, start=start, part=part, on_problem=on_problem), container, on_format)
+        yield from _named(read(source, start=start, part=part, on_problem=on_problem), container, on_format, on_problem)
     else:
         raise _unknown(data, start)
 
@@ -189,10 +189,11 @@ def _read_members(
         rest = chain([*without, first], members)
         if is_warc_start(head):
             records = warc_reader.read_members(rest, reread=reader.reread, on_problem=on_problem)
-            yield from _named(records, "warc", on_warc)
+            yield from _named(records, "warc", on_warc, on_problem)
             return
         if is_arc_start(head):
-            yield from _named(arc.read_members(rest, reread=reader.reread, on_problem=on_problem), "arc", on_format)
+            of_arc = arc.read_members(rest, reread=reader.reread, on_problem=on_problem)
+            yield from _named(of_arc, "arc", on_format, on_problem)
             return
         if first.head is not None:
             reader.reread()  # whole, to be reported if a record follows
@@ -217,14 +218,23 @@ def _first_bytes(member: Member) -> bytes:
 
 
 def _named(
-    records: Iterator[WarcRecord] | Iterator[arc.ArcRecord], container: str, on_format: Callable[[str], None]
+    records: Iterator[WarcRecord] | Iterator[arc.ArcRecord],
+    container: str,
+    on_format: Callable[[str], None],
+    on_problem: OnProblem,
 ) -> Iterator[Record]:
     for record in records:
         if isinstance(record, WarcRecord):
             if record.type == "warcinfo":
                 yield record
                 continue
-            container = classify(record)
+            reports_itself = record.block.streamed
+            try:
+                container = classify(record)
+            except FormatError as error:
+                if not reports_itself:  # only its head was inflated, and the rest is damaged
+                    on_problem(error.located(offset=record.offset))
+                continue
         on_format(container)
         yield record
         yield from records

@@ -75,6 +75,7 @@ class HeadReader:
             content = inflate(data[at : min(behind, at + heads)])
             head = read(content)
             usual = head is not None and head[1] + head[2] + 4 == _SIZE.unpack_from(data, behind - 4)[0]
+            usual = usual and behind - at <= REACH
             if head is not None and usual and (types is None or head[0] in types):
                 self._unseen += len(content)
                 usual = self._unseen <= _MAX_UNSEEN and count(head, content, (behind - at, start + at))
