@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 
 import pytest
 from tests.indexes.captures import expected, make_cluster, make_lines, text
@@ -195,6 +196,21 @@ def test_a_file_out_of_order_is_told_and_no_line_that_was_read_is_lost(tmp_path)
     (found,) = ask([tmp_path / "a"], [query("com", match="domain")], problems)
     assert sorted(found, key=str.encode) == COM
     assert [problem.reason for problem in problems] == ["bad-header"]
+
+
+@pytest.mark.parametrize("at", [20, 300, 1500, 2700, 2960])
+def test_two_sorted_files_joined_are_told_and_no_line_is_lost(tmp_path, at):
+    """Each with lines of all hosts: bisection alone finds nothing wrong with one of them after the other."""
+    lines = make_lines(3000, seed=6)
+    dice = random.Random(at)
+    first = sorted(dice.sample(lines, at), key=str.encode)
+    second = sorted(set(lines) - set(first), key=str.encode)
+    (tmp_path / "a").write_bytes(text([*first, *second]))
+    for host in ("10.0.0.1", "example.com", "example.org", "localhost", "zz.example"):
+        problems = []
+        (found,) = ask([tmp_path / "a"], [query(host, match="host")], problems)
+        assert sorted(found, key=str.encode) == expected(lines, host, match="host")
+        assert [problem.reason for problem in problems] == ["bad-header"]
 
 
 @pytest.mark.parametrize("core", ["python", "native"], indirect=True)

@@ -161,6 +161,7 @@ def test_a_capture_without_a_place_is_told_and_left_out(archive):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["--index", "x.cdxj", "--limit", "0", "*.example.com"], "--limit: expected 1 or more"),
         (["--index", "x.cdxj", "*.nowhere.example"], "no capture of *.nowhere.example in x.cdxj"),
         (["--index", "x.cdxj"], "no pattern given"),
         (["--index", "gone.cdxj", "other.net"], "cannot use this index"),

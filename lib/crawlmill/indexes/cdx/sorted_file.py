@@ -43,6 +43,7 @@ class SortedFile:
         self._losses = Losses.of(on_problem)
         self._blocks = Blocks(source, size, key=key_and_time)
         self._disorder_told = False
+        self._sampled = source.remote  # where each of the samples would cost a request
 
     @property
     def name(self) -> str:
@@ -56,14 +57,17 @@ class SortedFile:
     def plan(self, queries: Sequence[Query]) -> Plan:
         """See `Index.plan`."""
         parts: list[Part] = []
-        for low, high in union(queries):
-            try:
+        try:
+            if not self._sampled:
+                self._blocks.check_samples()
+                self._sampled = True
+            for low, high in union(queries):
                 start, end = self._blocks.find(low), self._blocks.find(high)
-            except OutOfOrderError as error:
-                self._tell_disorder(error.offset, error.line, error.before)
-                return Plan((Part(self._source.name, 0, (self._size,)),)) if self._size else Plan()
-            if start < end:
-                parts.append(Part(self._source.name, start, (end - start,)))
+                if start < end:
+                    parts.append(Part(self._source.name, start, (end - start,)))
+        except OutOfOrderError as error:
+            self._tell_disorder(error.offset, error.line, error.before)
+            return Plan((Part(self._source.name, 0, (self._size,)),)) if self._size else Plan()
         return Plan(tuple(parts))
 
     def captures(self, queries: Sequence[Query], plan: Plan | None = None) -> Iterator[Found]:

@@ -117,6 +117,8 @@ def read_captures_of(
     """
     if not patterns:
         raise UsageError("no pattern given: name a URL, or `-` to read them from stdin")
+    if options.limit == 0:
+        raise UsageError("--limit", expected="1 or more, since a job needs captures to run on", actual=0)
     losses = Losses(say)
     entries = _captured(
         queries_of(options, patterns, stdin),
