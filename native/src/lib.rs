@@ -225,7 +225,7 @@ mod crawlmill_native {
     /// Bytes of the buffer that is kept for the next member.
     const MAX_KEPT: usize = 1 << 20;
 
-    /// Bytes of a block in which a line's beginning is looked for: as many as `crawlmill.indexes.cdx.quick` takes.
+    /// Bytes of a block in which a line's beginning is looked for: as many as `crawlmill.indexes.cdx.usual.quick` takes.
     const PEEKED: usize = 4 << 10;
 
     /// inflate_whole(member) -> the content of these bytes if they are one whole gzip member of a sane size, else None

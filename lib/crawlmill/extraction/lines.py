@@ -18,7 +18,7 @@ from crawlmill.formats.record import Record
 from crawlmill.indexes.capture import Capture
 from crawlmill.indexes.cdx.archive import ALL_TYPES, IndexOptions, archive_captures
 from crawlmill.indexes.cdx.lines import cdxj_line
-from crawlmill.indexes.cdx.quick import QuickLine, place_fields, quick_start
+from crawlmill.indexes.cdx.usual.quick import QuickLine, place_fields, quick_start
 from crawlmill.urls.surt import urlkey
 
 __all__ = ["EVERY_TYPE", "CaptureLine", "QuickCapture", "line_of", "quick_capture"]

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from crawlmill.errors import FormatError, MissingDependency, Problem, SourceError, UsageError
+from crawlmill.indexes.cdx.header import parse_header
 from crawlmill.indexes.cdx.read_through import FileReadThrough
 from crawlmill.indexes.cdx.sorted_file import SortedFile
 from crawlmill.indexes.cdx_api.index import API_OPTIONS, ApiOptions, CdxApi
@@ -202,11 +203,20 @@ def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem, value
         return cluster
     if form == "prefix-tree" and size is not None:
         return PrefixTree(file, size, head, on_problem, value_bytes)
-    if gzipped or size is None or head.startswith(codecs.BOM_UTF8):
+    marked = head.startswith(codecs.BOM_UTF8)
+    if gzipped or size is None or marked or _is_unusual(head, file.name):
         return FileReadThrough(file, form, on_problem, gzipped=gzipped)
     index = SortedFile(file, size, form, on_problem)
     index.prime(head)
     return index
+
+
+def _is_unusual(head: bytes, name: str) -> bool:
+    """Whether a file of CDX begins with a header that names unusual columns. Raises: FormatError: it lacks columns."""
+    try:
+        return parse_header(head.partition(b"\n")[0].rstrip(b"\r")) is not None
+    except FormatError as error:
+        raise error.located(source=name) from None
 
 
 def _open_pipe(location: str, storage: Storage, on_problem: OnProblem) -> Index:

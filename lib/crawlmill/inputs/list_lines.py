@@ -7,7 +7,7 @@ begin with `#` are ignored; CR LF and a byte order mark are accepted. Each other
     LOCATION<TAB>OFFSET<TAB>LENGTH                bytes of it, as they are in the compressed file
     {"filename": …, "offset": …, "length": …}     the same, as CDX APIs return it; numbers may be strings
     URLKEY TIMESTAMP {…}                          a CDXJ line, which contains such an object
-    URLKEY TIMESTAMP URL MIME …                   a CDX line with the length of its record; headers are ignored
+    URLKEY TIMESTAMP URL MIME …                   a CDX line with the length of its record; a header may name columns
     CSV rows                                      after a first line that names the columns, in any order, including
                                                   `warc_filename`, `warc_record_offset` and `warc_record_length`
 """
@@ -31,6 +31,7 @@ from crawlmill.storage.locations import redact
 
 if TYPE_CHECKING:
     from crawlmill.indexes.capture import Capture
+    from crawlmill.indexes.cdx.header import Columns
 
 __all__ = ["Entry", "parse_cdx", "parse_line", "place_of", "read_entries"]
 
@@ -45,6 +46,7 @@ _NUMBER: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 # Most lists hold no CDX.
 _parse_capture: Callable[[bytes], Capture] = later("crawlmill.indexes.capture:parse_capture")
 _is_header: Callable[[bytes], bool] = later("crawlmill.indexes.lines:is_header")
+_parse_header: Callable[[bytes], Columns | None] = later("crawlmill.indexes.cdx.header:parse_header")
 
 
 class Entry(NamedTuple):
@@ -65,18 +67,24 @@ def read_entries(chunks: Iterable[bytes], name: str) -> Iterator[Entry]:
     """
     lines = _Lines(_guarded(_inflated(chunks, name), name), name)
     begun, native = False, core.native()
+    usual: Callable[[str], str] | None = None
     for line in lines:
         given = line.strip()
-        if not given or given.startswith("#") or (line[0] in " !" and _is_header(line.encode("utf-8", "replace"))):
+        if not given or given.startswith("#"):
             continue
         try:
+            if line[0] in " !" and _is_header(line.encode("utf-8", "replace")):
+                usual = _usual_columns(line)
+                continue
+            if usual is not None:
+                given = usual(given)
             columns = None if begun else _columns(given)
             begun = True
             if columns is not None:
                 yield from _csv_entries(lines, columns)
                 return
             location, offset, length = parse_line(given)
-        except (ValueError, csv.Error) as error:
+        except (ValueError, csv.Error, FormatError) as error:
             raise UsageError(f"{name}, line {lines.number}: {error}") from None
         yield Entry(lines.number, given, location, offset, length)
         if native is not None:
@@ -111,6 +119,14 @@ def parse_cdx(line: str) -> Capture | None:
         return _parse_capture(line.encode("utf-8", "surrogateescape"))
     except FormatError:
         return None
+
+
+def _usual_columns(header: str) -> Callable[[str], str] | None:
+    """A function that puts CDX lines after this header into the usual columns; None if they are in these already."""
+    columns = _parse_header(header.encode("utf-8", "surrogateescape"))
+    if columns is None:
+        return None
+    return lambda line: columns.usual(line.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
 def _place_of_cdx(capture: Capture) -> tuple[str, int | None, int | None]:

@@ -1,6 +1,7 @@
-"""Reads and checks the lines of a CDX or CDXJ file, unchanged: plain, gzip, or a shard of a ZipNum cluster.
+"""Reads and checks the lines of a CDX or CDXJ file: plain, gzip, or a shard of a ZipNum cluster.
 
-A block holds whole lines, so that millions of lines need not be handled one by one. Headers (` CDX N b a …`,
+A block holds whole lines, so that millions of lines need not be handled one by one. They are unchanged, except that CDX
+lines whose header names unusual columns are put into the usual ones. Headers (` CDX N b a …`,
 `!meta {…}`) and blank lines are left out; a line that is not a capture is reported with its number and skipped. The end
 of the file ends a line. So does the end of a gzip member if another line begins after it, since members of some
 clusters lack the last line end; other files are cut into members anywhere.
@@ -23,7 +24,8 @@ from crawlmill.codecs.members import Member
 from crawlmill.codecs.source import ByteSource, Replay
 from crawlmill.errors import FormatError
 from crawlmill.indexes.cdx.block import Block
-from crawlmill.indexes.cdx.check import fault_of, is_header_or_blank
+from crawlmill.indexes.cdx.check import Fault, fault_of, is_header_or_blank
+from crawlmill.indexes.cdx.header import Columns, parse_header
 from crawlmill.indexes.lines import Chunk, is_header
 
 __all__ = ["MAX_LINE", "begins_index", "read_blocks"]
@@ -106,6 +108,8 @@ class _Lines:
         self.rest = b""
         self._on_problem = on_problem
         self._number = 0  # of lines so far
+        self._columns: Columns | None = None  # if they are unusual
+        self._unknown = False  # whether the header lacks columns, so that lines cannot be read
         self._too_long = False  # the current line is too long, and dropped
 
     def take(self, piece: bytes, offset: int) -> Iterator[Block]:
@@ -159,12 +163,13 @@ class _Lines:
         while at < len(data):
             end = data.index(b"\n", at)
             line = data[at:end]
-            error = None if (nothing := is_header_or_blank(line)) else self._error(data, at, end, offset)
-            if error is not None:
-                self._on_problem(error)
-            if nothing or error is not None:
+            capture = self._capture(line, data, at, offset)
+            if not capture or capture != line:
                 kept.append(data[begin:at])
-                gaps.append(data.count(b"\n", 0, at))
+                if capture:
+                    kept.append(capture + b"\n")
+                else:
+                    gaps.append(data.count(b"\n", 0, at))
                 begin = end + 1
             at = _end_of_usual(data, end + 1)
         if not kept:
@@ -172,17 +177,40 @@ class _Lines:
         kept.append(data[begin:])
         return b"".join(kept)
 
-    def _error(self, data: bytes, at: int, end: int, offset: int) -> FormatError | None:
-        """The error for the line from `at` to `end`; None if it may be skipped silently."""
-        if end - at > MAX_LINE:
-            return _too_large(self._number + data.count(b"\n", 0, at) + 1, offset)
-        fault = fault_of(data[at:end])
+    def _capture(self, line: bytes, data: bytes, at: int, offset: int) -> bytes:
+        """The capture of a line at a place in data, in the usual columns; empty if it is none, which is reported."""
+        if is_header_or_blank(line):
+            if is_header(line):
+                self._take_header(line.rstrip(b"\r"), offset)
+            return b""
+        if self._unknown:
+            return b""
+        if len(line) > MAX_LINE:
+            self._on_problem(_too_large(self._number_of(data, at), offset))
+            return b""
+        try:
+            capture = line if self._columns is None else self._columns.usual(line.rstrip(b"\r"))
+        except FormatError as error:
+            fault: Fault | None = f"{error.expected} columns", str(error.actual)
+        else:
+            fault = fault_of(capture)
         if fault is None:
-            return None
-        number = self._number + data.count(b"\n", 0, at) + 1
-        return FormatError(
-            f"line {number} is not a capture", reason="bad-header", offset=offset, expected=fault[0], actual=fault[1]
-        )
+            return capture
+        what = f"line {self._number_of(data, at)} is not a capture"
+        self._on_problem(FormatError(what, reason="bad-header", offset=offset, expected=fault[0], actual=fault[1]))
+        return b""
+
+    def _take_header(self, line: bytes, offset: int) -> None:
+        try:
+            self._columns, self._unknown = parse_header(line), False
+        except FormatError as error:
+            error.offset = offset
+            self._on_problem(error)
+            self._unknown = True
+
+    def _number_of(self, data: bytes, at: int) -> int:
+        """The number in the file of the line at a place in data."""
+        return self._number + data.count(b"\n", 0, at) + 1
 
 
 def _too_large(number: int, offset: int) -> FormatError:

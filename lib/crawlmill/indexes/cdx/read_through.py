@@ -1,6 +1,7 @@
 """A CDX or CDXJ file that cannot be bisected: it is read from the beginning until no more lines can match.
 
-That is a gzipped file without a second level, a file of unknown size, or one with a byte order mark. A gzipped file may
+That is a gzipped file without a second level, a file of unknown size, one with a byte order mark, or one whose header
+names unusual columns. A gzipped file may
 have one member or many, split at line ends or anywhere. The end of a member counts as a line end if a complete line is
 before it and another begins after it: some writers omit the last line end of each member.
 """
@@ -15,6 +16,7 @@ from typing import Final
 from crawlmill.codecs.gzip import GzipReader
 from crawlmill.codecs.source import ByteSource
 from crawlmill.errors import FormatError, SourceError
+from crawlmill.indexes.cdx.header import UsualColumns
 from crawlmill.indexes.cdx.sorted_file import out_of_order, search
 from crawlmill.indexes.index import Found, Losses, OnProblem
 from crawlmill.indexes.lines import Chunk, Order, chunks_of, is_header, sound_lines
@@ -73,7 +75,9 @@ class FileReadThrough:
         try:
             with self._source.open() as stream:
                 text = self._text(stream) if self._gzipped else iter(lambda: stream.read(_PIECE), b"")
-                yield from chunks_of(_without_mark(text))
+                columns = UsualColumns(lambda error: self._losses.add(error, self._source.name))
+                for chunk in chunks_of(_without_mark(text)):
+                    yield columns.of(chunk)
         except (FormatError, SourceError) as error:
             self._losses.add(error, self._source.name)
 

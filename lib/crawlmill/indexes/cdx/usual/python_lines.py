@@ -24,7 +24,7 @@ from crawlmill.formats.timestamps import timestamp_of
 from crawlmill.formats.warc.heads import HeadCounter
 from crawlmill.formats.warc.layouts import Layouts, UsualHead
 from crawlmill.indexes.cdx.fields import stored_length
-from crawlmill.indexes.cdx.quick import QuickLine, place_fields
+from crawlmill.indexes.cdx.usual.quick import QuickLine, place_fields
 from crawlmill.urls.surt import urlkey
 
 __all__ = ["PythonLines"]
