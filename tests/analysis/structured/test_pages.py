@@ -172,6 +172,19 @@ def test_the_term_html_of_the_context_of_schema_org_is_a_datatype():
     )
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        '{"@id":"x:s","x:p":"o","x:lost":{"@value":"1","@type":"http://a b/"}}',
+        '{"@context":{"@base":"http://a b/"},"@id":"x:s","x:p":"o"}',
+        '{"@id":"x:s","x:p":"o","x:n":{"@value":"1","@type":"http://a b/"},"x:m":{"@id":"http://[/"}}',
+        '{"@id":"x:s","x:p":"o","x:p":"o"}',
+    ],
+)
+def test_a_term_of_json_ld_that_is_no_iri_costs_its_own_triple_only(script):
+    assert graph(said(f'<script type="application/ld+json">{script}</script>')) == triples('<x:s> <x:p> "o"')
+
+
 def test_unknown_contexts_and_what_is_no_json_ld_are_counted_by_script():
     scripts = ['{"@context":"http://x.example/c"}', '[{"@context":{"@import":"/x"}}]', "nonsense", "5", "[" * 20_000]
     html = "".join(f"<script type=application/ld+json>{text}</script>" for text in scripts)

@@ -15,7 +15,7 @@ import json
 import re
 from typing import Any, Final
 
-from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, parse
 
 from crawlmill.analysis.structured.page import Page
 from crawlmill.analysis.structured.quads import MAX_DEPTH, TooMuchError, Triples
@@ -93,10 +93,33 @@ def _add_document(text: str, base: str, triples: Triples) -> None:
             node.value, language=node.language or "", datatype=node.datatype.value if not node.language else ""
         )
 
-    quads = list(parse(text, format=RdfFormat.JSON_LD, base_iri=base))
-    for quad in quads:
+    for quad in _quads(text, base):
         subject, predicate = term(quad.subject), quad.predicate
         triples.add(subject, iri(predicate.value) if isinstance(predicate, NamedNode) else None, term(quad.object))
+
+
+def _quads(text: str, base: str) -> list[Quad]:
+    """Expand a document. Raises: SyntaxError: It is not valid.
+
+    A datatype or an `@base` that is no IRI makes Oxigraph refuse the whole document, unless it is lenient. It then
+    ignores such a base, and terms that are not valid are left out here, as it does itself otherwise.
+    """
+    try:
+        return list(parse(text, format=RdfFormat.JSON_LD, base_iri=base))
+    except SyntaxError:
+        quads = list(parse(text, format=RdfFormat.JSON_LD, base_iri=base, lenient=True))
+    return [quad for quad in quads if all(map(_is_valid, (quad.subject, quad.predicate, quad.object)))]
+
+
+def _is_valid(term: Any) -> bool:
+    """Whether the IRI of a term, or of its datatype, is one."""
+    named = term.datatype if isinstance(term, Literal) else term
+    if isinstance(named, NamedNode):
+        try:
+            NamedNode(named.value)
+        except ValueError:
+            return False
+    return True
 
 
 class _Survey:
