@@ -8,6 +8,7 @@ import gzip
 import hashlib
 import json
 import os
+import random
 import shlex
 import subprocess
 import sys
@@ -207,6 +208,18 @@ def test_records_content_is_the_block_or_base64(run, tmp_path):
     )
     _, out, _ = run("records", "--json", "--content", path)
     assert [row["content"] for row in json_lines(out)] == ["Täst", {"base64": base64.b64encode(b"\xff\0").decode()}]
+
+
+@pytest.mark.parametrize("option", ["--sha256", "--content"])
+def test_records_heads_only_reports_damage_to_what_is_shown(run, tmp_path, option):
+    parts = [gzip_member(response(f"http://e.org/{n}", random.Random(n).randbytes(9000))) for n in range(3)]
+    damaged = bytearray(b"".join(parts))
+    damaged[len(parts[0]) + 5000] ^= 1
+    (tmp_path / "x.warc.gz").write_bytes(damaged)
+    code, out, err = run("records", "--json", "--heads-only", option, tmp_path / "x.warc.gz")
+    assert code == 2
+    assert [row["uri"] for row in json_lines(out)] == ["http://e.org/0", "http://e.org/2"]
+    assert f"offset {len(parts[0])} in" in err
 
 
 def test_records_heads_only_gives_the_same_rows(run, crawl):

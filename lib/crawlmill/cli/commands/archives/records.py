@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         reading = Reading(Input(name, name), storage, read_options, selection, streamed=True)
         for record in reading:
             added = _added(record, reading, sha256=options.sha256, content=options.content)
-            if not reading.is_whole(record):
+            if added is None or not reading.is_whole(record):
                 continue
             row = {"file": redact(name)} if len(options.files) > 1 else {}
             write({**row, **record.fields(), **added})
@@ -84,8 +84,10 @@ def run(options: argparse.Namespace) -> int:
     return 2 if bad else 0
 
 
-def _added(record: Record, reading: Reading, *, sha256: bool, content: bool) -> dict[str, Any]:
+def _added(record: Record, reading: Reading, *, sha256: bool, content: bool) -> dict[str, Any] | None:
+    """What the user wants to see of the block; None if only now it turned out to be damaged."""
     block = record.block
+    reports_itself = block.streamed
     added: dict[str, Any] = {}
     try:
         if block.streamed:
@@ -101,6 +103,9 @@ def _added(record: Record, reading: Reading, *, sha256: bool, content: bool) -> 
     except (FormatError, SourceError) as error:  # `is_whole` reports errors of the block, and drops the record
         if isinstance(error, FormatError) and error.reason == "too-large":
             reading.lose(error, record)
+        elif isinstance(error, FormatError) and not reports_itself:  # only its head was inflated until now
+            reading.drop(error.located(offset=record.offset))
+            return None
     return added
 
 
