@@ -7,6 +7,7 @@ import random
 import re
 
 import pytest
+import zstandard
 from tests.builders import (
     conversion,
     gzip_member,
@@ -353,6 +354,15 @@ def test_damaged_first_member_leaves_the_format_to_the_next():
         assert read.format == "warc"
         assert read.uris == [uri_of(content) for content in RECORDS[1:]]
         assert len(read.problems) == 1
+
+
+@pytest.mark.parametrize("pack", [gzip_member, zstandard.ZstdCompressor(write_checksum=True).compress])
+def test_first_bytes_that_are_damaged_in_front_of_a_large_member_lose_only_theirs(pack):
+    large = response("http://e.org/large", random.Random(1).randbytes(2 << 20))
+    first = pack(RECORDS[0])
+    read = Read(bytes(4) + first[4:] + pack(large) + pack(RECORDS[1]))
+    assert [offset for _, offset in read.problems] == [0]
+    assert read.uris == [uri_of(large), uri_of(RECORDS[1])]
 
 
 @pytest.mark.parametrize("heads_only", [False, True])

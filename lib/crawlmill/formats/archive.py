@@ -254,7 +254,7 @@ def recovers(data: bytes) -> bool:
 
 def _found_within(data: bytes) -> str | None:
     """The format of a file with damaged first bytes, from the first record in these bytes; None if none is found."""
-    if _holds_record(GzipReader(io.BytesIO(data), on_problem=_ignore, plausible=is_record_start)):
+    if _holds_record(GzipReader(io.BytesIO(data), on_problem=_ignore, plausible=is_record_start, cut=True)):
         return "gzip"
     if warc_reader.holds_record(data):
         return "warc"
@@ -265,6 +265,7 @@ def _found_within(data: bytes) -> str | None:
             on_unproven=lambda: None,
             on_problem=_ignore,
             plausible=is_record_start,
+            cut=True,
         )
         if _holds_record(frames):
             return "zstd"
@@ -272,7 +273,7 @@ def _found_within(data: bytes) -> str | None:
 
 
 def _holds_record(reader: MemberReader) -> bool:
-    """Whether the first valid member begins with a record."""
+    """Whether the first valid member, or the beginning of the last one, begins with a record."""
     member = next(iter(reader), None)
     return member is not None and is_record_start(_first_bytes(member))
 
