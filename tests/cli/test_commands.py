@@ -298,6 +298,8 @@ def test_ledger_prints_the_summary_or_the_list_of_what_failed(run, crawl, tmp_pa
     assert code == 0
     assert out.decode().startswith("2 inputs: 1 ok, 1 failed; 10 records")
     assert run("ledger", ledger, "--failed")[1].decode() == f"{gone}\n"
+    ledger.rename(tmp_path / "_ledger.jsonl")
+    assert run("ledger", tmp_path) == (0, out, "")
 
 
 def test_ledger_that_is_none_is_an_error(run, crawl, tmp_path):
@@ -335,6 +337,7 @@ def test_ledger_without_line_ends_is_not_read_for_ever(run, monkeypatch):
         ["check", "--nosuch", "x"],
         ["check", "--retries=--", "x"],
         ["records", "x", "--fields=--"],
+        ["records", "x", "--from", "202402", "--to", "2023"],
         ["cat", "x"],
         ["cat", "x", "--off", "3"],
         ["cat", "x", "--offset", "-1"],

@@ -305,6 +305,7 @@ MISTAKES = [
     (("-c", "nowhere.conf", "good.paths"), "nowhere.conf"),
     (("-c", "broken.conf", "good.paths"), "broken.conf"),
     (("--verify", "--heads-only", "good.paths"), "--verify"),
+    (("--from", "2025", "--to", "202412", "good.paths"), "--from 2025 is after --to 202412"),
     *(
         (("-D", f"mapreduce.job.reduces={n}", "good.paths"), f"reduces: expected a number of 1 or more, got {n!r}")
         for n in ("x", "0", "-1", "1.5", "")

@@ -93,15 +93,22 @@ def _worded(parse: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def criteria_of(options: argparse.Namespace) -> Criteria:
-    """The criteria that the options of `add_selecting` ask for."""
+    """The criteria that the options of `add_selecting` ask for.
+
+    Raises:
+        UsageError: No page can meet them.
+    """
+    start, end = options.start, options.end
+    if start and end and start[: len(end)] > end[: len(start)]:
+        raise UsageError(f"--from {start} is after --to {end}")
     names = ("hosts", "domains", "tlds", "mimes", "detected_mimes", "languages", "charsets")
     given = {name: frozenset(getattr(options, name)) for name in names}
     return Criteria(
         **given,
         expressions=tuple(options.expressions),
         statuses=tuple(each for some in options.statuses for each in some),
-        start=options.start,
-        end=options.end,
+        start=start,
+        end=end,
         truncated=None if options.truncated is None else options.truncated == "only",
         sample=options.sample,
     )

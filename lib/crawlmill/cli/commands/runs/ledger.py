@@ -1,7 +1,7 @@
 """Show what became of a run's inputs, or list those that were not ok, as an input list for the next run.
 
 Examples:
-  crawlmill ledger out/_ledger.jsonl
+  crawlmill ledger out
   crawlmill ledger out/_ledger.jsonl --failed > again.paths
   crawlmill ledger --collect s3://bucket/out
 """
@@ -19,7 +19,9 @@ from crawlmill.inputs.text_lines import cut_lines
 from crawlmill.ledger.file import failed_lines, read_ledger
 from crawlmill.ledger.summary import Summary
 from crawlmill.mr.run.options import add_base_url
-from crawlmill.storage import Storage, absolute, redact
+from crawlmill.report.inputs import LEDGER
+from crawlmill.storage import Storage, absolute, is_remote, redact
+from crawlmill.storage.locations import join, local_path
 
 __all__ = ["add_arguments", "run"]
 
@@ -31,7 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="a ledger, at any location; with --collect, an output folder, or that of the run itself if it has none",
+        help="a ledger, at any location, or a local output folder that holds one; with --collect, an output folder, or "
+        "that of the run itself if it has none",
     )
     parser.add_argument("--failed", action="store_true", help="print the inputs that were not ok, as an input list")
     parser.add_argument(
@@ -65,8 +68,11 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError("--collect and --failed exclude each other")
         return _collect(options, storage)
     originals = read_lists(options.list, storage, base_url=options.base_url).items if options.list else ()
-    with storage.open_stream(options.file) as stream:
-        name = redact(options.file)
+    file = options.file
+    if not is_remote(file) and os.path.isdir(local_path(file)):  # noqa: PTH112 - the method raises errors
+        file = join(file, LEDGER)
+    with storage.open_stream(file) as stream:
+        name = redact(file)
         lines = cut_lines(iter(lambda: stream.read(1 << 20), b""), longest=_MAX_ROW, source=name)
         rows = read_ledger(lines, name)
         if options.failed:
