@@ -15,9 +15,11 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from http import HTTPStatus
 from pathlib import Path
 
 import pytest
@@ -61,10 +63,20 @@ class Hadoop:
         with started(command, self.environment) as process:
             return ended(process)
 
-    def shell(self, *args: str) -> subprocess.CompletedProcess[str]:
-        """What the program `hadoop` says."""
+    def shell(self, *args: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """What the program `hadoop` says; each call starts a Java machine."""
         command = [f"{self.home}/bin/hadoop", *args]
-        return subprocess.run(command, env=environment(**self.environment), capture_output=True, text=True, check=True)
+        variables = environment(**self.environment, **more)
+        return subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+
+    def nothing_is_left(self) -> bool:
+        """Whether the folders of all runs on HDFS are gone."""
+        url = f"http://{self.state['web']['namenode']}/webhdfs/v1/user/researcher/.crawlmill?op=LISTSTATUS"
+        try:
+            with urllib.request.urlopen(url) as answer:
+                return not json.load(answer)["FileStatuses"]["FileStatus"]
+        except urllib.error.HTTPError as error:
+            return error.code == HTTPStatus.NOT_FOUND
 
     def put(self, path: str, data: bytes) -> str:
         """A file in HDFS; gives its location."""

@@ -38,12 +38,6 @@ def hdfs_rows(hadoop, location: str, tmp_path: Path) -> dict:
     return rows(tmp_path / "ledger")
 
 
-def nothing_is_left(hadoop) -> bool:
-    """Whether the run's folder on HDFS is gone."""
-    home = "hdfs:///user/researcher/.crawlmill"
-    return not hadoop.storage.exists(home) or not hadoop.shell("fs", "-ls", home).stdout.strip()
-
-
 def test_run_on_hdfs_gives_what_inline_gives_and_is_published_whole(hadoop, folder, tmp_path):
     """Lists and inputs anywhere, a range, a cut file, one that is not there, one input twice."""
     good = hadoop.put(f"{folder}/good.warc.gz", warc("http://e.org/1", "http://e.org/2"))
@@ -73,7 +67,7 @@ def test_run_on_hdfs_gives_what_inline_gives_and_is_published_whole(hadoop, fold
     assert "1 repeated line left out" in there.err
     assert re.search(r"^5 inputs: 3 ok, 1 partial, 1 failed; ", there.err, re.MULTILINE)
     assert len(list(hadoop.storage.list(f"hdfs://{folder}"))) == 3 + len(names)
-    assert nothing_is_left(hadoop)
+    assert hadoop.nothing_is_left()
 
 
 def test_files_of_tasks_are_published_by_rename_but_not_those_of_attempts_that_failed(hadoop, folder, tmp_path):
@@ -90,7 +84,7 @@ def test_files_of_tasks_are_published_by_rename_but_not_those_of_attempts_that_f
     assert found == published(tmp_path / "out")
     assert found["inputs/name=a"] == WANTED["inputs/name=a"]
     assert "task reduce-" in there.err
-    assert nothing_is_left(hadoop)
+    assert hadoop.nothing_is_left()
 
 
 def test_tables_are_written_by_the_tasks_and_published_by_rename(hadoop, folder, tmp_path):
@@ -121,7 +115,7 @@ def test_tables_are_written_by_the_tasks_and_published_by_rename(hadoop, folder,
     links = ResultFolder(f"hdfs://{folder}/parquet", hadoop.storage)
     assert [part.name for part in links.parts] == ["part-00000.parquet", "part-00001.parquet"]
     assert sorted(links.pairs()) == [(f"http://e.org/{n}", ["http://e.org/x", "A@/href"]) for n in range(4)]
-    assert nothing_is_left(hadoop)
+    assert hadoop.nothing_is_left()
 
 
 def test_largest_counts_of_two_reducers_come_to_stdout_in_order(hadoop, tmp_path):
@@ -197,7 +191,7 @@ def test_task_that_always_fails_ends_the_run_with_its_error_in_one_line(hadoop, 
     found = hdfs_rows(hadoop, f"hdfs://{folder}/out.failed.jsonl", tmp_path)
     assert [row["lost"] for row in found.values()] == [{"unaccounted": 1}] * 2
     assert list(hadoop.storage.list(f"hdfs://{folder}")) == ["out.failed.jsonl"]
-    assert nothing_is_left(hadoop)
+    assert hadoop.nothing_is_left()
 
 
 def test_node_with_nothing_but_python_is_told_which_package_it_lacks(hadoop, tmp_path):
@@ -262,7 +256,7 @@ def test_interrupted_run_ends_its_job_and_leaves_nothing(hadoop, folder, tmp_pat
         f"unlucky: stopped by SIGINT; the ledger so far: hdfs://{folder}/out.interrupted.jsonl\n"
     )
     assert list(hadoop.storage.list(f"hdfs://{folder}")) == ["out.interrupted.jsonl"]
-    assert nothing_is_left(hadoop)
+    assert hadoop.nothing_is_left()
 
 
 def test_run_whose_launcher_is_killed_goes_on_and_is_collected(hadoop, folder, tmp_path):
@@ -297,7 +291,7 @@ def test_run_whose_launcher_is_killed_goes_on_and_is_collected(hadoop, folder, t
     found = hdfs_rows(hadoop, f"{out}/_ledger.jsonl", tmp_path)
     assert [row["outcome"] for row in found.values()] == ["ok", "ok", "failed"]
     assert len(list(hadoop.storage.list(f"hdfs://{folder}"))) == 4
-    assert nothing_is_left(hadoop)
+    assert hadoop.nothing_is_left()
     over = hadoop.crawlmill("ledger", "--collect", out)
     assert (over.code, over.err) == (1, f"crawlmill: nothing to collect: {out} is finished\n")
 
@@ -322,7 +316,7 @@ def test_driver_that_is_killed_takes_its_job_with_it(hadoop, folder, tmp_path):
     assert result.err.endswith(f"; logs: yarn logs -applicationId {application}\n")
     assert "could not tell" not in result.err
     assert list(hadoop.storage.list(f"hdfs://{folder}")) == ["out.failed.jsonl"]
-    assert nothing_is_left(hadoop)
+    assert hadoop.nothing_is_left()
 
 
 def test_quota_that_is_full_in_the_reducer_is_a_clean_failure(hadoop, folder, tmp_path):
@@ -407,3 +401,9 @@ def test_second_start_of_the_cluster_does_nothing(hadoop):
     hadoop.restart()
     assert hadoop.state == before
     assert all(Path(f"/proc/{pid}").exists() for pid in before["pids"].values()) or os.uname().sysname != "Linux"
+
+
+def test_processes_take_their_classes_from_the_archive(hadoop):
+    """What they cost depends on it, and nothing else shows it."""
+    told = hadoop.shell("version", HADOOP_CLIENT_OPTS="-Xlog:class+load").stdout
+    assert "org.apache.hadoop.util.VersionInfo source: shared objects file" in told

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from tests.storage.test_contract import WriteContract
+from tests.storage.test_contract import WriteContract, refusal
 
 from crawlmill.errors import SourceError
 from crawlmill.storage import Storage, StorageOptions
@@ -28,48 +28,77 @@ class TestRealHdfs(WriteContract):
             yield
 
 
-class TestHadoopFs(WriteContract):
-    """The way to Kerberised clusters, on one that asks for no ticket. Every operation starts a Java machine."""
+@pytest.fixture
+def by_program(hadoop, monkeypatch) -> Iterator[Storage]:
+    """The way to Kerberised clusters, on one that asks for no ticket.
 
-    # What the program's own ways have no part in is tested with a stand-in only.
-    test_stream_span_gives_those_bytes = test_stream_span_past_the_end_stops_at_the_end = None
-    test_stream_large_gives_the_same_bytes_in_any_pieces = (
-        test_stream_reads_at_most_what_is_asked_and_tells_where_it_is
-    ) = None
-    test_stream_large_jumps_while_reading_ahead = test_missing_is_named_in_the_message = None
-    test_all_is_bounded = test_range_past_the_end_is_truncated = test_write_of_many_pieces_keeps_their_order = None
+    The contract of every storage is tested with a stand-in (tests/storage), since each operation starts a Java machine;
+    these few tests show that the real program behaves as the stand-in does.
+    """
+    for name in ("HADOOP_CONF_DIR", "HADOOP_HOME", "JAVA_HOME", "HADOOP_USER_NAME"):
+        monkeypatch.setenv(name, hadoop.environment[name])
+    with Storage(StorageOptions(retries=0)) as storage:
+        binary = find_hadoop({"PATH": f"{hadoop.home}/bin"})
+        storage._backends["hdfs"] = HadoopFsBackend(binary, 60.0, RetryPolicy(0))
+        yield storage
 
-    @pytest.fixture(autouse=True)
-    def make(self, hadoop, monkeypatch) -> Iterator[None]:
-        for name in ("HADOOP_CONF_DIR", "HADOOP_HOME", "JAVA_HOME", "HADOOP_USER_NAME"):
-            monkeypatch.setenv(name, hadoop.environment[name])
-        self.there, self.folder = hadoop.storage, "hdfs:///by-fs"
-        self.there.remove(self.folder)
-        with Storage(StorageOptions(retries=0)) as self.storage:
-            binary = find_hadoop({"PATH": f"{hadoop.home}/bin"})
-            self.storage._backends["hdfs"] = HadoopFsBackend(binary, 60.0, RetryPolicy(0))
-            yield
 
-    def put(self, name: str, data: bytes) -> str:
-        with self.there.write(f"{self.folder}/{name}") as file:
+def names(hadoop, folder: str) -> list[str]:
+    return list(hadoop.storage.list(f"hdfs://{folder}"))
+
+
+def test_program_puts_and_replaces(by_program, hadoop, folder):
+    for data in (b"one", b"two and more", b""):
+        with by_program.write(f"hdfs://{folder}/new/x") as file:
             file.write(data)
-        return f"{self.folder}/{name}"
+        assert hadoop.storage.read_all(f"hdfs://{folder}/new/x", limit=99) == data
+    assert names(hadoop, folder) == ["new/x"]
 
-    def test_write_puts_and_replaces(self) -> None:
-        for data in (b"one", b"two and more"):
-            with self.storage.write(f"{self.folder}/new/x") as file:
-                file.write(data)
-            assert self.there.read_all(f"{self.folder}/new/x", limit=99) == data
-        assert list(self.there.list(self.folder)) == ["new/x"]
 
-    @pytest.mark.parametrize("name", ["[ab]*", "{a,b}?"])
-    def test_name_that_is_a_pattern_means_itself_only(self, name: str) -> None:
-        for other in ("a", "ab"):
-            self.put(other, b"other")
-        location = self.put(name, b"x")
-        assert self.storage.read_all(location, limit=9) == b"x"
-        self.storage.remove(location)
-        assert list(self.there.list(self.folder)) == ["a", "ab"]
+@pytest.mark.parametrize("name", ["[ab]*", "{a,b}?", "ä b+c%41&d=e.gz"])
+def test_program_takes_a_name_for_nothing_but_itself(by_program, hadoop, folder, name):
+    for other in ("a", "ab"):
+        hadoop.put(f"{folder}/{other}", b"other")
+    location = hadoop.put(f"{folder}/{name}", b"01234567")
+    with by_program.open_stream(location, 2, 5) as stream:
+        assert (stream.size, stream.read(), stream.read(9)) == (5, b"23456", b"")
+    by_program.remove(location)
+    assert names(hadoop, folder) == ["a", "ab"]
+
+
+def test_program_reads_a_large_file_that_may_be_left_in_the_middle(by_program, hadoop, folder):
+    location = hadoop.put(f"{folder}/large", LARGE)
+    with by_program.open_stream(location) as stream:
+        found = bytearray()
+        while len(found) < 3 << 20:
+            found += stream.read(1 << 18)
+    assert found == LARGE[: len(found)]
+
+
+def test_program_lists_renames_and_removes(by_program, hadoop, folder):
+    for name in ("b", "a/2", "a/1/x", "ab", "ä"):
+        hadoop.put(f"{folder}/{name}", b"x")
+    for _ in range(2):
+        by_program.make_folder(f"hdfs://{folder}/c/d")
+    assert list(by_program.list(f"hdfs://{folder}/")) == ["a/1/x", "a/2", "ab", "b", "ä"]
+    by_program.rename(f"hdfs://{folder}/a", f"hdfs://{folder}/c/e")
+    assert names(hadoop, folder) == ["ab", "b", "c/e/1/x", "c/e/2", "ä"]
+    for name in ("c", "b", "none"):
+        by_program.remove(f"hdfs://{folder}/{name}")
+    assert names(hadoop, folder) == ["ab", "ä"]
+
+
+def test_program_says_what_is_missing_and_what_is_a_folder(by_program, hadoop, folder):
+    hadoop.put(f"{folder}/a/b", b"x")
+    assert by_program.exists(f"hdfs://{folder}/a")
+    assert not by_program.exists(f"hdfs://{folder}/none")
+    asked = [
+        lambda: by_program.size_of(f"hdfs://{folder}/a"),
+        lambda: by_program.open_stream(f"hdfs://{folder}/none"),
+        lambda: list(by_program.list(f"hdfs://{folder}/none")),
+        lambda: list(by_program.list(f"hdfs://{folder}/a/b")),
+    ]
+    assert [refusal(each) for each in asked] == ["not-found"] * 4
 
 
 def test_cluster_is_found_by_its_configuration(hadoop, folder, monkeypatch):

@@ -294,11 +294,6 @@ def yarn(spark: Spark) -> list[str]:
     return ["--spark-master", "yarn", "--task-python-bin", sys.executable, *given]
 
 
-def nothing_is_left_on(hadoop) -> bool:
-    home = "hdfs:///user/researcher/.crawlmill"
-    return not hadoop.storage.exists(home) or not hadoop.shell("fs", "-ls", home).stdout.strip()
-
-
 @pytest.mark.hadoop
 def test_run_on_yarn_with_its_output_on_hdfs_gives_what_inline_gives(spark, hadoop, folder, tmp_path):
     good = hadoop.put(f"{folder}/good.warc.gz", warc("http://e.org/1", "http://e.org/2"))
@@ -314,7 +309,7 @@ def test_run_on_yarn_with_its_output_on_hdfs_gives_what_inline_gives(spark, hado
     assert {line.split()[2] for line in listing if line} == {"researcher"}  # not whoever runs the executors
     ledger = hadoop.storage.read_all(f"hdfs://{folder}/out/_ledger.jsonl", limit=9999)
     assert ledger == (tmp_path / "inline").read_bytes()
-    assert nothing_is_left_on(hadoop)
+    assert hadoop.nothing_is_left()
 
 
 @pytest.mark.hadoop
@@ -331,4 +326,4 @@ def test_interrupted_run_on_yarn_ends_its_application(spark, hadoop, folder, tmp
     (application,) = hadoop.applications().keys() - before.keys()
     wait_for(lambda: hadoop.applications()[application] != "UNDEFINED")
     assert list(hadoop.storage.list(f"hdfs://{folder}")) == ["out.interrupted.jsonl"]
-    assert nothing_is_left_on(hadoop)
+    assert hadoop.nothing_is_left()

@@ -25,15 +25,16 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from settings import write_settings
+from classes import ClassArchive
+from settings import JAVA_OPTIONS, write_java_options, write_settings
 
 PROJECT: Final = Path(__file__).resolve().parents[2]
 POM: Final = Path(__file__).with_name("pom.xml")
-CACHE: Final = PROJECT / ".cache" / "hadoop"
+CACHE: Final = (PROJECT / ".cache").resolve() / "hadoop"
 
 _DAEMONS: Final = {
     "namenode": "org.apache.hadoop.hdfs.server.namenode.NameNode",
@@ -41,14 +42,6 @@ _DAEMONS: Final = {
     "resourcemanager": "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager",
     "nodemanager": "org.apache.hadoop.yarn.server.nodemanager.NodeManager",
 }
-_JVM: Final = [
-    "-Xmx256m",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-Djava.net.preferIPv4Stack=true",
-    "-XX:+IgnoreUnrecognizedVMOptions",
-    "--add-opens=java.base/java.lang=ALL-UNNAMED",
-]
 _READY_WITHIN_S: Final = 300.0
 _STOPPED_WITHIN_S: Final = 30.0
 
@@ -91,6 +84,7 @@ class Cluster:
         self.home = home
         self._state_file = home / "state.json"
         self._data = home / "data"
+        self._classes = self._data / "classes"
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -106,14 +100,11 @@ class Cluster:
         missing = [name for name in _DAEMONS if not self._runs(name, state)]
         if not missing:
             return
-        if len(missing) == len(_DAEMONS):
-            self._remove_data()
-            state = self._prepare()
         try:
-            for name in missing:
-                state["pids"][name] = self._spawn(name, state["java"])
-                self._write(state)
-            self._wait_until_ready(state)
+            if len(missing) == len(_DAEMONS):
+                self._start_all()
+            else:
+                self._start_daemons(missing, state)
         except BaseException:
             self.stop()
             raise
@@ -154,27 +145,73 @@ class Cluster:
             "MRJOB_CONF": str(self.home / "mrjob.conf"),
         }
 
-    def _prepare(self) -> dict[str, Any]:
-        java = find_java()
+    def _start_all(self) -> None:
+        """Start all daemons on new data; the first start of all also makes the archive of classes."""
+        self._remove_data()
+        java, version = find_java()
         jars = fetch_jars()
+        archive = ClassArchive(jars, java, version)
+        with nullcontext() if archive.exists else archive.locked():
+            self._start_daemons(list(_DAEMONS), self._prepare(java, jars, archive))
+            if not archive.exists:
+                self._make(archive, jars)
+
+    def _start_daemons(self, names: list[str], state: dict[str, Any]) -> None:
+        for name in names:
+            state["pids"][name] = self._spawn(name, state["java"], state["jars"])
+            self._write(state)
+        self._wait_until_ready(state)
+
+    def _make(self, archive: ClassArchive, jars: Path) -> None:
+        """Run a small job and make the archive of the classes that its processes have loaded."""
+        _say("running a job, to archive the classes that Hadoop loads (once)")
+        streaming = next(jars.glob("hadoop-streaming-*.jar"))
+        trial = "/crawlmill-trial"
+        job = ["jar", streaming, "-D", "mapreduce.input.lineinputformat.linespermap=100"]
+        job += ["-inputformat", "org.apache.hadoop.mapred.lib.NLineInputFormat", "-mapper", "cat", "-reducer", "cat"]
+        job += ["-input", f"file://{self.home}/{JAVA_OPTIONS}", "-output", trial]
+        environment = os.environ | self.exports()
+        with (self.home / "logs/trial.log").open("wb") as log:
+            for command in (job, ["fs", "-rm", "-r", "-skipTrash", trial]):
+                words = [self.home / "bin/hadoop", *command]
+                done = subprocess.run(
+                    words, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False
+                )
+                if done.returncode:
+                    raise ClusterError(f"a first job failed: {self._complaint('trial')}")
+        if archive.make(self._classes, self.home / "logs/archive.log"):
+            write_java_options(self.home, archive.option(self._classes))
+        else:
+            _say(f"there is no archive of classes: {self._complaint('archive')}")
+
+    def _prepare(self, java: Path, jars: Path, archive: ClassArchive) -> dict[str, Any]:
         lib = self.home / "lib"
         lib.unlink(missing_ok=True)
         lib.symlink_to(jars)
-        web = write_settings(self.home, java)
+        web = write_settings(self.home, java, jars)
+        self._classes.mkdir(parents=True)
+        write_java_options(self.home, archive.option(self._classes))
         conf = {"runners": {"hadoop": {"task_python_bin": [sys.executable]}}, "include": str(PROJECT / "mrjob.conf")}
         (self.home / "mrjob.conf").write_text(json.dumps(conf, indent=2) + "\n", encoding="utf-8")  # JSON is YAML
         (self.home / "logs").mkdir(exist_ok=True)
         _say("formatting HDFS")
-        format_it = [*self._java(str(java)), _DAEMONS["namenode"], "-format", "-nonInteractive", "-force"]
+        format_it = [*self._java(str(java), jars), _DAEMONS["namenode"], "-format", "-nonInteractive", "-force"]
         with (self.home / "logs/format.log").open("wb") as log:
             if subprocess.run(format_it, cwd=self.home, stdout=log, stderr=log, check=False).returncode:
                 raise ClusterError(f"HDFS cannot be formatted: {self._complaint('format')}")
-        return {"java": str(java), "web": web, "pids": {}}
+        return {"java": str(java), "jars": str(jars), "web": web, "pids": {}}
 
-    def _java(self, java: str) -> list[str]:
-        return [java, *_JVM, f"-Dcrawlmill.cluster={self.home}", "-cp", f"{self.home}/etc/hadoop:{self.home}/lib/*"]
+    def _java(self, java: str, jars: str | Path) -> list[str]:
+        return [
+            java,
+            "-Xmx256m",
+            f"@{self.home}/{JAVA_OPTIONS}",
+            f"-Dcrawlmill.cluster={self.home}",
+            "-cp",
+            f"{jars}/*:{self.home}/etc/hadoop",
+        ]
 
-    def _spawn(self, name: str, java: str) -> int:
+    def _spawn(self, name: str, java: str, jars: str) -> int:
         _say(f"starting the {name}")
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("HADOOP_", "YARN_"))}
         environment |= {
@@ -184,7 +221,7 @@ class Cluster:
         }
         with (self.home / f"logs/{name}.log").open("ab") as log:
             process = subprocess.Popen(
-                [*self._java(java), _DAEMONS[name]],
+                [*self._java(java, jars), _DAEMONS[name]],
                 cwd=self.home,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -246,7 +283,14 @@ class Cluster:
             shutil.rmtree(self._data, ignore_errors=True)
 
 
-def find_java() -> Path:
+class Java(NamedTuple):
+    """A program `java`, and its version to the last digit, as `17.0.15+6-Debian-1deb12u1`."""
+
+    path: Path
+    version: str
+
+
+def find_java() -> Java:
     """The `java` to run: in JAVA_HOME, else on the PATH; not macOS' stub. Raises: ClusterError."""
     home = os.environ.get("JAVA_HOME")
     found = f"{home}/bin/java" if home and Path(home, "bin/java").exists() else shutil.which("java")
@@ -259,7 +303,7 @@ def find_java() -> Path:
         raise ClusterError(f"needs Java 11 or newer; {found} does not run: {told.stderr.strip().partition('.')[0]}")
     if version.startswith("1.") or int(version) < 11:
         raise ClusterError(f"needs Java 11 or newer; {found} is {version}")
-    return Path(properties["java.home"], "bin", "java")
+    return Java(Path(properties["java.home"], "bin", "java"), properties["java.vm.version"])
 
 
 def fetch_jars() -> Path:

@@ -17,13 +17,23 @@ import socket
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+from typing import Final
 from xml.sax.saxutils import escape
 
-__all__ = ["free_ports", "write_settings"]
+__all__ = ["JAVA_OPTIONS", "free_ports", "write_java_options", "write_settings"]
+
+JAVA_OPTIONS: Final = "etc/hadoop/java.options"
+"""The file with what all processes tell Java, as `java @FILE`, below the home of the cluster."""
 
 _PORTS = range(10_000, 32_000)
 _PORTS_APART = 16
-_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+_JVM = (
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Djava.net.preferIPv4Stack=true",
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+)
 _EXECUTOR = "org.apache.hadoop.yarn.server.nodemanager.DefaultContainerExecutor"
 _WEBAPPS = ("hdfs", "datanode", "secondary", "static")
 _LOG4J = """\
@@ -49,8 +59,8 @@ case $command in
     classpath) echo "$conf:$home/lib/*"; exit ;;
     *) echo "usage: hadoop version|fs|jar|job|classpath" >&2; exit 1 ;;
 esac
-exec "@JAVA@" @JVM@ -Xmx256m -XX:+IgnoreUnrecognizedVMOptions --add-opens=java.base/java.lang=ALL-UNNAMED \\
-    $HADOOP_CLIENT_OPTS -cp "$conf:$home/lib/*${HADOOP_CLASSPATH:+:$HADOOP_CLASSPATH}" "$class" "$@"
+exec "@JAVA@" -Xmx256m "@$home/@OPTIONS@" $HADOOP_CLIENT_OPTS \\
+    -cp "@JARS@/*:$conf${HADOOP_CLASSPATH:+:$HADOOP_CLASSPATH}" "$class" "$@"
 """
 
 Properties = dict[str, object]
@@ -73,13 +83,13 @@ def free_ports(count: int) -> list[int]:
     raise OSError(errno.EADDRINUSE, f"not even {count} ports are free from {_PORTS.start} to {_PORTS.stop - 1}")
 
 
-def write_settings(home: Path, java: Path) -> dict[str, str]:
+def write_settings(home: Path, java: Path, jars: Path) -> dict[str, str]:
     """Write `etc/hadoop` and `bin/hadoop` in `home`; returns the addresses of the web interfaces by daemon."""
     conf, data = home / "etc/hadoop", home / "data"
     addresses = iter([f"127.0.0.1:{port}" for port in free_ports(14)])
     core, hdfs = _core(data, next(addresses)), _hdfs(data, *(next(addresses) for _ in range(4)))
     yarn = _yarn(home, data, *(next(addresses) for _ in range(8)))
-    mapred = _mapred(home, next(addresses).rpartition(":")[2])
+    mapred = _mapred(home, jars, next(addresses).rpartition(":")[2])
     conf.mkdir(parents=True, exist_ok=True)
     for name, properties in (("core", core), ("hdfs", hdfs), ("yarn", yarn), ("mapred", mapred)):
         (conf / f"{name}-site.xml").write_text(_xml(properties), encoding="utf-8")
@@ -91,12 +101,18 @@ def write_settings(home: Path, java: Path) -> dict[str, str]:
         page.write_text("<web-app/>\n", encoding="utf-8")
     command = home / "bin" / "hadoop"
     command.parent.mkdir(exist_ok=True)
-    command.write_text(_HADOOP.replace("@JAVA@", str(java)).replace("@JVM@", _JVM), encoding="utf-8")
+    written = _HADOOP.replace("@JAVA@", str(java)).replace("@OPTIONS@", JAVA_OPTIONS).replace("@JARS@", str(jars))
+    command.write_text(written, encoding="utf-8")
     command.chmod(0o755)
     return {
         "namenode": str(hdfs["dfs.namenode.http-address"]),
         "resourcemanager": str(yarn["yarn.resourcemanager.webapp.address"]),
     }
+
+
+def write_java_options(home: Path, *more: str) -> None:
+    """Write the file of options that every Java machine of the cluster is started with from now on."""
+    (home / JAVA_OPTIONS).write_text("".join(f"{option}\n" for option in (*_JVM, *more)), encoding="utf-8")
 
 
 def _core(data: Path, namenode: str) -> Properties:
@@ -157,19 +173,21 @@ def _yarn(home: Path, data: Path, *addresses: str) -> Properties:
     }
 
 
-def _mapred(home: Path, shuffle_port: str) -> Properties:
+def _mapred(home: Path, jars: Path, shuffle_port: str) -> Properties:
+    # Jars stand first, for the archive of classes; what YARN and the job have in the class path comes behind them.
+    java = f"@{home}/{JAVA_OPTIONS} -cp {jars}/*:$CLASSPATH"
     return {
         "mapreduce.framework.name": "yarn",
         "mapreduce.application.classpath": f"{home}/lib/*",
         "mapreduce.shuffle.port": shuffle_port,
         "yarn.app.mapreduce.am.resource.mb": 512,
-        "yarn.app.mapreduce.am.command-opts": f"-Xmx300m {_JVM}",
+        "yarn.app.mapreduce.am.command-opts": f"-Xmx300m {java}",
         "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": 250,
         "mapreduce.map.memory.mb": 512,
-        "mapreduce.map.java.opts": f"-Xmx200m {_JVM}",
+        "mapreduce.map.java.opts": f"-Xmx200m {java}",
         "mapreduce.map.speculative": "false",
         "mapreduce.reduce.memory.mb": 512,
-        "mapreduce.reduce.java.opts": f"-Xmx200m {_JVM}",
+        "mapreduce.reduce.java.opts": f"-Xmx200m {java}",
         "mapreduce.reduce.speculative": "false",
         "mapreduce.task.io.sort.mb": 32,
         "mapreduce.client.progressmonitor.pollinterval": 250,
