@@ -27,6 +27,7 @@ def words(text):
     return re.sub(r"(?<=\s)(-\w) (\S+), (--[\w-]+) \2", r"\1, \3 \2", text).split()
 
 
+@pytest.mark.slow
 def test_help_pages_say_what_the_help_says():
     for page, content in help_pages().items():
         assert words(page.read_text(encoding="utf-8")) == words(content), f"{page.name}: run python tools/help_pages.py"

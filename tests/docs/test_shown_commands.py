@@ -28,7 +28,7 @@ from tests.sharing import made_once
 # The set-up is what the running tests stand on already.
 _INSTEAD = {"make demo": "bash tools/demo.sh"}
 _MARK = "\x1e"
-_SLOW = {"columnar.md", "legacy-crawls.md"}
+_SLOW = {"columnar.md", "indexes.md", "legacy-crawls.md", "sample-crawl.md", "structured-data.md", "writing-a-job.md"}
 _PROGRESS = re.compile(r"^\d[\d,]*/\d[\d,]* inputs, .*\n", re.MULTILINE)
 
 

@@ -56,6 +56,7 @@ class Page(html.parser.HTMLParser):
             self.loaded += [attributes[name] for name in ("src", "href", "data") if attributes.get(name)]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not importlib.util.find_spec("sphinx"), reason="Sphinx is not installed: pip install '.[docs]'")
 def test_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere(tmp_path):
     done = subprocess.run(

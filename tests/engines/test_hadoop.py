@@ -50,7 +50,8 @@ def test_run_on_hdfs_gives_what_inline_gives_and_is_published_whole(hadoop, fold
         hadoop.put(f"{folder}/cut.warc.gz", warc("http://e.org/6", "http://e.org/7", cut=9))
         lines = [good, f"{ranged}\t{first}\t{length}", f"{web.url}/web.warc.gz", "cut.warc.gz", "gone.warc.gz", good]
         lst = hadoop.put(f"{folder}/x.paths.gz", gzip.compress("\n".join(["# comment", "", *lines]).encode()))
-        there = hadoop.run(TAGS, "--output-dir", f"hdfs://{folder}/out", "--on-bad-input", "skip", lst)
+        options = ["--output-dir", f"hdfs://{folder}/out", "--on-bad-input", "skip", "--inputs-per-task", 3]
+        there = hadoop.run(TAGS, *options, lst)
         here = run(TAGS, "-r", "inline", "--ledger", tmp_path / "inline", lst, **hadoop.environment)
     assert (there.code, here.code) == (2, 2), there.err
     assert there.out == ""

@@ -20,7 +20,7 @@ from tools.matrix_engines import ENGINES, REQUIRED, MissingError, Place
 # What differs between jobs for an engine: several steps, shards that a survey cuts, files of each task, lines that have
 # no value. Sums are what the other tests of engines compare.
 SHAPES = ("near_duplicates", "url_index", "extract_records", "find_captures")
-# The index has several steps, too; tests/engines/emr runs the steps of near_duplicates on the same Hadoop.
+# The index has several steps, too.
 SHAPES_ON_HADOOP = ("url_index", "extract_records", "find_captures")
 SHAPE_ON_EMR = "url_index"
 

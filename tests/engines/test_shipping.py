@@ -89,7 +89,8 @@ runners:
     task_python_bin: ./env.pex
     cmdenv: {{PEX_ROOT: ./.pex, PATH: "{bare}:/usr/bin:/bin"}}
 """)
-    there = hadoop.run(TAGS, "--ledger", tmp_path / "there", "-c", tmp_path / "mrjob.conf", lst)
+    options = ["--inputs-per-task", 3, "-c", tmp_path / "mrjob.conf"]  # each task unpacks it all
+    there = hadoop.run(TAGS, "--ledger", tmp_path / "there", *options, lst)
     here = run(TAGS, "-r", "inline", "--ledger", tmp_path / "here", lst)
     assert (there.code, here.code) == (2, 2), there.err
     assert there.out.count("\n") > 1

@@ -49,6 +49,7 @@ pieces = st.sampled_from([*NAMES, ":", ": ", " ", "\t", "\r\n", "\n", "\r", "a",
 heads = st.lists(pieces, max_size=14).map(lambda found: ("WARC/1.0\r\n" + "".join(found) + "\r\n\r\n").encode())
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, database=None, max_examples=3000)
 @given(heads, st.sampled_from(NAMES))
 def test_field_alone_is_the_same_as_among_all(head, name):

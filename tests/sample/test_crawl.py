@@ -386,6 +386,7 @@ def test_realistic_crawl_has_true_answers_and_the_same_bytes_everywhere(tmp_path
     assert whole == "47f6ad6cace6b43b1fd921bf309ef6949c61fe0c14e509be8b0b4bc1c9fd122f"
 
 
+@pytest.mark.slow
 def test_realistic_crawl_goes_on_with_new_words_tags_and_servers(tmp_path):
     answers = {}
     for pages in (40, 80):

@@ -38,6 +38,8 @@ from crawlmill.mr.run.ending import RunInfo
 from crawlmill.mr.run.progress import Console, Progress
 from crawlmill.storage import Storage, StorageOptions
 
+pytestmark = pytest.mark.slow  # all together: each starts a service and a launcher, some of them several
+
 TAGS = PROJECT / "jobs" / "tag_count.py"
 TMP = ["--cloud-tmp-dir", "s3://tmp/runs/"]
 NOWHERE = {"AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",

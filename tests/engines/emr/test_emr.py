@@ -77,16 +77,13 @@ def texts(tmp_path: Path) -> Path:
     return tmp_path / "x.paths"
 
 
-def test_job_of_several_steps_brings_its_results_to_stdout(emr, tmp_path):
-    """Services are named by options here, as for a private endpoint; the list and its input lie on this machine."""
-    lst = texts(tmp_path)
+def test_services_named_by_options_suffice_for_files_of_this_machine(emr, tmp_path):
+    """As for a private endpoint. A job of several steps is in tests/engines/test_matrix.py."""
+    (tmp_path / "a.warc.gz").write_bytes(warc("http://e.org/1"))
+    (tmp_path / "x.paths").write_text("a.warc.gz\n")
     ends = [option for name in ("emr", "s3", "ec2", "iam") for option in (f"--{name}-endpoint", emr.double.url)]
-    there = emr.run(PAIRS, *ends, lst, AWS_ENDPOINT_URL="")
-    here = run(PAIRS, "-r", "inline", lst)
-    assert (there.code, here.code) == (0, 0), there.err
-    assert there.out == here.out
-    assert here.out.startswith('["http://e.org/0","http://e.org/1"]\t')
-    assert [len(cluster.steps) for cluster in emr.double.clusters] == [3]
+    there = emr.run(TAGS, *ends, tmp_path / "x.paths", AWS_ENDPOINT_URL="")
+    assert (there.code, there.out) == (0, '"b"\t1\n"p"\t1\n'), there.err
     assert emr.left == []
 
 
