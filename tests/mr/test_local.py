@@ -275,21 +275,20 @@ def test_results_in_a_pipe_that_is_closed_end_quietly(crawl, marks):
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and not Path("/dev/full").exists(), reason="no /dev/full here")
-def test_full_disk_under_stdout_is_one_clear_line(crawl, marks):
-    lst = crawl.list(crawl.warc("a", "http://fine/"))
+@pytest.mark.parametrize("what", ["results", "help"])
+def test_full_disk_under_stdout_is_one_clear_line(crawl, marks, what):
+    options = ["--help"] if what == "help" else ["-r", "inline", crawl.list(crawl.warc("a", "http://fine/"))]
     with Path("/dev/full").open("wb") as full:
         process = subprocess.run(
-            ["env", f"FRAGILE={marks['FRAGILE']}", os.sys.executable, FRAGILE, "--no-conf", "-r", "inline", lst],
+            ["env", f"FRAGILE={marks['FRAGILE']}", os.sys.executable, FRAGILE, "--no-conf", *options],
             stdout=full,
             stderr=subprocess.PIPE,
             timeout=HANG_S,
             check=False,
         )
     assert process.returncode == 1
-    assert (
-        process.stderr.decode().splitlines()[-1]
-        == "fragile: the results cannot be written to stdout: No space left on device"
-    )
+    said = process.stderr.decode().splitlines()[-1]
+    assert said == f"fragile: the {what} cannot be written to stdout: No space left on device"
 
 
 @pytest.mark.parametrize("place", ["sealed/out", "/proc/out", "x.paths/out"])

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from crawlmill.errors import UsageError
 from crawlmill.mr.engines.registry import DEFAULT, ENGINES, Engine
+from crawlmill.terminal.streams import drop_output
 
 __all__ = ["options_on", "parser_of", "print_help"]
 
@@ -30,9 +33,19 @@ _SHOWN: Final = {
 def print_help(
     parser: argparse.ArgumentParser, rare: Iterable[argparse.Action], job: type, name: str, shown_as: str | None = None
 ) -> None:
-    """Print the help of a job; of mrjob's options (`rare`), only those that most users need, in our own words."""
+    """Print the help of a job; of mrjob's options (`rare`), only those that most users need, in our own words.
+
+    Raises:
+        UsageError: It cannot be printed, which argparse's own function does not report.
+    """
     _make_ready(parser, rare, job, name, shown_as)
-    parser.print_help()
+    try:
+        sys.stdout.write(parser.format_help())
+        sys.stdout.flush()
+    except OSError as error:
+        drop_output()
+        if not isinstance(error, BrokenPipeError):
+            raise UsageError(f"the help cannot be written to stdout: {error.strerror}") from error
 
 
 def parser_of(job: type[Any]) -> argparse.ArgumentParser:
