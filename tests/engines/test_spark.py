@@ -1,4 +1,7 @@
-"""`-r spark` with real Spark, 3.5 and 4: the same results, ledger and exit code as in this process."""
+"""`-r spark` with real Spark, 3.5 and 4: the same results, ledger and exit code as in this process.
+
+Jobs of each shape are in test_matrix.py.
+"""
 
 from __future__ import annotations
 
@@ -76,25 +79,6 @@ def older_spark() -> Spark:
     return _spark("3.5")
 
 
-@pytest.fixture(scope="module")
-def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sample crawl with its lists."""
-    folder = tmp_path_factory.mktemp("crawl")
-    command = [sys.executable, "-m", "crawlmill", "sample", "--pages", "12", "--files", "2"]
-    formats = "wet,text"
-    subprocess.run([*command, "--formats", formats, folder / "sample"], check=True, capture_output=True)
-    text = " ".join(f"word{number}" for number in range(200))
-    for name in "ab":  # no two pages of the sample are alike
-        pages = [builders.conversion(f"http://{name}.org/{number}", text) for number in range(2)]
-        (folder / "sample" / f"{name}.wet.gz").write_bytes(builders.pack([builders.warcinfo(), *pages]))
-    return folder / "sample"
-
-
-def alike(there: Ended, here: Ended) -> bool:
-    """Whether both ended alike; reducers split the keys in as many ways as there are."""
-    return there.code == here.code and sorted(there.out.splitlines()) == sorted(here.out.splitlines())
-
-
 def test_files_of_tasks_are_published_but_not_those_of_attempts_that_failed(spark, tmp_path):
     lst = tmp_path / "x.paths"
     for name, *uris in (("a", *URLS[:2]), ("b", *URLS[2:]), ("c", "http://raise/")):
@@ -136,20 +120,6 @@ def test_run_gives_what_inline_gives_and_is_published_whole(version, tmp_path, r
     assert re.search(r"^5 inputs: 3 ok, 1 partial, 1 failed; ", there.err, re.MULTILINE)
     assert not list((tmp_path / "tmp").iterdir())
     assert "WARN" not in there.err
-
-
-@pytest.mark.parametrize(("job", "kind"), [("text_data", "text"), ("near_duplicates", "wet")])
-def test_job_without_a_reducer_and_job_of_several_steps_give_what_inline_gives(spark, crawl, tmp_path, job, kind):
-    """The others are in `test_matrix.py`."""
-    names = {"wet": "*.wet.gz", "text": "*textData*"}[kind]
-    lst = tmp_path / "x.paths"
-    lst.write_text("".join(f"{path}\n" for path in sorted(crawl.rglob(names))))
-    there = spark.run(JOBS / f"{job}.py", "--ledger", tmp_path / "spark", "--quiet", lst)
-    here = run(JOBS / f"{job}.py", "-r", "inline", "--ledger", tmp_path / "inline", "--quiet", lst)
-    assert alike(there, here), there.err
-    assert here.out
-    assert (there.code, there.err) == (0, "")
-    assert (tmp_path / "spark").read_bytes() == (tmp_path / "inline").read_bytes()
 
 
 def test_largest_counts_of_two_reducers_come_in_order(spark, tmp_path):
