@@ -16,6 +16,17 @@ def test_the_page_goes_into_the_folder_or_where_it_is_wanted(run, folder, tmp_pa
     assert run("report", out, "-o", "-") == (0, page, "")
 
 
+def test_ledger_may_be_elsewhere(run, folder, tmp_path, monkeypatch):  # noqa: F811
+    out = folder(pairs=[["div", 2]])
+    page = run("report", out, "-o", "-")[1]
+    (out / "_ledger.jsonl").rename(tmp_path / "kept.jsonl")
+    monkeypatch.chdir(tmp_path)
+    assert run("report", out, "-o", "-", "--ledger", "kept.jsonl") == (0, page, "")
+    code, _, err = run("report", out, "-o", "-", "--ledger", "gone.jsonl")
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"{tmp_path}/gone.jsonl: cannot be read" in err
+
+
 def test_problems_are_named_and_the_exit_code_is_2(run, folder):  # noqa: F811
     out = folder(rows=None)
     code, _, err = run("report", out)

@@ -127,7 +127,9 @@ def test_a_folder_without_a_ledger_says_so(folder):
     found = data(folder(rows=None))
     assert (found["inputs"], found["records"], found["bytes"], found["lost"]) == (None, None, None, {})
     assert found["ledger"] == {"rows": 0, "shown": []}
-    assert found["problems"] == ["_ledger.jsonl: not there, so what became of the inputs is not known"]
+    assert found["problems"] == [
+        "_ledger.jsonl: not there, so what became of the inputs is not known; if it is elsewhere, give --ledger"
+    ]
 
 
 def test_a_run_without_success_is_not_finished(folder):

@@ -56,8 +56,12 @@ class Groups:
         return {name: {"lines": each.lines, "total": each.total, "top": each.top()} for name, each in tallies}
 
 
-def gather(location: str, storage: Storage, *, top: int, other: str | None = None) -> dict[str, Any]:
+def gather(
+    location: str, storage: Storage, *, top: int, other: str | None = None, ledger: str | None = None
+) -> dict[str, Any]:
     """Read the output folder at a location; `other` is one to compare it with, `top` the number of results to show.
+
+    `ledger` is the location of the ledger, if it is not in the folder.
 
     Raises:
         UsageError: One of them is not the output folder of a run.
@@ -66,7 +70,7 @@ def gather(location: str, storage: Storage, *, top: int, other: str | None = Non
     problems = Problems()
     folder = RunFolder(location, storage, problems)
     against = None if other is None else RunFolder(other, storage, problems, f"{redact(other)}: ")
-    inputs, run = read_inputs(folder), folder.run()
+    inputs, run = read_inputs(folder, ledger), folder.run()
     folder.look_for_parts(run)
     if against is not None:
         against.look_for_parts(against.run())

@@ -104,9 +104,12 @@ class RunFolder:
             self.problem("results", missing)
 
     def lines(self, name: str) -> Iterator[bytes]:
-        """Yield the lines of a file, without line ends, decompressed according to its name, up to any damage."""
+        """Yield the lines of a file, without line ends, decompressed according to its name, up to any damage.
+
+        The name may be a location outside of the folder.
+        """
         try:
-            with self._storage.open_stream(join(self._location, name)) as stream:
+            with self._storage.open_stream(absolute(name, self._location)) as stream:
                 opener = next((of for ending, of in _OPENERS.items() if name.endswith(ending)), None)
                 file: Any = stream if opener is None else opener(io.BufferedReader(_Raw(stream)))
                 yield from cut_lines(iter(lambda: file.read(1 << 20), b""), longest=_MAX_LINE)
@@ -117,7 +120,7 @@ class RunFolder:
 
     def problem(self, name: str, what: str) -> None:
         """Record that part of a file cannot be read."""
-        self._problems.add(f"{self._label}{name}", what)
+        self._problems.add(f"{self._label}{redact(name)}", what)
 
 
 class _Raw(io.RawIOBase):

@@ -55,20 +55,26 @@ class Inputs:
         del self.shown[MAX_SHOWN:]
 
 
-def read_inputs(folder: RunFolder) -> Inputs | None:
-    """Summarise the ledger in a folder; None if there is none. A damaged line is a problem; the others count."""
-    if LEDGER not in folder.names:
-        folder.problem(LEDGER, "not there, so what became of the inputs is not known")
+def read_inputs(folder: RunFolder, ledger: str | None = None) -> Inputs | None:
+    """Summarise the ledger in a folder, or at a location; None if there is none in the folder.
+
+    A damaged line is a problem; the others count.
+    """
+    if ledger is None and LEDGER not in folder.names:
+        folder.problem(
+            LEDGER, "not there, so what became of the inputs is not known; if it is elsewhere, give --ledger"
+        )
         return None
+    name = ledger or LEDGER
     inputs, bad, first = Inputs(), 0, ""
-    for number, line in enumerate(folder.lines(LEDGER), 1):
+    for number, line in enumerate(folder.lines(name), 1):
         try:
-            for row in read_ledger([line], LEDGER):
+            for row in read_ledger([line], name):
                 inputs.add(row)
         except FormatError as error:
             bad, first = bad + 1, first or f"line {number}: {error.what}"
     if bad:
-        folder.problem(LEDGER, first if bad == 1 else f"{bad:,} lines are not rows of a ledger; {first}")
+        folder.problem(name, first if bad == 1 else f"{bad:,} lines are not rows of a ledger; {first}")
     inputs.cut()
     return inputs
 

@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="where the page goes, - for stdout (default: OUT/_report.html)"
     )
+    parser.add_argument("--ledger", metavar="FILE", help="the ledger of the run, if it is not in OUT")
     parser.add_argument("--compare", metavar="OUT2", help="compare with the results of another run, key by key")
     parser.add_argument(
         "--top",
@@ -56,7 +57,8 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None:
         _check_place(target)
     with make_storage(options) as storage:
-        data = gather(options.folder, storage, top=options.top, other=options.compare)
+        ledger = None if options.ledger is None else absolute(options.ledger, os.getcwd())  # noqa: PTH109
+        data = gather(options.folder, storage, top=options.top, other=options.compare, ledger=ledger)
         page = render(data)
         _write(page, target, storage)
     for problem in data["problems"]:
