@@ -163,7 +163,10 @@ def test_a_flipped_line_end_of_cluster_idx_hides_no_member(tmp_path, columns, ro
 
 
 @pytest.mark.parametrize("columns", [5, 4])
-@pytest.mark.parametrize("rows", [[5], [7], [8], [0], [3, 4, 5], [23], [22, 23], [*range(8, 16)]])
+@pytest.mark.parametrize(
+    "rows",
+    [[5], [7], [8], [0], [3, 4, 5], [23], [22, 23], [*range(8, 16)], [*range(16, 24)], [*range(8, 24)], [*range(24)]],
+)
 def test_rows_that_are_missing_in_cluster_idx_hide_no_member(tmp_path, columns, rows):
     idx, problems = cluster(tmp_path, columns)
     if columns == 4 and rows == [*range(8, 16)]:
@@ -172,6 +175,21 @@ def test_rows_that_are_missing_in_cluster_idx_hide_no_member(tmp_path, columns, 
     idx.write_bytes(b"".join(line for number, line in enumerate(lines) if number not in rows))
     told, checked = problems()
     assert {problem.reason for each in told for problem in each} == {"bad-header"}
+    assert checked.outcome == ("partial" if idx.stat().st_size else "failed")
+
+
+@pytest.mark.parametrize("columns", [5, 4])
+@pytest.mark.parametrize("row", [1, 7, 9, 22])
+@pytest.mark.parametrize("change", [-1, 1])
+def test_a_row_with_a_wrong_key_hides_no_member(tmp_path, columns, row, change):
+    """A key less than that of the member hides lines of the member before it; a greater one hides its own."""
+    idx, problems = cluster(tmp_path, columns)
+    starts = [line.partition("\t")[0] for line in idx.read_text().splitlines()]
+    places = [LINES.index(next(line for line in LINES if line.startswith(start))) for start in starts]
+    edit_row(tmp_path, row, 0, " ".join(LINES[places[row] + 26 * change].split(" ")[:2]))
+    told, checked = problems()
+    assert {problem.reason for each in told for problem in each} == {"bad-header"}
+    assert "begins with another line than cluster.idx says" in str(told[0][0])
     assert checked.outcome == "partial"
 
 
@@ -181,6 +199,8 @@ def test_check_reports_a_shard_that_no_row_names(tmp_path, loc):
     (tmp_path / ("cdx-00002.gz" if loc else "cluster.loc")).unlink()
     idx.write_bytes(b"".join(line for line in idx.read_bytes().splitlines(keepends=True) if b"cdx-00002" not in line))
     (tmp_path / "metadata.yaml").write_text("a: 1\n")
+    (tmp_path / "cdx-00003.gz").write_bytes(gzip.compress(b""))
+    (tmp_path / "cdx-00004.gz").write_bytes(b"")
     with Storage() as storage:
         row = check_cluster(str(idx), storage)
     assert [(problem.reason, problem.message.split(":")[0]) for problem in row.problems] == [

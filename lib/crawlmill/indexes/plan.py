@@ -24,11 +24,15 @@ class Part:
         file: The name of the file in the index: a shard's name, or a location.
         offset: The offset of the first block in the file.
         lengths: The sizes of the blocks, in bytes.
+        start: Key and time of the line that the first block begins with; empty if they are not known.
+        after: The same of the block after the last one, if it follows in the file and was left out.
     """
 
     file: str
     offset: int
     lengths: tuple[int, ...]
+    start: bytes = b""
+    after: bytes = b""
 
     @property
     def bytes(self) -> int:
@@ -42,12 +46,14 @@ class Part:
 
     def to_json(self) -> list[Any]:
         """The part as a JSON array for `from_json`."""
-        return [self.file, self.offset, list(self.lengths)]
+        keys = [key.decode("utf-8", "surrogateescape") for key in (self.start, self.after)]
+        return [self.file, self.offset, list(self.lengths), *keys]
 
     @classmethod
     def from_json(cls, given: list[Any]) -> Part:
         """Parse the array written by `to_json`."""
-        return cls(given[0], given[1], tuple(given[2]))
+        start, after = (key.encode("utf-8", "surrogateescape") for key in given[3:])
+        return cls(given[0], given[1], tuple(given[2]), start, after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,5 +125,6 @@ def _cut(parts: Iterable[Part], blocks: int) -> Iterator[Part]:
         offset = part.offset
         for at in range(0, len(part.lengths), blocks):
             lengths = part.lengths[at : at + blocks]
-            yield Part(part.file, offset, lengths)
+            is_last = at + blocks >= len(part.lengths)
+            yield Part(part.file, offset, lengths, b"" if at else part.start, part.after if is_last else b"")
             offset += sum(lengths)

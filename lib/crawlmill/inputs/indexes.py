@@ -196,7 +196,8 @@ def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem, value
     if is_table(head) or lists_parts(head):
         return _open_table(place.location, place, storage, on_problem)
     form, gzipped = detect_index(head, file.name)
-    if form == "cluster" and size is not None:
+    is_empty_cluster = not head and place.location.endswith("/cluster.idx")
+    if (form == "cluster" or is_empty_cluster) and size is not None:
         loc = None if place.laid_out else _loc_of(place.location)
         cluster = Cluster(file, size, FolderFiles(place.location, storage), loc, on_problem)
         cluster.prime(head)

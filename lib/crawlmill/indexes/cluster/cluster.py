@@ -3,9 +3,6 @@
 The first member that may hold a line is the one before the first row that is equal to or after it, since a row has only
 the first line of its member. If rows are found out of order, all of `cluster.idx` is read and sorted in memory, so that
 no line is lost; this is reported once.
-
-A row that is missing hides its member. So the rows that are read, and the one after them, must follow each other, and
-the last row must lead to the end of its shard.
 """
 
 from __future__ import annotations
@@ -19,10 +16,11 @@ from typing import Final
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.indexes.bisection import Blocks, OutOfOrderError
 from crawlmill.indexes.cdx.sorted_file import search
+from crawlmill.indexes.cluster.checked_rows import CheckedRows, Rows
 from crawlmill.indexes.cluster.key_sweep import KeySweep
 from crawlmill.indexes.cluster.members import MAX_MEMBER, read_members
 from crawlmill.indexes.cluster.places import Shards
-from crawlmill.indexes.cluster.rows import Row, leads_to_quads, parse_row, parse_rows, row_key
+from crawlmill.indexes.cluster.rows import Row, leads_to_quads, parse_rows, row_key
 from crawlmill.indexes.cluster.shares import concerned_by, cut_rows
 from crawlmill.indexes.index import Found, Losses, OnProblem
 from crawlmill.indexes.lines import Chunk, Order, sorted_lines
@@ -39,12 +37,6 @@ _SORTABLE_BYTES: Final = 512 << 20
 """Bytes of a `cluster.idx` that is sorted in memory if it is out of order; that of a whole crawl has 150 million."""
 
 _PART_BLOCKS: Final = 1000
-
-_BEGINNING: Final = Row(b"", "", 0, 0, 0)
-"""What the first row follows."""
-
-_Rows = Iterator[tuple[bytes, Row]]
-"""Rows, each as written and parsed."""
 
 
 class Cluster:
@@ -68,8 +60,7 @@ class Cluster:
         self._losses = Losses.of(on_problem)
         self._blocks = Blocks(idx, size, key=row_key, persistent=True)
         self._sorted: list[bytes] | None = None
-        self._is_in_order = True
-        self._told: set[bytes] = set()
+        self._rows_of = CheckedRows(self._shards, self._losses, idx.name)
 
     @property
     def name(self) -> str:
@@ -176,7 +167,7 @@ class Cluster:
             if chunk:
                 yield chunk, in_order
 
-    def _rows(self, ranges: Iterable[KeyRange]) -> _Rows:
+    def _rows(self, ranges: Iterable[KeyRange]) -> Rows:
         """The rows of `cluster.idx` whose members may hold lines within the ranges. Raises: OutOfOrderError."""
         blocks = self._blocks
         spans: list[tuple[int, int]] = []
@@ -200,7 +191,7 @@ class Cluster:
 
         for start, end in spans:
             lines = in_order(start, parse_rows(blocks.spans(start, end)))
-            yield from self._checked(lines, blocks.line_from(end), is_first=start == 0)
+            yield from self._rows_of(lines, blocks.line_from(end), is_first=start == 0)
 
     def _sort(self, error: OutOfOrderError) -> None:
         """Read all of `cluster.idx` and sort it. Raises: FormatError: it is too large for that."""
@@ -216,68 +207,16 @@ class Cluster:
             told.what = "the rows of cluster.idx are out of order, and too many to be sorted"
             raise told
         self._losses.on_problem(told)
-        self._is_in_order = False
+        self._rows_of.is_in_order = False
         with self._idx.open() as stream:
             pieces = iter(lambda: stream.read(1 << 18), b"")
             self._sorted = sorted(parse_rows(pieces), key=row_key)
 
-    def _rows_of_sorted(self, ranges: list[KeyRange]) -> _Rows:
+    def _rows_of_sorted(self, ranges: list[KeyRange]) -> Rows:
         """As `_rows`, by rows held in memory; the ranges are in order, without overlaps."""
         rows = self._sorted or []
         for start, end in _spans(list(map(row_key, rows)), ranges):
-            yield from self._checked(rows[start:end], rows[end] if end < len(rows) else None, is_first=start == 0)
-
-    def _checked(self, lines: Iterable[bytes], after: bytes | None, *, is_first: bool) -> _Rows:
-        """Neighbouring lines that are rows; reports other ones, and rows missing among them or around them.
-
-        `after` is the line after them, None at the end of the file; `is_first`: the file begins with them.
-        """
-        before = _BEGINNING if is_first else None
-        for line in lines:
-            row = self._parsed(line)
-            if row is not None:
-                self._check_next(before, row)
-                yield line, row
-            before = row
-        try:
-            following = None if after is None else parse_row(after)
-        except FormatError:
-            return  # it is not wanted, so it does not have to be a row
-        self._check_next(before, following)
-
-    def _parsed(self, line: bytes) -> Row | None:
-        try:
-            return parse_row(line)
-        except FormatError as error:
-            self._tell(error, line)
-            return None
-
-    def _check_next(self, row: Row | None, after: Row | None) -> None:
-        """Report rows that are missing between a row and the one after it (None: the end of the file)."""
-        if row is None or not self._is_in_order:
-            return
-        if after is not None and not row.is_followed_by(after):
-            self._miss(row, "the row that follows it", _shown(after.start))
-            return
-        ends_shard = after is None or (after.number is None and after.shard != row.shard)
-        if not ends_shard or row is _BEGINNING:
-            return
-        try:
-            size = self._shards.size(row.shard)
-        except (FormatError, SourceError):
-            return  # reported when its members are read
-        if size is not None and size > row.offset + row.length:
-            self._miss(row, f"rows for {size} bytes of {row.shard}", row.offset + row.length)
-
-    def _miss(self, row: Row, expected: str, actual: str | int) -> None:
-        what = f"cluster.idx lacks rows after {_shown(row.start)}, so that captures may be missed"
-        self._tell(FormatError(what, reason="bad-header", expected=expected, actual=actual), row.start)
-
-    def _tell(self, error: FormatError, line: bytes) -> None:
-        """Report what is wrong at a line, once, however often it is read."""
-        if line not in self._told:
-            self._told.add(line)
-            self._losses.add(error, self._idx.name)
+            yield from self._rows_of(rows[start:end], rows[end] if end < len(rows) else None, is_first=start == 0)
 
 
 def _spans(keys: Sequence[bytes], ranges: Sequence[KeyRange]) -> Iterator[tuple[int, int]]:
@@ -300,19 +239,24 @@ def _spans(keys: Sequence[bytes], ranges: Sequence[KeyRange]) -> Iterator[tuple[
 
 def make_parts(rows: Iterable[Row]) -> Iterator[Part]:
     """Join the rows of adjoining members to parts; a row with an impossible length becomes a part of its own."""
-    shard, offset, end = "", 0, 0
+    first = last = None
     lengths: list[int] = []
     for row in rows:
-        fits = row.length <= MAX_MEMBER and bool(lengths) and lengths[-1] <= MAX_MEMBER
-        if fits and row.shard == shard and row.offset == end and len(lengths) < _PART_BLOCKS:
+        if (
+            first is not None
+            and last is not None
+            and max(row.length, last.length) <= MAX_MEMBER
+            and (row.shard, row.offset) == (last.shard, last.end)
+            and len(lengths) < _PART_BLOCKS
+        ):
             lengths.append(row.length)
         else:
-            if lengths:
-                yield Part(shard, offset, tuple(lengths))
-            shard, offset, end, lengths = row.shard, row.offset, row.offset, [row.length]
-        end += row.length
-    if lengths:
-        yield Part(shard, offset, tuple(lengths))
+            if first is not None and last is not None:
+                yield Part(first.shard, first.offset, tuple(lengths), first.start, last.after)
+            first, lengths = row, [row.length]
+        last = row
+    if first is not None and last is not None:
+        yield Part(first.shard, first.offset, tuple(lengths), first.start, last.after)
 
 
 def _shown(line: bytes) -> str:

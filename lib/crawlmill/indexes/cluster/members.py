@@ -11,19 +11,22 @@ import io
 from collections.abc import Iterator
 from typing import Final
 
-from crawlmill.codecs.gzip_member import inflate_member
+from crawlmill.codecs.gzip_member import inflate_member, inflated_start
 from crawlmill.codecs.inflate import inflate_whole
 from crawlmill.codecs.source import ByteSource, Window, read_up_to
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.indexes.cluster.places import Shards
 from crawlmill.indexes.index import Losses
-from crawlmill.indexes.lines import Chunk, chunks_of, tidy
+from crawlmill.indexes.lines import Chunk, chunks_of, first_line, is_header, key_and_time, tidy
 from crawlmill.indexes.plan import Part, Plan
 
 __all__ = ["MAX_MEMBER", "member_lines", "read_members"]
 
 MAX_MEMBER: Final = 64 << 20
 """Compressed bytes of a member, beyond which `cluster.idx` is not believed."""
+
+_PROBE_BYTES: Final = 4 << 10
+"""Compressed bytes by which the first line of a member is known."""
 
 
 def read_members(plan: Plan, shards: Shards, losses: Losses) -> Iterator[Chunk]:
@@ -36,7 +39,8 @@ def read_members(plan: Plan, shards: Shards, losses: Losses) -> Iterator[Chunk]:
             losses.add(_giant(run[0]), file)
             continue
         try:
-            with shards.open(file, run[0].offset, run[-1].end - run[0].offset) as stream:
+            more = _PROBE_BYTES if run[-1].after else 0
+            with shards.open(file, run[0].offset, run[-1].end + more - run[0].offset) as stream:
                 yield from _read_run(run, stream, losses)
         except (SourceError, FormatError) as error:
             losses.add(error, file)
@@ -44,7 +48,7 @@ def read_members(plan: Plan, shards: Shards, losses: Losses) -> Iterator[Chunk]:
 
 def _read_run(run: list[Part], stream: ByteSource, losses: Losses) -> Iterator[Chunk]:
     at = run[0].offset
-    for part in run:
+    for number, part in enumerate(run):
         if part.offset != at:
             read_up_to(stream, part.offset - at)  # seeking would take a new request, and gaps within a run are small
             at = part.offset
@@ -53,12 +57,38 @@ def _read_run(run: list[Part], stream: ByteSource, losses: Losses) -> Iterator[C
             if len(packed) < length:
                 losses.add(_short(at, length, len(packed), part), part.file)
                 return  # the file ends here: the members after this are reported with it
+            begins_part = at == part.offset
             try:
-                yield from member_lines(packed)
+                for chunk in member_lines(packed):
+                    if begins_part and chunk:
+                        _check_start("a member", chunk, part.start, part, at, losses)
+                        begins_part = False
+                    yield chunk
             except FormatError as error:
                 error.offset = at
                 losses.add(error, part.file)
             at += length
+        if part.after:
+            gap = run[number + 1].offset - at if number + 1 < len(run) else _PROBE_BYTES
+            probe = read_up_to(stream, min(gap, _PROBE_BYTES))
+            at += len(probe)
+            text = inflated_start(probe, _PROBE_BYTES)
+            _check_start("the member after one", text, part.after, part, part.end - part.lengths[-1], losses)
+
+
+def _check_start(what: str, text: Chunk, start: bytes, part: Part, offset: int, losses: Losses) -> None:
+    """Check that a member, of which `text` is the beginning, begins with a key and time, or with a header."""
+    line = first_line(text.lstrip(b"\r\n"))
+    first = key_and_time(line)
+    if start and first != start and line.count(b" ") > 1 and not is_header(line):
+        error = FormatError(
+            f"{what} begins with another line than cluster.idx says, so that captures may be missed",
+            reason="bad-header",
+            offset=offset,
+            expected=repr(start[:80].decode("utf-8", "backslashreplace")),
+            actual=repr(first[:80].decode("utf-8", "backslashreplace")),
+        )
+        losses.add(error, part.file)
 
 
 def member_lines(packed: bytes) -> Iterator[Chunk]:

@@ -8,9 +8,11 @@ The first of these that exists is used: the paths in `cluster.loc`, the shard's 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
+from crawlmill.codecs.gzip_member import MAGIC, inflated_start
+from crawlmill.codecs.source import read_up_to
 from crawlmill.errors import FormatError, SourceError
 from crawlmill.indexes.source import Files, OpenSource, Source
 
@@ -18,6 +20,7 @@ __all__ = ["Shards", "read_places"]
 
 _LOC_BYTES: Final = 16 << 20
 _MAX_PLACES: Final = 8
+_HEAD_BYTES: Final = 4 << 10
 _DIGITS: Final = re.compile(r"[0-9]+")
 
 
@@ -98,21 +101,33 @@ class Shards:
             actual=lost.what if lost else None,
         )
 
-    def unlisted(self, listed: Collection[str], names: Iterable[str]) -> list[str]:
+    def unlisted(self, listed: Collection[str], names: Iterable[str] = ()) -> Iterator[str]:
         """Shards in `cluster.loc`, or among the names of files next to it, that `cluster.idx` does not list.
 
-        Their names differ from that of a listed shard in a number: other files may be there too.
+        Their names differ from that of a listed shard in a number: other files may be there too. If none is listed,
+        these are all in `cluster.loc`. Some may be empty.
 
         Raises:
             SourceError, FormatError: `cluster.loc` cannot be read.
         """
         places = self._read_places()
+        if not listed:
+            yield from sorted(places)
         paths = [path for name in listed for path in (name, *places.get(name, ()))]
         known = {path.rpartition("/")[2].removesuffix(".gz") for path in paths}
         shapes = {_shape(name) for name in listed}
-        return sorted(
-            name for name in {*places, *names} if _shape(name) in shapes and name.removesuffix(".gz") not in known
-        )
+        for name in sorted({*places, *names}):
+            if _shape(name) in shapes and name.removesuffix(".gz") not in known:
+                yield name
+
+    def may_hold_lines(self, name: str) -> bool:
+        """Whether a shard is not empty, or cannot be read. Raises: FormatError: `cluster.loc` is too large."""
+        try:
+            with self.open(name, 0, _HEAD_BYTES) as stream:
+                head = read_up_to(stream, _HEAD_BYTES)
+        except SourceError:
+            return True
+        return bool(inflated_start(head, 1) if head.startswith(MAGIC) else head)
 
     def _read_places(self) -> dict[str, list[str]]:
         if self._places is None:

@@ -28,7 +28,8 @@ _MAX_NAME: Final = 1024
 class Row:
     """One member: `start` is its first key and timestamp; offset and length are in bytes of the shard.
 
-    `number` is that of the row, None where the cluster has none.
+    `number` is that of the row, None where the cluster has none. `after` is the start of the next member of the shard,
+    if that one is left out.
     """
 
     start: bytes
@@ -36,6 +37,12 @@ class Row:
     offset: int
     length: int
     number: int | None
+    after: bytes = b""
+
+    @property
+    def end(self) -> int:
+        """The offset after the member."""
+        return self.offset + self.length
 
     def is_followed_by(self, row: Row) -> bool:
         """Whether no row is missing between this one and another: by their numbers, or by the places of their members.
@@ -45,7 +52,7 @@ class Row:
         if self.number is not None and row.number == self.number + 1:
             return True
         if row.shard == self.shard:
-            return row.offset == self.offset + self.length
+            return row.offset == self.end
         return row.offset == 0 and row.number is None
 
 

@@ -63,7 +63,8 @@ class ClusterCheck:
                 self._losses.add(error, row.shard)
         self._end_shard()
         for name in self._shards.unlisted(listed, self._names):
-            self._losses.add(FormatError("cluster.idx has no row of a shard", reason="bad-header"), name)
+            if self._shards.may_hold_lines(name):
+                self._losses.add(FormatError("cluster.idx has no row of a shard", reason="bad-header"), name)
 
     def _rows(self) -> Iterator[Row]:
         with self._idx.open() as stream:
