@@ -129,3 +129,9 @@ def test_unknown_scheme_names_the_known_ones() -> None:
 def test_span_that_means_nothing_is_a_mistake_of_the_program() -> None:
     with pytest.raises(ValueError, match="span"):
         storage.open_stream("/dev/null", -1)
+
+
+def test_dash_names_the_location_of_stdin() -> None:
+    with pytest.raises(SourceError, match="No such file or directory; for stdin, give /dev/stdin") as caught:
+        storage.open_stream("-")
+    assert caught.value.reason == "not-found"

@@ -32,7 +32,9 @@ _PIECE = 1 << 20
 def _trouble(error: OSError, location: str) -> SourceError:
     """The access error that an error of the operating system means."""
     reason = "not-found" if error.errno in _NOT_FOUND else "denied" if error.errno in _DENIED else "unavailable"
-    return SourceError(error.strerror or type(error).__name__, reason=reason, source=location)
+    what = error.strerror or type(error).__name__
+    hint = "; for stdin, give /dev/stdin" if location == "-" and reason == "not-found" else ""
+    return SourceError(f"{what}{hint}", reason=reason, source=location)
 
 
 class LocalStream:
