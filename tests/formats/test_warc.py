@@ -356,6 +356,14 @@ def test_damaged_first_member_leaves_the_format_to_the_next():
         assert len(read.problems) == 1
 
 
+def test_first_line_that_is_damaged_in_front_of_a_large_block_loses_only_its_record():
+    large = response("http://e.org/large", random.Random(1).randbytes(2 << 20))
+    for at in range(10):
+        read = Read(large[:at] + b"\xff" + large[at + 1 :] + b"".join(RECORDS[1:]))
+        assert [offset for _, offset in read.problems] == [0]
+        assert read.uris == [uri_of(content) for content in RECORDS[1:]]
+
+
 @pytest.mark.parametrize("pack", [gzip_member, zstandard.ZstdCompressor(write_checksum=True).compress])
 def test_first_bytes_that_are_damaged_in_front_of_a_large_member_lose_only_theirs(pack):
     large = response("http://e.org/large", random.Random(1).randbytes(2 << 20))

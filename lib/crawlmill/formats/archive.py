@@ -2,7 +2,7 @@
 
 `starts` knows the first bytes; of gzip members and Zstandard frames the first intact one decides that begins like a
 record, within the first MiB of their content. If the first bytes are damaged, the first MiB is searched for a valid
-gzip member or Zstandard frame, or a whole WARC record.
+gzip member or Zstandard frame, or a whole WARC record; or they may be followed by the rest of a WARC header.
 """
 
 from __future__ import annotations
@@ -269,7 +269,7 @@ def _found_within(data: bytes) -> str | None:
         )
         if _holds_record(frames):
             return "zstd"
-    return None
+    return "warc" if warc_reader.begins_without_version(data) else None
 
 
 def _holds_record(reader: MemberReader) -> bool:

@@ -30,7 +30,7 @@ from crawlmill.formats.warc.record import (
     quick_head,
 )
 
-__all__ = ["holds_record", "read_members", "read_plain"]
+__all__ = ["begins_without_version", "holds_record", "read_members", "read_plain"]
 
 _END = b"\r\n\r\n"
 _EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
@@ -100,6 +100,12 @@ def _read_streamed(member: Member, on_problem: OnProblem) -> Iterator[WarcRecord
 def holds_record(data: bytes) -> bool:
     """Whether these bytes contain a whole record."""
     return WarcCutter(io.BytesIO(data), on_problem=lambda _: None).seek(strict=True)
+
+
+def begins_without_version(data: bytes) -> bool:
+    """Whether these bytes begin with a header of which at most the first line is damaged."""
+    end = _EMPTY_LINE.search(data)
+    return end is not None and has_mandatory_fields(data[: end.end()])
 
 
 def read_plain(
