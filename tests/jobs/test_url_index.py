@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests import builders
+from tests.indexes.captures import make_cluster
 from tests.mr.helpers import PROJECT, rows, run, run_here
 
 from crawlmill.jobs.url_index import UrlIndex
@@ -212,6 +213,22 @@ def test_a_cluster_of_a_list_that_does_not_exist_is_an_input_that_failed(tmp_pat
     row = rows(tmp_path / "out" / "_ledger.jsonl")[str(inputs.folder / name)]
     assert (row["outcome"], row["lost"]) == ("failed", {"not-found": 1})
     assert cluster(tmp_path / "out", 3000) == sorted(CDX)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("cluster.idx", b"\tcdx-00002.gz\t", b"\tcdx-00001.gz\t"), "cluster.idx has no row of a shard"),
+        (("cluster.loc", b"\tcdx-00002.gz", b"\tcdx-00001.gz"), "cluster.loc gives two shards the same place"),
+    ],
+)
+def test_a_cluster_that_does_not_name_all_its_shards_ends_the_run(tmp_path, inputs, change, said):
+    make_cluster(tmp_path / "c", [line.decode() for line in CDXJ], per=5)
+    name, old, new = change
+    data = (tmp_path / "c" / name).read_bytes()
+    assert old in data
+    (tmp_path / "c" / name).write_bytes(data.replace(old, new))
+    assert said in build(tmp_path / "out", inputs.list(tmp_path / "c"), code=1)
 
 
 def test_a_list_from_a_pipe_of_a_shell_is_read_from_its_beginning(tmp_path, inputs, monkeypatch):
