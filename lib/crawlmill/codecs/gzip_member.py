@@ -21,7 +21,7 @@ from crawlmill.codecs.members import ContentError
 from crawlmill.codecs.source import Window
 from crawlmill.errors import FormatError
 
-__all__ = ["MAGIC", "MAX_HEADER", "header_length", "inflate_member", "inflated_start"]
+__all__ = ["MAGIC", "MAX_HEADER", "header_length", "inflate_member", "inflate_without_header", "inflated_start"]
 
 MAGIC: Final = b"\x1f\x8b\x08"
 MAX_HEADER: Final = 1 << 17  # an extra field has up to 64 KiB; as much again is allowed for name and comment
@@ -77,6 +77,14 @@ def inflated_start(data: bytes, most: int) -> bytes:
             break
         data = inflater.unused_data
     return text
+
+
+def inflate_without_header(data: bytes, most: int) -> bytes:
+    """The beginning of the content of a gzip member whose header has 10 bytes, as most have; b"" if it is damaged."""
+    try:
+        return zlib.decompressobj(-15).decompress(data[10:], most)
+    except zlib.error:
+        return b""
 
 
 def inflate_member(window: Window) -> Iterator[bytes]:

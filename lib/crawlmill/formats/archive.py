@@ -2,7 +2,7 @@
 
 `starts` knows the first bytes; of gzip members and Zstandard frames the first intact one decides that begins like a
 record, within the first MiB of their content. If the first bytes are damaged, the first MiB is searched for a valid
-gzip member or Zstandard frame, or a whole WARC record; or they may be followed by the rest of a WARC header.
+gzip member or Zstandard frame, or a whole WARC record; or what follows them may be the rest of a member or of a header.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from crawlmill import core
 from crawlmill.codecs import zstd
 from crawlmill.codecs.gzip import GzipReader, head_only
-from crawlmill.codecs.gzip_member import MAGIC
+from crawlmill.codecs.gzip_member import MAGIC, inflate_without_header
 from crawlmill.codecs.members import Member, MemberReader
 from crawlmill.codecs.source import ByteSource, Replay, Window
 from crawlmill.codecs.zstd import FirstBytes, ZstdReader
@@ -269,6 +269,8 @@ def _found_within(data: bytes) -> str | None:
         )
         if _holds_record(frames):
             return "zstd"
+    if is_record_start(inflate_without_header(data, MAX_LINE)):
+        return "gzip"
     return "warc" if warc_reader.begins_without_version(data) else None
 
 

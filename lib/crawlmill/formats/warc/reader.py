@@ -103,7 +103,9 @@ def holds_record(data: bytes) -> bool:
 
 
 def begins_without_version(data: bytes) -> bool:
-    """Whether these bytes begin with a header of which at most the first line is damaged."""
+    """Whether these bytes begin with a header of which at most the first line is damaged, in its usual length."""
+    if data.find(b"\n") not in (len("WARC/1.0"), len("WARC/1.0\r")):
+        return False
     end = _EMPTY_LINE.search(data)
     return end is not None and has_mandatory_fields(data[: end.end()])
 
