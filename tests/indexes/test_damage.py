@@ -10,6 +10,7 @@ import pytest
 from tests.indexes.captures import expected, make_cluster, make_lines, text
 from tests.indexes.test_lookup import ask, query
 
+from crawlmill.errors import UsageError
 from crawlmill.indexes.plan import Plan
 from crawlmill.indexes.query import Query
 from crawlmill.inputs.indexes import check_cluster, find_indexes, open_indexes
@@ -273,6 +274,21 @@ def test_malformed_lines_are_told_and_the_others_given(tmp_path, bad, reason, op
     plain_columns = bad.endswith("two") and not options  # stored lines are given as they stand
     assert [line for line in found if line != bad] == expected(LINES, "example.com", match="host", **options)
     assert [problem.reason for problem in problems] == ([] if plain_columns else [reason])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"!OpenWayback-CDXJ 1.0\n(com,example,)/ 2016-01-02T03:04:05Z response {}",
+        b" CDX N b a m s k r M S V g\nexample.com/ 20240101000000 http://example.com/ text/html 200 X - - 1 2 f",
+        b'www.example.com:80/a 20240101000000 {"url": "http://example.com/"}',
+    ],
+)
+def test_an_index_without_surts_is_refused_and_not_searched_in_vain(tmp_path, line, packed):
+    (tmp_path / "a").write_bytes(gzip.compress(line + b"\n") if packed else line + b"\n")
+    with pytest.raises(UsageError, match="URLs cannot be looked up"):
+        ask([tmp_path / "a"], [query("example.com")])
 
 
 def test_damaged_gzip_gives_the_lines_before_it(tmp_path):

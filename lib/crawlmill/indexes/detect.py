@@ -8,18 +8,20 @@ from typing import Final
 
 from crawlmill.codecs.gzip_member import inflated_start
 from crawlmill.errors import FormatError
+from crawlmill.indexes.cdx.header import parse_header
 from crawlmill.indexes.cdx.read_through import begins_line
 from crawlmill.indexes.cluster.rows import parse_row
 from crawlmill.indexes.lines import is_header
 from crawlmill.indexes.prefix_tree.index_blocks import begins_tree
 
-__all__ = ["HEAD_BYTES", "detect_index"]
+__all__ = ["HEAD_BYTES", "check_lines", "detect_index"]
 
 HEAD_BYTES: Final = 32 << 10
 """Bytes of a file by which it is known what it is."""
 
 _GZIP: Final = b"\x1f\x8b"
 _TREE: Final = re.compile(r"(?:.*/)?(?:url-index\.[^/.]+|[^/]+\.pbtree)")
+_HOST_FIRST: Final = re.compile(rb"(?:[A-Za-z0-9_-]+\.)+[A-Za-z0-9-]+(?::[0-9]+)?/[^)]*")
 _CDXJ: Final = re.compile(rb"[^ \n]+ [0-9]{14} \{")
 
 
@@ -42,7 +44,7 @@ def detect_index(head: bytes, name: str) -> tuple[str, bool]:
             expected="a prefix B-tree",
             actual=repr(head[:24])[2:-1] or "0 bytes",
         )
-    text = (inflated_start(head, HEAD_BYTES) if gzipped else head).removeprefix(codecs.BOM_UTF8)
+    text = _text(head, gzipped=gzipped)
     lines = (line.rstrip(b"\r") for line in text.split(b"\n"))
     line = next((line for line in lines if line), b"")
     if not line and not text.strip(b"\r\n"):
@@ -67,3 +69,33 @@ def detect_index(head: bytes, name: str) -> tuple[str, bool]:
         expected="CDX, CDXJ (plain or gzip), the cluster.idx of a cluster, or a prefix B-tree",
         actual=repr(line[:60].decode("utf-8", "backslashreplace")),
     )
+
+
+def check_lines(head: bytes, name: str, *, gzipped: bool) -> bool:
+    """Check that URLs can be looked up in a file of CDX or CDXJ; returns whether its header names unusual columns.
+
+    Raises:
+        FormatError: `unknown-format`: the header lacks columns; there are lines after it but no captures, as in
+            OpenWayback's CDXJ; or keys are not SURTs, as `cdx-indexer --unsurt` writes them.
+    """
+    lines = _text(head, gzipped=gzipped).split(b"\n")[:-1]
+    try:
+        if lines and parse_header(lines[0].rstrip(b"\r")) is not None:
+            return True
+    except FormatError as error:
+        raise error.located(source=name) from None
+    others = [line for line in lines if line.strip() and not is_header(line)]
+    first = next((line for line in others if begins_line(line)), None)
+    if (first is None and others) or (first is not None and _HOST_FIRST.fullmatch(first.partition(b" ")[0])):
+        raise FormatError(
+            "an index in which URLs cannot be looked up",
+            reason="unknown-format",
+            source=name,
+            expected="lines with a SURT and 14 digits, such as com,example)/ 20240101000000",
+            actual=repr((first or others[0])[:60].decode("utf-8", "backslashreplace")),
+        )
+    return False
+
+
+def _text(head: bytes, *, gzipped: bool) -> bytes:
+    return (inflated_start(head, HEAD_BYTES) if gzipped else head).removeprefix(codecs.BOM_UTF8)

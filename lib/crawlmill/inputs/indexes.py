@@ -19,13 +19,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from crawlmill.errors import FormatError, MissingDependency, Problem, SourceError, UsageError
-from crawlmill.indexes.cdx.header import parse_header
 from crawlmill.indexes.cdx.read_through import FileReadThrough
 from crawlmill.indexes.cdx.sorted_file import SortedFile
 from crawlmill.indexes.cdx_api.index import API_OPTIONS, ApiOptions, CdxApi
 from crawlmill.indexes.cluster.cluster import Cluster
 from crawlmill.indexes.cluster.verify import ClusterCheck
-from crawlmill.indexes.detect import HEAD_BYTES, detect_index
+from crawlmill.indexes.detect import HEAD_BYTES, check_lines, detect_index
 from crawlmill.indexes.index import Index, OnProblem
 from crawlmill.indexes.prefix_tree.tree import PrefixTree
 from crawlmill.inputs.common_crawl.catalogue import INDEX_URL, load_catalogue
@@ -204,20 +203,12 @@ def open_index(place: IndexPlace, storage: Storage, on_problem: OnProblem, value
         return cluster
     if form == "prefix-tree" and size is not None:
         return PrefixTree(file, size, head, on_problem, value_bytes)
-    marked = head.startswith(codecs.BOM_UTF8)
-    if gzipped or size is None or marked or _is_unusual(head, file.name):
+    is_unusual = check_lines(head, file.name, gzipped=gzipped)
+    if gzipped or size is None or head.startswith(codecs.BOM_UTF8) or is_unusual:
         return FileReadThrough(file, form, on_problem, gzipped=gzipped)
     index = SortedFile(file, size, form, on_problem)
     index.prime(head)
     return index
-
-
-def _is_unusual(head: bytes, name: str) -> bool:
-    """Whether a file of CDX begins with a header that names unusual columns. Raises: FormatError: it lacks columns."""
-    try:
-        return parse_header(head.partition(b"\n")[0].rstrip(b"\r")) is not None
-    except FormatError as error:
-        raise error.located(source=name) from None
 
 
 def _open_pipe(location: str, storage: Storage, on_problem: OnProblem) -> Index:
@@ -231,6 +222,7 @@ def _open_pipe(location: str, storage: Storage, on_problem: OnProblem) -> Index:
             expected="CDX or CDXJ, plain or gzip",
             actual=form,
         )
+    check_lines(pipe.head(HEAD_BYTES), pipe.name, gzipped=gzipped)
     return FileReadThrough(pipe, form, on_problem, gzipped=gzipped)
 
 
