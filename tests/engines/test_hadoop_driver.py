@@ -10,6 +10,7 @@ from tests.mr.helpers import run_here
 from tests.mr.test_launch import UriCount
 from tests.storage.webhdfs import WebHdfs
 
+from crawlmill.mr.engines.hadoop import work
 from crawlmill.mr.run.progress import Progress
 
 JOB = "job_1700000000000_0007"
@@ -38,11 +39,9 @@ def launched(tmp_path, monkeypatch):
     told = tmp_path / "told"
     told.touch()
 
-    def launch(driver: str, kill_code: int = 0):
+    def launch(driver: str, kill: str = "exit 0"):
         program = home / "bin/hadoop"
-        program.write_text(
-            f'#!/bin/sh\nif [ "$1 $2" = "job -kill" ]; then echo "$3" >> {told}; exit {kill_code}; fi\n{driver}\n'
-        )
+        program.write_text(f'#!/bin/sh\nif [ "$1 $2" = "job -kill" ]; then echo "$3" >> {told}; {kill}; fi\n{driver}\n')
         program.chmod(0o755)
         lst = Crawl(tmp_path).list("a.warc.gz")
         with WebHdfs() as cluster:
@@ -61,13 +60,22 @@ def test_driver_that_dies_takes_its_job_with_it(launched, end):
 
 
 def test_job_that_cannot_be_ended_is_told_of(launched):
-    ended, killed = launched(f"{SUBMITTED}\nkill -9 $$", kill_code=255)
+    ended, killed = launched(f"{SUBMITTED}\nkill -9 $$", kill="exit 255")
     assert (ended.code, killed) == (1, [JOB])
     assert f"could not tell the cluster to end the job: hadoop job -kill {JOB}\n" in ended.err
 
 
+def test_cluster_that_does_not_answer_is_waited_for_a_while_and_the_user_is_told(launched, monkeypatch):
+    monkeypatch.setattr(work, "_SILENT_S", 0.2)
+    monkeypatch.setattr(work, "_KILL_S", 1.2)
+    ended, killed = launched(f"{SUBMITTED}\nkill -9 $$", kill="exec sleep 99")
+    assert (ended.code, killed) == (1, [JOB])
+    waiting = "the cluster does not answer; it has 1 s to end the job\n"
+    assert f"{waiting}could not tell the cluster to end the job: hadoop job -kill {JOB}\n" in ended.err
+
+
 def test_job_that_was_perhaps_not_taken_is_ended_without_a_word(launched):
-    ended, killed = launched(f"{SUBMITTING}\necho 'no such queue'\nexit 1", kill_code=255)
+    ended, killed = launched(f"{SUBMITTING}\necho 'no such queue'\nexit 1", kill="exit 255")
     assert (ended.code, killed) == (1, [JOB])
     assert "could not tell" not in ended.err
     assert "Hadoop did not take the job: " in ended.err.splitlines()[-1]

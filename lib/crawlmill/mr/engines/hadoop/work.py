@@ -50,6 +50,7 @@ _LOGGER: Final = logging.getLogger("crawlmill.hadoop")
 _COUNTERS_EVERY_S: Final = 2.0
 _PATIENCE: Final = 5
 _KILL_S: Final = 60.0
+_SILENT_S: Final = 8.0  # after these the user is told what is being waited for; Hadoop's client needs about two
 
 
 class HadoopWork(ClusterWork):
@@ -207,12 +208,27 @@ class HadoopWork(ClusterWork):
         command = [*self._runner.binary, "job", "-kill", log.job]
         nowhere = subprocess.DEVNULL
         try:
-            done = subprocess.run(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, timeout=_KILL_S, check=False)
-            killed = done.returncode == 0
-        except (OSError, subprocess.TimeoutExpired):
+            client = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere)
+        except OSError:
             killed = False
+        else:
+            killed = self._ends_well(client)
         if not killed and log.application:  # without one, the cluster has not accepted the job
             self._watch.note(f"could not tell the cluster to end the job: hadoop job -kill {log.job}")
+
+    def _ends_well(self, client: subprocess.Popen[bytes]) -> bool:
+        """Whether a client of the cluster ends within its time, and without an error; else it is killed."""
+        with client:
+            try:
+                return client.wait(_SILENT_S) == 0
+            except subprocess.TimeoutExpired:
+                self._watch.note(f"the cluster does not answer; it has {_KILL_S:.0f} s to end the job")
+            try:
+                return client.wait(_KILL_S - _SILENT_S) == 0
+            except subprocess.TimeoutExpired:
+                return False
+            finally:
+                client.kill()
 
     def _reports(self, name: str = "") -> str:
         return posixpath.join(self._runner.folder, "reports", name)
