@@ -57,7 +57,7 @@ def test_command_is_a_module_and_its_line_among_the_commands(run):
 def test_command_that_is_not_there_is_a_mistake_of_the_user(run):
     code, out, err = run("toy", "3")
     assert (code, out) == (1, b"")
-    assert "'toy'" in err
+    assert "no command is called toy" in err
 
 
 def test_field_of_records_is_a_line_in_the_class_of_the_record(monkeypatch, run, tmp_path):
