@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -95,6 +96,7 @@ def test_row_read_back_from_its_json_is_the_same(name, span, numbers, lost):
         b'{"input": 5}',
         b"\xff",
         json.dumps(row().to_json() | {"records": "many"}).encode(),
+        json.dumps(row().to_json() | {"records": -1}).encode(),
         json.dumps(row().to_json() | {"problems": [{"no": 1}]}).encode(),
     ],
 )
@@ -103,7 +105,7 @@ def test_line_that_is_no_row_is_bad_json_with_its_number(line):
     with pytest.raises(FormatError, match=r"l\.jsonl, line 2") as caught:
         list(read_ledger([good, line], "l.jsonl"))
     assert caught.value.reason == "bad-json"
-    assert "codec" not in str(caught.value)
+    assert not re.search("codec|Error", str(caught.value))
 
 
 def test_summary_counts_outcomes_records_and_bytes_and_shows_the_first_ten_bad_inputs():

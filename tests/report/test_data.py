@@ -117,7 +117,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_counted(folder):
     assert found["run"] is None
     assert found["inputs"]["all"] == 1
     ledger, run, first, last = found["problems"]
-    assert ledger.startswith("_ledger.jsonl: line 2: no row of a ledger")
+    assert ledger.startswith("_ledger.jsonl: line 2: not a row of a ledger")
     assert run.startswith("_run.json: cannot be read")
     assert first.startswith("part-00000: 2 lines are not results, the first is 2")
     assert last.startswith("part-00002.gz: damaged compressed data")

@@ -61,6 +61,8 @@ if TYPE_CHECKING:  # unused at run time, and every task would pay for them
 __all__ = ["LedgerRow", "WrittenRows", "complete", "merged"]
 
 _MAX_PROBLEMS: Final = 100
+_SHOWN: Final = 80
+_CALLED: Final = {str: "a string", int: "a whole number", dict: "an object"}
 _TWICE: Final = "the ledger has two rows for one input"
 
 
@@ -155,7 +157,8 @@ class LedgerRow:
                 [Problem(**each) for each in row["problems"]],
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise FormatError(f"no row of a ledger: {error!r}", reason="bad-json") from error
+            why = f"it has no {error}" if isinstance(error, KeyError) else error
+            raise FormatError(f"not a row of a ledger: {why}", reason="bad-json") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,10 +262,14 @@ def complete(rows: Iterable[tuple[int, _Row]], inputs: Sequence[Accountable], wh
 
 
 def _check_types(row: Any) -> None:
+    if not isinstance(row, dict):
+        raise TypeError(f"expected an object, got {repr(row)[:_SHOWN]}")
     for kind, names in ((str, ("input", "location")), (int, ("records", "bytes")), (dict, ("lost",))):
         for name in names:
             if not isinstance(row[name], kind):
-                raise TypeError(f"expected {kind.__name__} as {name}, got {row[name]!r}")
+                raise TypeError(f"expected {_CALLED[kind]} as {name}, got {repr(row[name])[:_SHOWN]}")
+            if kind is int and row[name] < 0:
+                raise ValueError(f"expected 0 or more as {name}, got {row[name]}")
 
 
 def _unaccounted(item: Accountable, why: str) -> LedgerRow:
