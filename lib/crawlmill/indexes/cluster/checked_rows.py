@@ -2,7 +2,8 @@
 
 A row that is missing hides its member. So the rows that are read, and the one after them, must follow each other, and
 the last row must lead to the end of its shard. A row with a wrong key hides lines, too. So the first member that is
-read must begin as its row says, and so must the one after the last, of which only the beginning is read.
+read must begin as its row says, and so must the one after the last, of which only the beginning is read (by
+`members`, or here if it is in another shard).
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
+from crawlmill.codecs.gzip_member import inflated_start
+from crawlmill.codecs.source import read_up_to
 from crawlmill.errors import FormatError, SourceError
+from crawlmill.indexes.cluster.members import PROBE_BYTES, beginning_error
 from crawlmill.indexes.cluster.places import Shards
 from crawlmill.indexes.cluster.rows import Row, parse_row
 from crawlmill.indexes.index import Losses
@@ -58,6 +62,8 @@ class CheckedRows:
             before = row
         if following is not None or after is None:
             self._check_next(before, following)
+        if following is not None and before not in (None, _BEGINNING) and following.offset == 0:
+            self._check_first_member(following)
 
     def _parsed(self, line: bytes) -> Row | None:
         try:
@@ -84,6 +90,17 @@ class CheckedRows:
             return  # reported when its members are read
         if size is not None and size > row.end:
             self._miss(row, f"rows for {size} bytes of {row.shard}", row.end)
+
+    def _check_first_member(self, row: Row) -> None:
+        """Report a row of the first member of a shard, of which nothing else is read, if that begins otherwise."""
+        try:
+            with self._shards.open(row.shard, 0, min(row.length, PROBE_BYTES)) as stream:
+                text = inflated_start(read_up_to(stream, PROBE_BYTES), PROBE_BYTES)
+        except (FormatError, SourceError):
+            return  # reported when it is needed
+        if (error := beginning_error("the first member of a shard", text, row.start)) is not None:
+            error.source, error.offset = row.shard, 0
+            self._tell(error, row.start)
 
     def _shard_after(self, last: str) -> str | None:
         """A shard in `cluster.loc` after the last one that `cluster.idx` lists (empty: it lists none)."""

@@ -20,12 +20,12 @@ from crawlmill.indexes.index import Losses
 from crawlmill.indexes.lines import Chunk, chunks_of, first_line, is_header, key_and_time, tidy
 from crawlmill.indexes.plan import Part, Plan
 
-__all__ = ["MAX_MEMBER", "member_lines", "read_members"]
+__all__ = ["MAX_MEMBER", "PROBE_BYTES", "beginning_error", "member_lines", "read_members"]
 
 MAX_MEMBER: Final = 64 << 20
 """Compressed bytes of a member, beyond which `cluster.idx` is not believed."""
 
-_PROBE_BYTES: Final = 4 << 10
+PROBE_BYTES: Final = 4 << 10
 """Compressed bytes by which the first line of a member is known."""
 
 
@@ -39,7 +39,7 @@ def read_members(plan: Plan, shards: Shards, losses: Losses) -> Iterator[Chunk]:
             losses.add(_giant(run[0]), file)
             continue
         try:
-            more = _PROBE_BYTES if run[-1].after else 0
+            more = PROBE_BYTES if run[-1].after else 0
             with shards.open(file, run[0].offset, run[-1].end + more - run[0].offset) as stream:
                 yield from _read_run(run, stream, losses)
         except (SourceError, FormatError) as error:
@@ -61,7 +61,7 @@ def _read_run(run: list[Part], stream: ByteSource, losses: Losses) -> Iterator[C
             try:
                 for chunk in member_lines(packed):
                     if begins_part and chunk:
-                        _check_start("a member", chunk, part.start, part, at, losses)
+                        _check_beginning("a member", chunk, part.start, part, at, losses)
                         begins_part = False
                     yield chunk
             except FormatError as error:
@@ -69,26 +69,31 @@ def _read_run(run: list[Part], stream: ByteSource, losses: Losses) -> Iterator[C
                 losses.add(error, part.file)
             at += length
         if part.after:
-            gap = run[number + 1].offset - at if number + 1 < len(run) else _PROBE_BYTES
-            probe = read_up_to(stream, min(gap, _PROBE_BYTES))
+            gap = run[number + 1].offset - at if number + 1 < len(run) else PROBE_BYTES
+            probe = read_up_to(stream, min(gap, PROBE_BYTES))
             at += len(probe)
-            text = inflated_start(probe, _PROBE_BYTES)
-            _check_start("the member after one", text, part.after, part, part.end - part.lengths[-1], losses)
+            text = inflated_start(probe, PROBE_BYTES)
+            _check_beginning("the member after one", text, part.after, part, part.end - part.lengths[-1], losses)
 
 
-def _check_start(what: str, text: Chunk, start: bytes, part: Part, offset: int, losses: Losses) -> None:
-    """Check that a member, of which `text` is the beginning, begins with a key and time, or with a header."""
+def _check_beginning(what: str, text: Chunk, start: bytes, part: Part, offset: int, losses: Losses) -> None:
+    if (error := beginning_error(what, text, start)) is not None:
+        error.offset = offset
+        losses.add(error, part.file)
+
+
+def beginning_error(what: str, text: Chunk, start: bytes) -> FormatError | None:
+    """The error for a member that does not begin as its row says; `text` is its beginning, perhaps with a header."""
     line = first_line(text.lstrip(b"\r\n"))
     first = key_and_time(line)
-    if start and first != start and line.count(b" ") > 1 and not is_header(line):
-        error = FormatError(
-            f"{what} begins with another line than cluster.idx says, so that captures may be missed",
-            reason="bad-header",
-            offset=offset,
-            expected=repr(start[:80].decode("utf-8", "backslashreplace")),
-            actual=repr(first[:80].decode("utf-8", "backslashreplace")),
-        )
-        losses.add(error, part.file)
+    if not start or first == start or line.count(b" ") < 2 or is_header(line):
+        return None
+    return FormatError(
+        f"{what} begins with another line than cluster.idx says, so that captures may be missed",
+        reason="bad-header",
+        expected=repr(start[:80].decode("utf-8", "backslashreplace")),
+        actual=repr(first[:80].decode("utf-8", "backslashreplace")),
+    )
 
 
 def member_lines(packed: bytes) -> Iterator[Chunk]:
