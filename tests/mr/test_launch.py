@@ -298,6 +298,12 @@ MISTAKES = [
     (("--output", "x", "good.paths"), "--output"),
     (("--output-dir", "", "good.paths"), "--output-dir: expected a location, got ''"),
     (("--ledger", "", "good.paths"), "--ledger: expected a location, got ''"),
+    *(
+        (("--output-dir", place, "good.paths"), f"cannot write to the output folder {place.rstrip('/')}//")
+        for place in ("s3://", "s3:///")
+    ),
+    (("--output-dir", "hdfs:///", "good.paths"), "hdfs:///… needs a cluster"),
+    (("--output-dir", "file:///", "good.paths"), "the output folder exists: file:///"),
     (("-r", "nosuch", "good.paths"), "nosuch"),
     (("-r", "hadoop", "good.paths"), "hadoop"),
     (("-r", "hadoop", "--checkpoint", "c", "good.paths"), "--checkpoint"),

@@ -23,6 +23,7 @@ from crawlmill.storage.locations import (
     local_path,
     redact,
     scheme_of,
+    without_slashes,
 )
 
 
@@ -192,6 +193,26 @@ def test_redact_hides_secrets_and_nothing_else(location: str, shown: str) -> Non
 )
 def test_join_adds_one_slash(folder: str) -> None:
     assert join(folder, "part-00000") == f"{folder.rstrip('/')}/part-00000"
+
+
+@pytest.mark.parametrize(
+    ("location", "wanted"),
+    [
+        ("a/b//", "a/b"),
+        ("/", "/"),
+        ("//", "/"),
+        ("", ""),
+        ("s3://b/out/", "s3://b/out"),
+        ("s3://b/", "s3://b"),
+        ("s3://", "s3://"),
+        ("s3:///", "s3:///"),
+        ("hdfs:///", "hdfs:///"),
+        ("file:///", "file:///"),
+        ("file:///a/", "file:///a"),
+    ],
+)
+def test_slashes_at_the_end_are_left_out_but_not_those_of_a_scheme_or_a_root(location: str, wanted: str) -> None:
+    assert without_slashes(location) == wanted
 
 
 @given(st.text(), st.sampled_from(["", "http://", "https://", "s3://", "hdfs://", "x"]))

@@ -17,7 +17,7 @@ from crawlmill.results.folder import ResultFolder
 from crawlmill.results.pairs import from_json
 from crawlmill.results.parts import Part, find_parts, missing_parts
 from crawlmill.storage import Storage, absolute, redact
-from crawlmill.storage.locations import join
+from crawlmill.storage.locations import join, without_slashes
 
 __all__ = ["Problems", "RunFolder"]
 
@@ -58,7 +58,7 @@ class RunFolder:
     """
 
     def __init__(self, location: str, storage: Storage, problems: Problems, label: str = "") -> None:
-        self._location = absolute(location.rstrip("/") or "/", os.getcwd())  # noqa: PTH109
+        self._location = absolute(without_slashes(location), os.getcwd())  # noqa: PTH109
         self._storage, self._problems, self._label = storage, problems, label
         shown = redact(location)
         try:

@@ -30,6 +30,7 @@ __all__ = [
     "local_path",
     "redact",
     "scheme_of",
+    "without_slashes",
 ]
 
 SCHEMES = ("file", "http", "https", "s3", "hdfs")
@@ -134,6 +135,14 @@ def absolute(location: str, base: str) -> str:
     if _SCHEME.match(location) or location.startswith("/"):
         return current(location)
     return current(join(current(base), location))
+
+
+def without_slashes(location: str) -> str:
+    """The location of a folder without the slashes at its end, which are not those of its scheme or of a root."""
+    found = _SCHEME.match(location)
+    begin = found.end() if found else 0
+    rest = location[begin:]
+    return location[:begin] + (rest.rstrip("/") or rest[:1])
 
 
 def canonical(location: str) -> str:

@@ -40,6 +40,7 @@ from crawlmill.results.parts import find_parts
 from crawlmill.results.task_parts import TaskParts
 from crawlmill.results.writers import PartFormat
 from crawlmill.storage import Storage, absolute, redact
+from crawlmill.storage.locations import without_slashes
 from crawlmill.terminal.streams import drop_output
 
 __all__ = ["Done", "Ending", "RunInfo"]
@@ -110,7 +111,7 @@ class RunInfo:
         return replace(
             self,
             arguments=without_secrets(self.arguments),
-            output_dir=absolute(self.output_dir.rstrip("/"), here) if self.output_dir else None,
+            output_dir=absolute(without_slashes(self.output_dir), here) if self.output_dir else None,
             ledger=absolute(self.ledger, here) if self.ledger else None,
         )
 

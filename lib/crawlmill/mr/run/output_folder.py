@@ -21,7 +21,7 @@ from crawlmill.errors import CrawlmillError, SourceError, UsageError
 from crawlmill.later import later
 from crawlmill.mr.run.owned_folders import OwnedFolder, remove_abandoned
 from crawlmill.storage import Storage, is_remote, redact
-from crawlmill.storage.locations import absolute, join, local_path
+from crawlmill.storage.locations import absolute, join, local_path, without_slashes
 
 __all__ = ["OutputFolder"]
 
@@ -46,7 +46,7 @@ class OutputFolder:
     """
 
     def __init__(self, location: str, storage: Storage, *, again: bool = False, work: str | None = None) -> None:
-        location = absolute(location.rstrip("/") or "/", os.getcwd())  # noqa: PTH109
+        location = absolute(without_slashes(location), os.getcwd())  # noqa: PTH109
         self._storage, self._target = storage, location
         self._made: list[Path] = []
         try:
@@ -63,7 +63,8 @@ class OutputFolder:
                 storage.make_folder(self._staging)
                 self.remote_work = join(self._staging, "work") if storage.renames(location) else None
         except (SourceError, OSError) as error:
-            raise UsageError(f"cannot write to the output folder {redact(location)}: {error}") from error
+            why = (isinstance(error, OSError) and error.strerror) or error
+            raise UsageError(f"cannot write to the output folder {redact(location)}: {why}") from error
 
     def put(self, name: str, content: bytes | Path | str) -> None:
         """Add a file: bytes, a local file, or a file at a location, which is moved if it is in this folder."""

@@ -21,7 +21,7 @@ from crawlmill.ledger.summary import Summary
 from crawlmill.mr.run.options import add_base_url
 from crawlmill.report.inputs import LEDGER
 from crawlmill.storage import Storage, absolute, is_remote, redact
-from crawlmill.storage.locations import join, local_path
+from crawlmill.storage.locations import join, local_path, without_slashes
 
 __all__ = ["add_arguments", "run"]
 
@@ -89,5 +89,5 @@ def run(options: argparse.Namespace) -> int:
 def _collect(options: argparse.Namespace, storage: Storage) -> int:
     from crawlmill.mr.engines.collect import collect  # noqa: PLC0415 - rarely needed
 
-    place = absolute(options.file.rstrip("/"), os.getcwd())  # noqa: PTH109
+    place = absolute(without_slashes(options.file), os.getcwd())  # noqa: PTH109
     return collect(place, storage, sys.stderr.buffer, sys.stdout.buffer, wait=options.wait)

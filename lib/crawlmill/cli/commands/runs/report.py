@@ -23,7 +23,7 @@ from crawlmill.mr.run.options import whole_number
 from crawlmill.report.data import gather
 from crawlmill.report.page.render import render
 from crawlmill.storage import Storage, absolute, is_remote, redact
-from crawlmill.storage.locations import join, local_path
+from crawlmill.storage.locations import join, local_path, without_slashes
 from crawlmill.terminal.text import tell
 
 __all__ = ["add_arguments", "run"]
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the page, and print its location."""
-    target = join(options.folder.rstrip("/") or "/", "_report.html") if options.output is None else options.output
+    target = join(without_slashes(options.folder), "_report.html") if options.output is None else options.output
     if options.open and (target == "-" or is_remote(target)):
         raise UsageError("--open: the page must be a file of this machine: give -o FILE")
     if options.output is not None:
