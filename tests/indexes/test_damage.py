@@ -180,8 +180,9 @@ def test_rows_that_are_missing_in_cluster_idx_hide_no_member(tmp_path, columns, 
 
 
 @pytest.mark.parametrize("columns", [5, 4])
-@pytest.mark.parametrize("row", [1, 7, 8, 9, 22])
-@pytest.mark.parametrize("change", [-1, 1])
+@pytest.mark.parametrize(
+    ("row", "change"), [(0, 1), *((row, change) for row in (1, 7, 8, 9, 22) for change in (-1, 1))]
+)
 def test_a_row_with_a_wrong_key_hides_no_member(tmp_path, columns, row, change):
     """A key less than that of the member hides lines of the member before it; a greater one hides its own."""
     idx, problems = cluster(tmp_path, columns)

@@ -62,7 +62,7 @@ class CheckedRows:
             before = row
         if following is not None or after is None:
             self._check_next(before, following)
-        if following is not None and before not in (None, _BEGINNING) and following.offset == 0:
+        if following is not None and before is not None and following.offset == 0:
             self._check_first_member(following)
 
     def _parsed(self, line: bytes) -> Row | None:
