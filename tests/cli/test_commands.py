@@ -371,6 +371,17 @@ def test_similar_name_is_suggested_for_an_unknown_one(run, arguments, said):
     assert said in err
 
 
+@pytest.mark.parametrize("place", ["s3://bucket/x", "s3://", "hdfs:///x", "https://host/x", "file://elsewhere/x", ""])
+@pytest.mark.parametrize("command", [("sample",), ("download", "x.paths")])
+def test_folder_elsewhere_is_not_taken_for_a_local_one(run, tmp_path, monkeypatch, command, place):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.paths").write_text("x.warc.gz\n")
+    code, out, err = run(*command, place)
+    assert (code, out, err.count("\n")) == (1, b"", 1)
+    assert f"argument DIR: expected a folder of this machine, got {place!r}" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["x.paths"]
+
+
 def test_sample_that_cannot_be_written_is_no_lost_input(run, monkeypatch, tmp_path):
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

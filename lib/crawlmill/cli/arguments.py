@@ -5,16 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from crawlmill.errors import SourceError
 from crawlmill.mr.run.options import add_s3, add_storage, dropped_value, storage_options, with_near_option
-from crawlmill.storage import Storage
+from crawlmill.storage import Storage, is_remote, redact
+from crawlmill.storage.locations import local_path
 from crawlmill.terminal.text import tell
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-__all__ = ["Parser", "add_storage_options", "make_storage"]
+__all__ = ["Parser", "add_storage_options", "local_folder", "make_storage"]
 
 
 class Parser(argparse.ArgumentParser):
@@ -41,6 +44,16 @@ class Parser(argparse.ArgumentParser):
         message = with_near_option(message, self._option_string_actions)
         tell(f"{self.prog}: {' '.join(message.split())} (see {self.prog} --help)")
         sys.exit(1)
+
+
+def local_folder(text: str) -> Path:
+    """An argparse type: a folder of this machine."""
+    try:
+        if text and not is_remote(text):
+            return local_path(text)
+    except SourceError:
+        pass  # of another machine
+    raise argparse.ArgumentTypeError(f"expected a folder of this machine, got {redact(text)!r}")
 
 
 def add_storage_options(parser: argparse.ArgumentParser) -> None:

@@ -23,7 +23,7 @@ import time
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 
-from crawlmill.cli.arguments import make_storage
+from crawlmill.cli.arguments import local_folder, make_storage
 from crawlmill.errors import CrawlmillError, SourceError, UsageError
 from crawlmill.inputs.download import Download, download, plan_downloads
 from crawlmill.inputs.lists import Inputs, read_lists
@@ -49,7 +49,7 @@ _LINE_EVERY_S = 10.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("list", metavar="LIST", help="an input list; - is stdin")
-    parser.add_argument("folder", type=Path, metavar="DIR", help="where to put the files")
+    parser.add_argument("folder", type=local_folder, metavar="DIR", help="where to put the files, on this machine")
     parser.add_argument(
         "--connections", type=whole_number(1), default=2, metavar="N", help="files to fetch at a time (default 2)"
     )

@@ -24,6 +24,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
+from crawlmill.cli.arguments import local_folder
 from crawlmill.errors import SourceError
 from crawlmill.mr.run.options import whole_number
 from crawlmill.sample import CRAWL, DEFAULT_FORMATS, FORMATS, write_sample
@@ -46,7 +47,7 @@ READS = False
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
-    parser.add_argument("folder", type=Path, metavar="DIR", help="a folder that is empty or does not exist yet")
+    parser.add_argument("folder", type=local_folder, metavar="DIR", help="a folder that is empty or does not exist yet")
     parser.add_argument("--pages", type=whole_number(0), default=300, metavar="N", help="number of pages (default 300)")
     parser.add_argument("--files", type=whole_number(1), default=3, metavar="N", help="files per format (default 3)")
     parser.add_argument(
