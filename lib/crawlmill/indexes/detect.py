@@ -54,9 +54,8 @@ def detect_index(head: bytes, name: str) -> tuple[str, bool]:
     if is_header(line) or (begins_line(line) and b"\t" not in line.split(b" ")[1]):
         return "cdx", gzipped
     try:
-        parse_row(
-            b"\t".join(line.split(b"\t")[:4])
-        )  # what follows may be damaged, which is reported by those who read it
+        # What follows these columns may be damaged, which is reported by those who read it.
+        parse_row(b"\t".join(line.split(b"\t")[:4]))
     except FormatError:
         pass
     else:
