@@ -19,7 +19,7 @@ demo: $(VENV)/.native $(VENV)/.serve
 
 # Engines that are not installed (Java, Maven, Spark) are named skips, or failures with CRAWLMILL_REQUIRE_ENGINES=1.
 test: $(VENV)/.tested $(VENV)/.native $(VENV)/.serve
-	@echo "== running all tests: a few minutes, or half an hour with Java and Maven, on real engines; now and then a line says what is running"
+	@echo "== running all tests: a few minutes, or a quarter of an hour with Java and Maven, on real engines; now and then a line says what is running"
 	@$(PYTEST) -m "" $(PROCESSES) --durations 40 --durations-min 5 $(TESTS)
 
 test-quick: $(VENV)/.tested $(VENV)/.native $(VENV)/.serve
