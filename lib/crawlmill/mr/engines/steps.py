@@ -14,7 +14,6 @@ from crawlmill.storage import is_remote
 
 __all__ = [
     "REDUCERS",
-    "check_files",
     "check_shipped",
     "check_step",
     "run_key",
@@ -37,15 +36,14 @@ def shipping() -> Iterator[None]:
         raise UsageError(f"not the name of a file to ship: {error}") from error
 
 
-def check_shipped(paths: Iterable[str]) -> None:
-    """Check before launch that files to ship exist. Raises: UsageError."""
+def check_shipped(paths: Iterable[str], manager: Any) -> None:
+    """Check before launch that these files to ship exist, and that no folder is among those to copy or unpack.
+
+    `manager` knows the latter: the `_working_dir_mgr` of an mrjob runner. Raises: UsageError.
+    """
     for path in paths:
         if not is_remote(path) and not os.path.exists(path):  # noqa: PTH110
             raise UsageError(f"file to ship not found: {path}")
-
-
-def check_files(manager: Any) -> None:
-    """Check before launch that what an mrjob runner is to copy or unpack is no folder. Raises: UsageError."""
     for kind in ("file", "archive"):
         for path in manager.name_to_path(kind).values():
             if os.path.isdir(path):  # noqa: PTH112

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from crawlmill.mr.compat import quiet_mrjob
-from crawlmill.mr.engines.steps import REDUCERS, check_files, check_shipped, run_key, shipping, whole_number
+from crawlmill.mr.engines.steps import REDUCERS, check_shipped, run_key, shipping, whole_number
 from crawlmill.mr.task.settings import TaskSettings
 from crawlmill.mr.task.survey import SURVEY, reads_task_list
 from crawlmill.mr.task.task_list import limited
@@ -41,8 +41,7 @@ class StreamingTasks:
         with shipping():
             super().__init__(*given, **settings)
         manager, made_later = self._working_dir_mgr, set(self._dir_to_archive_path.values())  # type: ignore[attr-defined]
-        check_shipped([*(manager.paths() - made_later), *self._opts["py_files"]])
-        check_files(manager)
+        check_shipped([*(manager.paths() - made_later), *self._opts["py_files"]], manager)
         with quiet_mrjob():  # it would report the same about properties again
             for step in range(self._num_steps()):  # type: ignore[attr-defined]
                 whole_number(self._jobconf_for_step(step), REDUCERS)

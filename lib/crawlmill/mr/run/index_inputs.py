@@ -64,9 +64,8 @@ def read_index_lists(
         except (SourceError, FormatError) as error:
             if item in items or isinstance(error, FormatError):
                 raise UsageError(f"cannot read the cluster {redact(item.given)}: {error}") from error
-            shards = [
-                item._replace(location=cluster_idx(item.location) or item.location)
-            ]  # its task reports the reason
+            # Its task reports the reason.
+            shards = [item._replace(location=cluster_idx(item.location) or item.location)]
         for each in shards:
             key = (canonical(each.location), each.offset, each.length)
             repeated += key in found

@@ -30,7 +30,6 @@ from crawlmill.mr.engines.run_setup import RunSetup
 from crawlmill.mr.engines.shipping import modules_beside, used_by_tasks, zip_package
 from crawlmill.mr.engines.steps import (
     REDUCERS,
-    check_files,
     check_shipped,
     check_step,
     run_key,
@@ -107,8 +106,7 @@ class MachineRunner(MRJobRunner):  # type: ignore[misc]
         self._job_class = mrjob_cls
         if self._opts["setup"]:
             raise UsageError(f"the {self.alias} runner runs no setup commands; found: {self._opts['setup'][0]}")
-        check_shipped(map(str, self._shipped().values()))
-        check_files(self._working_dir_mgr)
+        check_shipped(map(str, self._shipped().values()), self._working_dir_mgr)
         self._reducers = [whole_number(self._jobconf_for_step(n), REDUCERS) for n in range(self._num_steps())]
 
     def _check_step(self, step: dict[str, Any], step_num: int) -> None:

@@ -25,7 +25,6 @@ from crawlmill.mr.compat import combine_environments, engine_runner, unarchive
 from crawlmill.mr.engines.spark.tasks import Shipped, Step
 from crawlmill.mr.engines.steps import (
     REDUCERS,
-    check_files,
     check_shipped,
     check_step,
     run_key,
@@ -64,8 +63,7 @@ class SparkRunner(_MRJobSparkRunner):  # type: ignore[misc]
         with shipping():
             super().__init__(mrjob_cls=mrjob_cls, **settings)
         manager, made_later = self._working_dir_mgr, set(self._dir_to_archive_path.values())
-        check_shipped([*(manager.paths() - made_later), *self._opts["py_files"]])
-        check_files(manager)
+        check_shipped([*(manager.paths() - made_later), *self._opts["py_files"]], manager)
         self.tries = 1
         self.most_tasks: int | None = None
         self._home: Path | None = None
