@@ -156,7 +156,7 @@ class Cluster:
 
     def _start_daemons(self, names: list[str], state: dict[str, Any]) -> None:
         for name in names:
-            state["pids"][name] = self._spawn(name, state["java"], state["jars"])
+            state["pids"][name] = self._spawn(name, state["java"])
             self._write(state)
         self._wait_until_ready(state)
 
@@ -193,23 +193,23 @@ class Cluster:
         (self.home / "mrjob.conf").write_text(json.dumps(conf, indent=2) + "\n", encoding="utf-8")  # JSON is YAML
         (self.home / "logs").mkdir(exist_ok=True)
         _say("formatting HDFS")
-        format_it = [*self._java(str(java), jars), _DAEMONS["namenode"], "-format", "-nonInteractive", "-force"]
+        format_it = [*self._java(str(java)), _DAEMONS["namenode"], "-format", "-nonInteractive", "-force"]
         with (self.home / "logs/format.log").open("wb") as log:
             if subprocess.run(format_it, cwd=self.home, stdout=log, stderr=log, check=False).returncode:
                 raise ClusterError(f"HDFS cannot be formatted: {self._complaint('format')}")
-        return {"java": str(java), "jars": str(jars), "web": web, "pids": {}}
+        return {"java": str(java), "web": web, "pids": {}}
 
-    def _java(self, java: str, jars: str | Path) -> list[str]:
+    def _java(self, java: str) -> list[str]:
         return [
             java,
             "-Xmx256m",
             f"@{self.home}/{JAVA_OPTIONS}",
             f"-Dcrawlmill.cluster={self.home}",
             "-cp",
-            f"{jars}/*:{self.home}/etc/hadoop",
+            f"{(self.home / 'lib').resolve()}/*:{self.home}/etc/hadoop",  # as the archive of classes knows the jars
         ]
 
-    def _spawn(self, name: str, java: str, jars: str) -> int:
+    def _spawn(self, name: str, java: str) -> int:
         _say(f"starting the {name}")
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("HADOOP_", "YARN_"))}
         environment |= {
@@ -219,7 +219,7 @@ class Cluster:
         }
         with (self.home / f"logs/{name}.log").open("ab") as log:
             process = subprocess.Popen(
-                [*self._java(java, jars), _DAEMONS[name]],
+                [*self._java(java), _DAEMONS[name]],
                 cwd=self.home,
                 env=environment,
                 stdin=subprocess.DEVNULL,
