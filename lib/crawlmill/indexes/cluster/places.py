@@ -80,7 +80,7 @@ class Shards:
         """
         if name in self._found:
             return self._found[name].open(offset, length)
-        candidates = list(dict.fromkeys([*self._read_places().get(name, ()), name, f"{name}.gz"]))
+        candidates = list(dict.fromkeys([*self.places().get(name, ()), name, f"{name}.gz"]))
         lost: SourceError | None = None
         for place in candidates:
             try:
@@ -110,7 +110,7 @@ class Shards:
         Raises:
             SourceError, FormatError: `cluster.loc` cannot be read.
         """
-        places = self._read_places()
+        places = self.places()
         if not listed:
             yield from sorted(places)
         paths = [path for name in listed for path in (name, *places.get(name, ()))]
@@ -129,7 +129,8 @@ class Shards:
             return True
         return bool(inflated_start(head, 1) if head.startswith(MAGIC) else head)
 
-    def _read_places(self) -> dict[str, list[str]]:
+    def places(self) -> dict[str, list[str]]:
+        """What `read_places` returns for `cluster.loc`, which is read once. Raises: as `read_places`."""
         if self._places is None:
             self._places = read_places(self._files.source(self._loc)) if self._loc else {}
         return self._places

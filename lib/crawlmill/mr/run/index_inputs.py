@@ -13,7 +13,7 @@ from posixpath import basename
 from typing import Final
 
 from crawlmill.errors import FormatError, SourceError, UsageError
-from crawlmill.indexes.cluster.places import Shards, read_places
+from crawlmill.indexes.cluster.places import Shards
 from crawlmill.indexes.cluster.rows import parse_row, parse_rows
 from crawlmill.indexes.detect import HEAD_BYTES, detect_index
 from crawlmill.inputs.index_files import FolderFiles
@@ -121,19 +121,18 @@ def _shards(item: Input, storage: Storage) -> list[Input]:
     """All shards of a cluster. Raises: SourceError, FormatError: they cannot be determined."""
     idx = cluster_idx(item.location) or item.location
     files = FolderFiles(idx, storage)
-    places = read_places(files.source(_LOC))
+    shards = Shards(files, _LOC)
     with storage.open_stream(idx) as stream:
         names = dict.fromkeys(parse_row(line).shard for line in parse_rows(iter(lambda: stream.read(_PIECE), b"")))
-    shards = Shards(files, _LOC)
     if unlisted := [name for name in shards.unlisted(names, files.names()) if shards.may_hold_lines(name)]:
         raise FormatError("cluster.idx has no row of a shard", reason="bad-header", source=unlisted[0])
-    found: list[Input] = []
+    found: dict[str, Input] = {}
     for name in names:
-        candidates = [files.source(place).location for place in (*places.get(name, ()), name, f"{name}.gz")]
+        candidates = [files.source(place).location for place in (*shards.places().get(name, ()), name, f"{name}.gz")]
         location = next((each for each in candidates if storage.exists(each)), candidates[-2])
-        if any(each.location == location for each in found):
+        if location in found:
             raise FormatError(
                 "cluster.loc gives two shards the same place", reason="bad-header", source=redact(location)
             )
-        found.append(Input(location, location))
-    return found
+        found[location] = Input(location, location)
+    return list(found.values())
